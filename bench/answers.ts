@@ -1,8 +1,9 @@
-// Checks that the contenders did the same work: each output as records, however it is quoted, escaped and ordered.
+// Checks that the contenders did the same work: compares their outputs as records, regardless of quoting, escaping and
+// order.
 import { readFileSync } from 'node:fs';
 import type { Agreement, Job, System } from './workloads/job.ts';
 
-/** An output's columns and rows; NDJSON with null as "". */
+/** Columns and rows of an output. For NDJSON, null becomes "". */
 export interface Answer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -10,7 +11,7 @@ export interface Answer {
 
 const EXACT: readonly Agreement[] = [{ as: 'sequence', columns: 'all' }];
 
-/** Digits behind the point to which numbers have to be the same: more than any workload's have, fewer than doubles lose. */
+/** Number of decimal places to which numbers must agree: more than any workload has, fewer than doubles lose. */
 const DIGITS = 3;
 
 export function readAnswer(path: string, { ending }: Pick<Job, 'ending'>): Answer {
@@ -30,7 +31,7 @@ export function readAnswer(path: string, { ending }: Pick<Job, 'ending'>): Answe
   return { columns, rows: records.map((record) => record.map(([, value]) => String(value ?? ''))) };
 }
 
-/** Throws where a system's answer is not ours, as strictly as the workload asks of that system. */
+/** Throws if a system's output differs from ours, as strictly as the workload requires for that system. */
 export function compareAnswers(workload: Job, system: System, ours: Answer, theirs: Answer): void {
   const name = `${workload.name}, ${system}`;
   if (ours.columns.join() !== theirs.columns.join()) throw new Error(`${name}: columns ${theirs.columns}`);
@@ -47,7 +48,7 @@ export function compareAnswers(workload: Job, system: System, ours: Answer, thei
   }
 }
 
-/** Each row as one text of the cells that count, in an order that both answers share. */
+/** Returns each row as one text of the relevant cells, in an order that both outputs share. */
 function texts({ columns, rows }: Answer, agreement: Agreement, { answer }: Job): string[] {
   const taken = columns.flatMap((column, position) => {
     const wanted = agreement.columns === 'all' || agreement.columns.includes(column);
@@ -66,7 +67,7 @@ function value(text: string): string {
   return number.toFixed(DIGITS);
 }
 
-/** A small strict reader of its own, so that no contender is its own judge. */
+/** A small strict parser, so that no contender judges itself. */
 function csvRecords(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

@@ -1,5 +1,6 @@
-// Every workload and operation on a file of five times the benchmark's size within a memory budget of 256 MiB: the output
-// has the same bytes as without one, and the process stays within the budget and its base. template-run alone.
+// Runs every workload and operation on a file of five times the benchmark's size with a memory budget of 256 MiB. The
+// output must have the same bytes as without a budget, and the process must stay within the budget plus its base.
+// template-run only.
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import type { Workload } from './workloads/workload.ts';
 
 export interface BudgetSettings {
   readonly folder: string;
-  /** Of the benchmark; the files here are larger. */
+  /** Size in the benchmark; the files here are larger. */
   readonly bytes: number;
   readonly rows: readonly OperationRow[];
   readonly workloads: readonly Workload[];
@@ -24,29 +25,31 @@ export interface BudgetSettings {
 const MEBIBYTE = 1024 * 1024;
 const BUDGET_BYTES = 256 * MEBIBYTE;
 
-/** What a process takes beside its budget, at most: Node, the engine, and here a read-ahead thread (README, "Memory"). */
+/**
+ * Maximum memory of a process in addition to its budget: Node, the engine, and a read-ahead thread (README, "Memory").
+ */
 const BASE_BYTES = 200 * MEBIBYTE;
 
-/** 1 GB where the benchmark has 200 MB: what holds its state then has to spill. */
+/** 1 GB if the benchmark uses 200 MB, so that operations with state must spill. */
 const TIMES_BYTES = 5;
 
-/** Large enough to read fast, small beside what is hashed. */
+/** Large enough to read fast, small compared with the hashed data. */
 const PIECE_BYTES = MEBIBYTE;
 
 interface Line {
   readonly job: Job;
   readonly free: Measure;
   readonly limited: Measure;
-  /** Null where all is well. */
+  /** null if the test passed. */
   readonly fault: string | null;
 }
 
-/** Throws, when all are measured, the names of those that the budget did not hold for. */
+/** After all measurements, throws with the names of the jobs for which the budget did not hold. */
 export function benchBudget(settings: BudgetSettings, onSection: (section: Section) => void): void {
   const jobs = [...settings.workloads, ...settings.rows.map(jobOf)];
   const inputBytes = settings.bytes * TIMES_BYTES;
   const lines: Line[] = [];
-  // One large input lies in the folder at a time.
+  // Only one large input is in the folder at a time.
   for (const name of new Set(jobs.map(({ input }) => input))) {
     const input = join(settings.folder, `budget-${name}.${INPUTS[name].type ?? 'csv'}`);
     settings.progress.show(`budget: making ${INPUTS[name].title}`);
@@ -71,7 +74,7 @@ function measureJob(folder: string, job: Job, input: string): Line {
   return { job, free, limited, fault };
 }
 
-/** The measure, and a digest of all that was written. */
+/** Returns the measurement, and a digest of all written files. */
 function runOnce(folder: string, job: Job, input: string, budgetBytes: number | null): [Measure, string] {
   const output = join(folder, 'budget-out');
   const measured = measure({ system: 'template-run', threads: 2, workload: job.name, input, output, budgetBytes });
@@ -80,7 +83,7 @@ function runOnce(folder: string, job: Job, input: string, budgetBytes: number | 
   return [measured, digests.join()];
 }
 
-/** SHA-256 of a file that is removed with it; '' where there is none. */
+/** Returns the SHA-256 of a file and removes the file. '' if it does not exist. */
 function digestOf(path: string): string {
   if (!existsSync(path)) return '';
   const hash = createHash('sha256');

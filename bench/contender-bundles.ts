@@ -1,20 +1,23 @@
-// Owns the bundles that contender processes run: made from what was built last, when somebody measures and they are older.
+// The bundles that contender processes load: built from the latest build when a measurement starts and they are
+// outdated.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Compiled benchmarks lie in dist/bench. */
+/** Compiled benchmarks are in dist/bench. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export const CONTENDER_BUNDLES = new URL('../bench-bundled/', import.meta.url);
 
-/** Written last: without it the bundles are not complete. */
+/** Written last: if it is missing, the bundles are incomplete. */
 const BUNDLES_DONE = fileURLToPath(new URL('complete', CONTENDER_BUNDLES));
 const PRODUCT_BUNDLE = fileURLToPath(new URL('../bundled/program.cjs', import.meta.url));
 
-/** @param flags of the processes that load the bundles: V8 takes no code that was compiled for other ones */
+/**
+ * @param flags flags of the processes that load the bundles: V8 rejects a code cache that was created with other flags
+ */
 export function makeContenderBundles(flags: readonly string[]): void {
   if (existsSync(BUNDLES_DONE) && statSync(BUNDLES_DONE).mtimeMs > statSync(PRODUCT_BUNDLE).mtimeMs) return;
   const rolldown = join(dirname(createRequire(import.meta.url).resolve('rolldown/package.json')), 'bin/cli.mjs');

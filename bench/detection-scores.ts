@@ -1,4 +1,4 @@
-// Delimiters and header rows of real files, as `inspect` finds them, against what people wrote down.
+// Scores delimiters and header rows of real files that `inspect` detects, against manual annotations.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ type Answer = Readonly<Record<string, unknown>>;
 interface Collection {
   readonly name: string;
   readonly scorer: string;
-  /** What the scorer wants to know of each file. */
+  /** Converts an inspection to the form that the scorer expects. */
   readonly describe: (inspection: Inspection) => Answer;
-  /** By the score's name: where it stands in what the scorer prints. */
+  /** For each score, the pattern that finds it in the scorer's output. */
   readonly scores: Readonly<Record<string, RegExp>>;
 }
 
@@ -37,7 +37,7 @@ const COLLECTIONS: readonly Collection[] = [
   },
 ];
 
-/** @param folder for predictions */
+/** @param folder folder for predictions */
 export async function scoreDetection(corpora: string, folder: string): Promise<Record<string, number>> {
   const kernels = compileKernels();
   const scores: Record<string, number> = {};
@@ -61,7 +61,7 @@ export async function scoreDetection(corpora: string, folder: string): Promise<R
   return scores;
 }
 
-/** A failure of the file is an answer too; a fault of ours is not. */
+/** A failure caused by the file is a valid answer; a fault of the engine is not. */
 async function predict(
   path: string,
   kernels: WebAssembly.Module,

@@ -1,5 +1,6 @@
-// How much of what people wrote into a Template `template draft` proposes for the same file, active or offered. A line is a setting of
-// `input`, a column, an operation, or the list of the output's columns; `name`, `description` and `tests` are none.
+// Scores how much of a handwritten Template `template draft` proposes for the same file, active or as an offer. A line
+// is a setting of `input`, a column, an operation, or the list of output columns; `name`, `description` and `tests` do
+// not count.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { draftOf } from '../src/commands/template-draft.ts';
@@ -9,7 +10,7 @@ const RECIPES = 'examples/recipes';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** A line in a form that can be compared: its names of columns are those of the file. */
+/** A line in a comparable form: its column names are those of the file. */
 interface Line {
   readonly kind: string;
   readonly columns: readonly string[];
@@ -35,13 +36,15 @@ export async function scoreDrafts(): Promise<Record<string, number>> {
   return { 'draft, lines of recipes': Math.round((found / all) * 1000) / 1000 };
 }
 
-/** The file of the recipe's first test: the one that the Template was written for. Other forms of the export come after it. */
+/**
+ * Returns the file of the recipe's first test, for which the Template was written. Other forms of the export follow it.
+ */
 function sampleOf(template: Mapping): string {
   const [first] = template['tests'] as readonly { readonly input: { readonly file: string } }[];
   return first!.input.file;
 }
 
-/** A draft with each offered line by itself, as it would stand there. Operations that are there twice do no harm here. */
+/** Returns a draft with each offered line activated. Duplicate operations do not matter here. */
 function withOffers(draft: string): string {
   const lines = draft.split('\n').map((line) => line.replace(/^( *)# (?=(?:- \{|[a-z_]+:))/, '$1'));
   return lines.filter((line) => !line.startsWith('yaml-language-server')).join('\n');
@@ -77,7 +80,7 @@ function headerOf(name: string, match: readonly unknown[] = []): string {
   return (text ?? name).trim().toLowerCase();
 }
 
-/** Names of columns in expressions stay as they are: those lines are compared by the columns that they make. */
+/** Column names in expressions are not converted: those lines are compared by the columns that they create. */
 function operationLines(operation: Mapping, named: (name: string) => string): Line[] {
   const { op, ...written } = operation;
   const [kind, given] = op === undefined ? Object.entries(operation)[0]! : [op as string, written];
@@ -105,10 +108,15 @@ function operationLines(operation: Mapping, named: (name: string) => string): Li
   return [{ kind, columns: names.map(named), parameters: { ...parameters, ...by } }];
 }
 
-/** What no file tells: the zone of its times, how many digits a result has. A sample without groups of digits shows none. */
+/**
+ * Settings that no file reveals: the time zone, the number of decimal places of a result. A sample without grouped
+ * digits shows no grouping.
+ */
 const UNTOLD = new Set(['timezone', 'scale', 'grouping', 'ambiguous', 'where', 'id', 'note']);
 
-/** Columns that the recipe has on one line may be on several in the draft, which goes by what it sees of each. */
+/**
+ * Columns that the recipe has on one line may be on several lines in the draft, which describes each column separately.
+ */
 function isThere(line: Line, there: readonly Line[]): boolean {
   const each = line.columns.length === 0 ? [line] : line.columns.map((name) => ({ ...line, columns: [name] }));
   return each.every((one) => there.some((other) => covers(other, one)));
@@ -123,7 +131,7 @@ function covers(draft: Line, { kind, columns, parameters }: Line): boolean {
   );
 }
 
-/** Lists: the draft's has all of it, but for the signs of currencies, of which a sample shows its own. */
+/** Lists match if they share an item, or if the recipe's list is empty: a sample only shows its own currency sign. */
 function isWithin(value: unknown, drafted: unknown): boolean {
   if (Array.isArray(value) && Array.isArray(drafted))
     return drafted.some((item) => value.includes(item)) || value.length === 0;

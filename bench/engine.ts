@@ -1,4 +1,4 @@
-// The engine beside other engines: the same file, the same work, in turn, each run in a process of its own.
+// Compares the engine with other engines: the same file, the same work, alternating, each run in a separate process.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
@@ -11,7 +11,7 @@ import type { System } from './workloads/job.ts';
 import type { Workload } from './workloads/workload.ts';
 
 export interface EngineSettings {
-  /** Folder for inputs and outputs; memory (tmpfs) where the disk's speed should not count. */
+  /** Folder for inputs and outputs; in memory (tmpfs) if the speed of the disk should not count. */
   readonly folder: string;
   readonly inputBytes: number;
   readonly rounds: number;
@@ -29,26 +29,26 @@ export interface EngineResult {
   readonly standings: readonly Standing[];
 }
 
-/** How one contender did, or why it did not. */
+/** Result of one contender, or its failure. */
 export interface Standing {
   readonly name: string;
   readonly isOurs: boolean;
   /** MB/s of the input. */
   readonly rate: Figure | null;
-  /** Processor time of all threads for each MB: what is left on a machine with other work. */
+  /** Processor time of all threads per MB, which is reliable on a busy machine, too. */
   readonly processorMilliseconds: number;
   readonly peakBytes: number;
   readonly rounds: number;
   readonly failure: string | null;
 }
 
-/** The answers are compared on files of this size: reading them back is slow JavaScript. */
+/** Outputs are compared on files of this size, because reading them is slow JavaScript. */
 const CHECK_BYTES = 5_000_000;
 
-/** A contender that is slower than this is measured once: more rounds of minutes tell nothing more. */
+/** A contender slower than this is measured once: more rounds of minutes give no new information. */
 const SLOW_MILLISECONDS = 5_000;
 
-/** Every contender's answer to each workload is checked before its time counts. */
+/** Every contender's output for each workload is checked before its time counts. */
 export function benchEngine(settings: EngineSettings): void {
   const { folder, inputBytes, workloads } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
@@ -66,7 +66,7 @@ export function benchEngine(settings: EngineSettings): void {
   }
 }
 
-/** Who cannot read a file of this kind is not asked to. */
+/** Returns whether the system can read a file of this kind. */
 function canRead(system: System, { type, encoding }: Input): boolean {
   if (type === undefined && encoding === undefined) return true;
   if (system === 'polars') return type !== 'json' && encoding === undefined;
@@ -106,7 +106,7 @@ function measureAll(
       try {
         race.measures.push(measure({ system, threads, workload: workload.name, input, output, budgetBytes: null }));
       } catch (error) {
-        // Others may run out of memory on a large file, and the table says so.
+        // Other systems may run out of memory on a large file, which the table then shows.
         if (system === 'template-run') throw error;
         race.failure = (error as Error).message;
       }

@@ -1,5 +1,5 @@
-// Measures evaluations a second of expressions over rows as arrays of texts, on one thread, beside other CEL libraries
-// where bench/peers holds them. It checks the answers of every lane before it counts their time.
+// Measures evaluations per second of expressions over rows of texts on one thread, compared with other CEL libraries if
+// bench/peers has them. Checks the results of every evaluator before its time counts.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { checkExpression } from '../workers/expression/check/checker.ts';
@@ -7,13 +7,13 @@ import { compileExpression } from '../workers/expression/compile/compiler.ts';
 import type { ExpressionEnvironment } from '../workers/expression/compile/environment.ts';
 import { median } from './median.ts';
 
-/** Rows that are walked again and again: more than the caches of the processor hold. */
+/** Number of rows that are processed repeatedly: more than fit into the processor's caches. */
 const ROW_COUNT = 200_000;
 
-/** Rounds of every lane, interleaved; the median counts. */
+/** Rounds of every evaluator, interleaved; the median counts. */
 const ROUNDS = 5;
 
-/** Time of one lane in one round, in milliseconds. */
+/** Time of one evaluator in one round, in milliseconds. */
 const ROUND_MILLISECONDS = 400;
 
 const COLUMNS = ['id', 'status', 'amount', 'name'];
@@ -79,7 +79,7 @@ function counting(holds: (row: Row) => boolean): Lane {
   };
 }
 
-/** A library of bench/peers, or null when it is not installed there. */
+/** Returns a library of bench/peers, or null if it is not installed there. */
 async function peer<T>(name: string): Promise<T | null> {
   const require = createRequire(new URL('../../bench/peers/package.json', import.meta.url));
   try {
@@ -116,7 +116,7 @@ async function peerLanes(expression: string): Promise<Map<string, Lane | null>> 
   return lanes;
 }
 
-/** Millions of evaluations a second over whole passes of the rows. */
+/** Millions of evaluations per second, over whole passes of the rows. */
 function measure(lane: Lane, rows: readonly Row[], expected: number): number {
   let evaluations = 0;
   const start = performance.now();

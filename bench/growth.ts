@@ -1,5 +1,5 @@
-// How time and memory grow with the file: from a twentieth to ten times the benchmark's size, within memory budgets
-// that the larger ones outgrow. template-run alone.
+// Measures how time and memory grow with file size: from a twentieth to ten times the benchmark's size, with memory
+// budgets that the larger files exceed. template-run only.
 import { rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOrders } from './inputs/orders.ts';
@@ -12,7 +12,7 @@ import { workloadNamed } from './workloads/index.ts';
 
 export interface GrowthSettings {
   readonly folder: string;
-  /** The middle size. */
+  /** Reference size. */
   readonly bytes: number;
   readonly rounds: number;
   readonly limits: PhysicalLimits;
@@ -21,7 +21,7 @@ export interface GrowthSettings {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** W6 also in a budget that it outgrows early. */
+/** W6 also with a budget that it exceeds early. */
 const JOBS = [
   { workload: 'W1', budgetBytes: 256 * MEBIBYTE },
   { workload: 'W4', budgetBytes: 256 * MEBIBYTE },
@@ -31,13 +31,13 @@ const JOBS = [
 
 const SIZES = [1 / 20, 1 / 2, 1, 5, 10];
 
-/** The size that others are compared with. */
+/** The size with which others are compared. */
 const BASE_SIZE = 1 / 2;
 
-/** Input, output and what sorting spills lie in the folder at the same time. */
+/** Input, output and spill files are in the folder at the same time. */
 const ROOM = 4;
 
-/** Files from this size on take seconds: they are measured at most so often. */
+/** Files of this size or more take seconds, so they are measured fewer times. */
 const LARGE_BYTES = 500_000_000;
 const LARGE_ROUNDS_MAX = 3;
 
@@ -46,10 +46,10 @@ interface Line {
   readonly size: number;
   readonly inputBytes: number;
   readonly millisecondsEachMegabyte: number;
-  /** Of the base size, measured in turns with this one. */
+  /** For the base size, measured alternately with this size. */
   readonly baseMillisecondsEachMegabyte: number;
   readonly peakBytes: number;
-  /** MB/s that no program exceeds. */
+  /** MB/s that no program can exceed. */
   readonly limitRate: number;
 }
 

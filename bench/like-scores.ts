@@ -1,19 +1,23 @@
-// How well `--like` finds the columns that are meant: pairs written down from headers of public exports. Those that are held back were
-// not looked at when the matcher was tuned; their figures count.
+// Scores how well `--like` finds the intended columns: pairs from the headers of public exports. The held-back half was
+// not used when the matcher was tuned; its scores count.
 import { readFileSync } from 'node:fs';
 import { ColumnProfile } from '../src/drafts/column-profile.ts';
-import { compiledForms } from '../src/drafts/date-cells.ts';
-import { matchColumns, type SampleColumn } from '../src/drafts/like/match-columns.ts';
-import type { ColumnKind, TargetColumn } from '../src/drafts/like/target-column.ts';
+import {
+  type ColumnKind,
+  matchColumns,
+  type SampleColumn,
+  type TargetColumn,
+} from '../src/drafts/like/match-columns.ts';
+import { compiledForms } from '../src/drafts/typed-cells.ts';
 
 const FOLDER = 'bench/like-pairs';
 
 export interface LikeScore {
-  /** Pairs that are written down. */
+  /** Number of annotated pairs. */
   readonly pairs: number;
   readonly active: number;
   readonly right: number;
-  /** What is wrong or missing, to read. */
+  /** Wrong or missing pairs, for reading. */
   readonly mistakes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What the figures of a run were measured on.
+// Describes the machine on which a run was measured.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { mediumOf } from './physical-limits.ts';
@@ -9,10 +9,10 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly medium: string;
   readonly node: string;
-  /** Null outside a repository. */
+  /** null outside a repository. */
   readonly commit: string | null;
   readonly date: string;
-  /** Of the last minute, when the run began: above half a core the figures are of a busy machine. */
+  /** Load average of the last minute before the run. Above half a core, the machine was busy. */
   readonly load: number;
 }
 
@@ -29,7 +29,7 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
-/** As a list of names and values. */
+/** Lists the properties as names and values. */
 export function machineLines(machine: Machine): readonly (readonly [name: string, value: string])[] {
   return [
     ['Machine', `${machine.processor}, ${machine.cores} cores, ${(machine.memoryBytes / 1024 ** 3).toFixed(0)} GiB`],
@@ -41,18 +41,18 @@ export function machineLines(machine: Machine): readonly (readonly [name: string
   ];
 }
 
-/** Written by `--write`, as git names what is left out. */
+/** Files written by `--write`, in the form in which git excludes them. */
 const WRITTEN = ['RESULTS.md', 'charts', 'figures'].map((name) => `:(top,exclude)bench/${name}`);
 
 function commit(): string | null {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   try {
-    // What the benchmark itself writes is no change of what it measures.
+    // Files written by the benchmark itself do not count as changes.
     const changed = git('status', '--porcelain', '--untracked-files=no', '--', ':/', ...WRITTEN) !== '';
     return `${git('rev-parse', '--short', 'HEAD')}${changed ? ' with changes' : ''}`;
   } catch {
-    // No git, or a copy without its history: the figures then name no commit.
+    // No git, or a copy without history: the results then name no commit.
     return null;
   }
 }

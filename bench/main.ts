@@ -1,5 +1,5 @@
-// `npm run bench`: measures what the options ask for, prints each table as it is ready, and writes it into
-// RESULTS.md when asked.
+// `npm run bench`: measures the requested parts, prints each table as soon as it is ready, and writes it to RESULTS.md
+// if requested.
 import { mkdirSync, rmSync } from 'node:fs';
 import { benchBudget } from './budget.ts';
 import { benchEngine, type EngineResult } from './engine.ts';
@@ -15,6 +15,7 @@ import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
 import { benchFleet } from './service/fleet.ts';
+import { benchFrontEnds } from './service/front-ends.ts';
 import { benchLatency } from './service/latency.ts';
 import { benchSmallRuns } from './service/small-runs.ts';
 import { benchUploads } from './service/uploads.ts';
@@ -25,7 +26,7 @@ import { measureWorkbookReading, workbookReadingSection } from './workbook-readi
 import { measureWorkbookWriting, workbookWritingSection } from './workbook-writing.ts';
 import { FORMAT_WORKLOADS } from './workloads/formats.ts';
 
-/** Compiled benchmarks lie in dist/bench. */
+/** Compiled benchmarks are in dist/bench. */
 const BENCH_FOLDER = new URL('../../bench', import.meta.url).pathname;
 
 const chosen = settingsOrUsage();
@@ -77,6 +78,7 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('small-runs')) for (const section of await benchSmallRuns(service)) onSection(section);
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
+  if (parts.has('front-ends')) onSection(await benchFrontEnds(service, settings.nodes));
   if (parts.has('fleet')) {
     const section = await benchFleet(service);
     if (section !== null) onSection(section);
@@ -97,13 +99,13 @@ async function run(settings: Settings): Promise<void> {
   line.clear();
 }
 
-/** Interrupted: gigabytes must not stay in memory. The children got the terminal's signal too. */
+/** On interruption, gigabytes must not stay in memory. The child processes received the terminal's signal, too. */
 function leave({ folder }: Settings): never {
   rmSync(folder, { recursive: true, force: true });
   return process.exit(130);
 }
 
-/** Null after a usage message. */
+/** Returns null after a usage message. */
 function settingsOrUsage(): Settings | null {
   const args = process.argv.slice(2);
   if (args.some((arg) => arg === '--help' || arg === '-h')) {

@@ -1,4 +1,4 @@
-// Starts contender-process.ts and reads what it measured; and how several measures become one figure.
+// Starts contender-process.ts and reads its measurement, and combines several measurements into one figure.
 import { spawnSync } from 'node:child_process';
 import { YOUNG_GENERATION_MIB_MAX } from '../src/pool/pool.ts';
 import { makeContenderBundles } from './contender-bundles.ts';
@@ -16,9 +16,9 @@ export interface ProcessJob {
 
 export interface Measure {
   readonly milliseconds: number;
-  /** Of all its threads. */
+  /** For all its threads. */
   readonly processorMilliseconds: number;
-  /** Of the process, or of the one that did the work. */
+  /** For the process, or the one that did the work. */
   readonly peakBytes: number;
   readonly outputBytes: number;
 }
@@ -32,16 +32,16 @@ export interface Figure {
 
 const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
 
-/** A young generation is three of these. */
+/** A young generation consists of three semi-spaces. */
 const SEMI_SPACES = 3;
 
-/** The engine's heap is set as that of the service's and the command's threads. */
+/** Same heap settings as for the threads of the service and of the command. */
 const ENGINE_FLAGS: readonly string[] = [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`];
 
-/** Lines of a failed process that are worth showing. */
+/** Maximum number of output lines of a failed process that are shown. */
 const ERROR_LINES = 12;
 
-/** Throws what the process said where it failed. */
+/** Throws with the output of the process if it fails. */
 export function measure(job: ProcessJob): Measure {
   makeContenderBundles(ENGINE_FLAGS);
   const flags = job.system === 'template-run' ? ENGINE_FLAGS : [];

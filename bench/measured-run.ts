@@ -15,7 +15,7 @@ import type { Engine, Job, System } from './workloads/job.ts';
 
 const ENGINES: Readonly<Record<Engine, Contender<Job>>> = { 'template-run': templateRun, polars, duckdb };
 
-/** They take part in workloads alone. */
+/** Systems that take part in workloads only. */
 const PROGRAMS: Readonly<Record<Exclude<System, Engine>, Contender>> = {
   miller,
   'csv-parse': csvParse,
@@ -23,10 +23,10 @@ const PROGRAMS: Readonly<Record<Exclude<System, Engine>, Contender>> = {
   udsv,
 };
 
-/** Linux counts processor time for programs in hundredths of a second (USER_HZ). */
+/** Linux counts the processor time of processes in hundredths of a second (USER_HZ). */
 const TICK_MILLISECONDS = 10;
 
-/** Time counts from the call to the finished file, without the start of the process. */
+/** Measures from the call to the finished file, without the start of the process. */
 export async function measuredRun({ system, workload: name, ...job }: ProcessJob): Promise<Measure> {
   const work = preparedWork(system, name, job);
   await work.prepare();
@@ -39,7 +39,7 @@ export async function measuredRun({ system, workload: name, ...job }: ProcessJob
   return { milliseconds, processorMilliseconds: processor, peakBytes, outputBytes: statSync(job.output).size };
 }
 
-/** What the system does; an engine is told rows of the table of operations too. */
+/** The work of the system. Engines also accept rows of the table of operations. */
 function preparedWork(
   system: System,
   name: string,
@@ -55,19 +55,19 @@ function preparedWork(
   return { prepare: () => program.prepare(work), run: () => program.run(work) };
 }
 
-/** Of all threads, and of processes that have ended (Miller), where the system tells. */
+/** Processor time of all threads, and of ended child processes (Miller), if the system reports it. */
 function processorMilliseconds(): number {
   const { user, system } = process.cpuUsage();
   const own = (user + system) / 1000;
   if (!existsSync('/proc/self/stat')) return own;
-  // Behind the name in parentheses: fields 16 and 17 of proc(5), cutime and cstime.
+  // Fields after the name in parentheses: 16 and 17 of proc(5) are cutime and cstime.
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
   return own + (Number(fields[13]) + Number(fields[14])) * TICK_MILLISECONDS;
 }
 
-/** The system's maxRSS is wrong here where /proc is: a process begins with the peak of the one that started it. */
+/** maxRSS is wrong on systems with /proc: a process starts with the peak of its parent. */
 function ownPeakBytes(): number {
   if (!existsSync('/proc/self/status')) return process.resourceUsage().maxRSS * 1024;
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024;

@@ -1,4 +1,4 @@
-// The median, by which every benchmark here speaks.
+// The median, which all benchmarks use.
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);

@@ -1,4 +1,5 @@
-// Every operation beside other engines with two threads: the same job in each one's language, answers compared, in turn.
+// Compares every operation with other engines on two threads: the same job in each engine's language, with compared
+// outputs, alternating.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { REJECTS_SUFFIX } from '../workers/protocol/messages.ts';
@@ -16,15 +17,15 @@ export interface OperationsSettings {
   readonly rounds: number;
   readonly rows: readonly OperationRow[];
   readonly progress: Progress;
-  /** Told each row when it is measured: the whole table takes many minutes. */
+  /** Receives each row as soon as it is measured: the whole table takes many minutes. */
   readonly onResult: (result: OperationResult) => void;
 }
 
-/** How one engine did one row. */
+/** Result of one engine for one row. */
 export interface OperationTime {
   /** MB/s of the input. */
   readonly rate: Figure;
-  /** Of all threads, for each MB of input. */
+  /** For all threads, per MB of input. */
   readonly processorMilliseconds: number;
   readonly peakBytes: number;
 }
@@ -33,20 +34,20 @@ export interface OperationResult {
   readonly row: OperationRow;
   readonly inputBytes: number;
   readonly own: OperationTime;
-  /** By name; those that were there and have the row in their language. */
+  /** Results by engine name, for installed engines that can express the row. */
   readonly others: ReadonlyMap<string, OperationTime>;
 }
 
-/** The answers are compared on files of this size. */
+/** Outputs are compared on files of this size. */
 const CHECK_BYTES = 2_000_000;
 
-/** An engine that is slower than this with a row is measured once: its further rounds would take most of the table's time. */
+/** An engine slower than this in a row is measured once: further rounds would take most of the table's time. */
 export const SLOW_MILLISECONDS = 20_000;
 
 const THREADS = 2;
 const ENGINES: readonly System[] = ['template-run', 'duckdb', 'polars'];
 
-/** One result a row, in the order of the table. Throws where an answer is not ours. */
+/** Returns one result per row, in the order of the table. Throws if an output differs from ours. */
 export function benchOperations(settings: OperationsSettings): OperationResult[] {
   const { rows, progress, onResult } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
@@ -93,7 +94,7 @@ function runOnce(settings: OperationsSettings, job: Job, { system, threads }: En
   return measure({ system, threads, workload: job.name, input, output, budgetBytes: null });
 }
 
-/** Inputs of one kind are made once for all rows. */
+/** Inputs of one kind are created once for all rows. */
 function inputOf({ folder }: OperationsSettings, job: Job, bytes: number): string {
   const input = INPUTS[job.input];
   const path = join(folder, `${job.input}-${bytes}.${input.type ?? 'csv'}`);
@@ -105,7 +106,7 @@ function outputIn({ folder }: OperationsSettings): string {
   return join(folder, 'operation.csv');
 }
 
-/** With the rows that were rejected. */
+/** Also removes the file of rejected rows. */
 function removeOutput(path: string): void {
   for (const ending of ['', REJECTS_SUFFIX]) rmSync(path + ending, { force: true });
 }

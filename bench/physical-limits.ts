@@ -1,11 +1,11 @@
-// What the machine can do at best, measured in the same run: copying memory, looking for a byte, writing a file to the
-// medium of the outputs. No engine gets above what these make of a workload.
+// Best performance of the machine, measured in the same run: copying memory, searching for a byte, writing a file to
+// the medium of the outputs. No engine can exceed what these steps permit for a workload.
 import { closeSync, openSync, readSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './median.ts';
 import type { Workload } from './workloads/workload.ts';
 
-/** In MB/s (10^6 bytes), one thread. */
+/** In MB/s (10^6 bytes), on one thread. */
 export interface PhysicalLimits {
   readonly memcpy: number;
   readonly scan: number;
@@ -14,21 +14,21 @@ export interface PhysicalLimits {
 }
 
 export interface WorkloadLimit {
-  /** MB/s of the input that no program on one thread and this medium exceeds. */
+  /** MB/s of input that no program on one thread and this medium can exceed. */
   readonly rate: number;
-  /** Its steps with their rates. */
+  /** The steps with their rates. */
   readonly text: string;
 }
 
-/** More than the caches hold. */
+/** More than fits into the caches. */
 const BLOCK_BYTES = 128 * 1024 * 1024;
 
-/** As the engine reads and writes. */
+/** Same piece size as in the engine. */
 const PIECE_BYTES = 512 * 1024;
 
 const ROUNDS = 5;
 
-/** Type numbers of file systems in memory (statfs): tmpfs and ramfs. */
+/** File system types (statfs) in memory: tmpfs and ramfs. */
 const MEMORY_FILE_SYSTEMS = [0x01021994, 0x858458f6];
 
 export function measureLimits(folder: string): PhysicalLimits {
@@ -53,7 +53,7 @@ export function measureLimits(folder: string): PhysicalLimits {
   return { memcpy: of('memcpy'), scan: of('scan'), read: of('read'), write: of('write') };
 }
 
-/** The steps of a workload one after the other: the file is read and looked through, then what it asks for. */
+/** The steps of a workload in sequence: the file is read and scanned, then the further steps of the workload. */
 export function limitOf(
   { limit }: Workload,
   { memcpy, scan, read, write }: PhysicalLimits,
@@ -73,7 +73,7 @@ export function limitOf(
   return { rate: 1 / cost, text: steps.map(({ text }) => text).join(', ') };
 }
 
-/** Whether files of this folder lie in memory. */
+/** Returns whether files in this folder are in memory. */
 export function mediumOf(folder: string): 'tmpfs' | 'disk' {
   return MEMORY_FILE_SYSTEMS.includes(statfsSync(folder).type) ? 'tmpfs' : 'disk';
 }

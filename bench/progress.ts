@@ -1,10 +1,10 @@
-// One line that says what is being measured, on a terminal; elsewhere nothing.
+// Shows what is being measured in one line of a terminal. Without a terminal, shows nothing.
 
 const CLEAR_LINE = '\r\u001b[2K';
 
 export interface Progress {
   show(text: string): void;
-  /** Before anything else is printed. */
+  /** Called before anything else is printed. */
   clear(): void;
 }
 

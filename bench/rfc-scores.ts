@@ -1,17 +1,21 @@
-// Collections of small files for readers of RFC 4180, each with its cells as JSON beside it, or none where it is malformed.
+// Scores on collections of small files for readers of RFC 4180. Each file has its cells as JSON next to it, or no JSON
+// if it is malformed.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles } from './run-files.ts';
 
-/** The collection's JSON says otherwise than its CSV. */
+/** Files whose JSON contradicts the CSV. */
 const WRONG_ANSWERS = ['location_coordinates'];
 
-/** A file of blank lines is refused as empty, and a quote inside a field without quotes is a quote: so the documents say. */
+/**
+ * Documented differences: a file of blank lines is refused as empty, and a quote inside an unquoted field is an
+ * ordinary character.
+ */
 const OTHERWISE_DECIDED = ['all-empty', 'bad-unescaped-quote'];
 
 type Grid = readonly (readonly string[])[];
 
-/** Gives for each collection how many files were read, or refused, as they should be. */
+/** Returns for each collection how many files were read or refused correctly. */
 export function scoreRfc(corpora: string, folder: string): Record<string, number> {
   const test = join(corpora, 'csv-test-data');
   const named = (name: string): boolean => name.includes('header-');
@@ -56,7 +60,9 @@ output: {format: json, json: {}}
   return names.length - wrong.length;
 }
 
-/** Rows of cells, be they objects or lists; an empty cell is null to one and a text to the other. */
+/**
+ * Rows of cells, whether they are objects or lists. Some collections represent an empty cell as null, others as a text.
+ */
 function gridAt(path: string): Grid {
   const rows = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string | null>[];
   return rows.map((row) => Object.values(row).map((cell) => cell ?? ''));

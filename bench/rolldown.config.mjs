@@ -1,10 +1,11 @@
-// The product's bundles and, made with them, what a contender's process runs: so the benchmark measures the engine as the
-// product has it, in chunks for which the same code was compiled before. Run by contender-bundles.ts from the package's root.
+// Bundles the product together with the code that the process of a contender runs. The benchmark therefore measures the
+// engine in the same chunks as in the product, with the same code compiled in advance. contender-bundles.ts runs this
+// in the root of the package.
 import { program } from '../rolldown.config.mjs';
 
 export default {
   ...program,
   input: { ...program.input, 'measured-run': 'dist/bench/measured-run.js' },
-  // As far from dist/workers as the product's.
+  // At the same depth as the product's bundles, so that relative paths to dist/workers stay valid.
   output: { ...program.output, dir: 'dist/bench-bundled' },
 };

@@ -1,4 +1,4 @@
-// Local files through `template-run run`, as anybody would do it.
+// Processes local files with `template-run run`, as a user would.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import { fileURLToPath } from 'node:url';
 
 const CLI = fileURLToPath(new URL('../src/cli.js', import.meta.url));
 
-/** Exit status of `run` when files failed: which ones is seen from what is missing. */
+/** Exit status of `run` if files failed. Missing outputs show which ones. */
 const FILES_FAILED = 1;
 
 /**
- * @param folder an empty one, for copies and outputs
- * @returns by file the path of its output; null where it was refused
+ * @param folder empty folder for copies and outputs
+ * @returns for each file, the path of its output, or null if it was refused
  */
 export function runFiles(paths: readonly string[], template: string, folder: string): (string | null)[] {
   const [inputs, outputs] = [join(folder, 'in'), join(folder, 'out')];
   mkdirSync(inputs);
   mkdirSync(outputs);
   writeFileSync(join(folder, 'template.yaml'), template);
-  // Under names of one kind: two files may differ in their ending alone.
+  // Copied to similar names, because two files may differ only in their extension.
   const copies = paths.map((path, index) => {
     const copy = join(inputs, `${index}.csv`);
     copyFileSync(path, copy);

@@ -1,5 +1,5 @@
-// `scores FOLDER`: how the reader does on collections of real files with right answers, by the collections' own scorers.
-// Fails where a score lies below its floor: what was reached once is not to be lost.
+// `scores FOLDER`: scores of the reader on collections of real files with known results, by the collections' own
+// scorers. Fails if a score is below its minimum, so that an achieved score is not lost.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { scoreRfc } from './rfc-scores.ts';
 import { scorePolluted, scoreSurvey } from './table-scores.ts';
 import { scoreWorkbooks } from './workbook-scores.ts';
 
-/** By score, as `scores` prints them; they only rise. */
+/** Minimum scores, by name as printed by `scores`. They are only ever raised. */
 const FLOORS: Readonly<Record<string, number>> = {
   'dialect consensus': 76,
   'header rows, hard': 0.98,

@@ -17,6 +17,7 @@ export const PARTS = [
   'growth',
   'budget',
   'workers',
+  'front-ends',
   'fleet',
   'studio',
   'operations',
@@ -26,34 +27,38 @@ export type Part = (typeof PARTS)[number];
 export interface Settings {
   readonly parts: ReadonlySet<Part>;
   readonly workloads: readonly Workload[];
-  /** Of the table of operations. */
+  /** Rows in the table of operations. */
   readonly rows: readonly OperationRow[];
   readonly bytes: number;
   readonly rounds: number;
-  /** Of each load of small requests. */
+  /** Duration of each load of small requests. */
   readonly loadSeconds: number;
-  /** Runs that the service keeps before small ones are measured. */
+  /** Number of Runs stored by the service before small Runs are measured. */
   readonly keptRuns: number;
-  /** Made by the run and removed at its end. */
+  /** Executables of Node on which the service is measured. */
+  readonly nodes: readonly string[];
+  /** Created by the run and removed at its end. */
   readonly folder: string;
-  /** Whether what is measured goes into bench/RESULTS.md, its figures and charts. */
+  /** True if the results are written to bench/RESULTS.md, its figures and charts. */
   readonly write: boolean;
 }
 
 const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3, keptRuns: 300_000 };
-const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
+const QUICK = { bytes: 5_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT,...] [--kept-runs N]
+                     [--node PATH]...
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
             ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
-  --quick   20 MB and one round: to see that everything runs; its figures mean little
+  --quick   5 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --rows    of operations: only rows that have one of the texts in their name, or measure such an operation
   --kept-runs  that the service holds before small-runs is measured: 300000 unless said
+  --node    of front-ends: an executable of Node, once for each version; the one that runs this program unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
-/** Throws an Error with what is wrong. */
+/** Throws an Error that describes the problem. */
 export function readSettings(args: readonly string[]): Settings {
   const { values } = parseArgs({
     args: [...args],
@@ -65,6 +70,7 @@ export function readSettings(args: readonly string[]): Settings {
       rounds: { type: 'string' },
       rows: { type: 'string' },
       'kept-runs': { type: 'string' },
+      node: { type: 'string', multiple: true, default: [process.execPath] },
       folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : 'bench/data' },
     },
   });
@@ -82,6 +88,7 @@ export function readSettings(args: readonly string[]): Settings {
     rounds,
     loadSeconds: defaults.loadSeconds,
     keptRuns: positive('kept-runs', values['kept-runs']) ?? defaults.keptRuns,
+    nodes: values.node,
     folder: join(values.folder, `template-run-bench-${process.pid}`),
     write: values.write,
   };

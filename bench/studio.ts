@@ -1,4 +1,5 @@
-// How long the studio takes to show the rows behind an edit: the Template of the demo over its statement, each time with another text.
+// Measures how long the studio takes to show the affected rows after an edit: the demo Template on its statement, each
+// time with a changed text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StudioSession } from '../src/studio/studio-session.ts';
@@ -12,22 +13,22 @@ import type { Section } from './report/section.ts';
 const TEMPLATE = 'examples/catalog/templates/demo/bank-statement.yaml';
 const MEMORY_BUDGET_BYTES = 512 * 1024 * 1024;
 
-/** A sample, and what a change may take at the median in milliseconds. */
+/** Samples, and their target for an edit: the median in milliseconds. */
 const SAMPLES = [
   { name: '10,000 rows', bytes: 1_150_000, goal: 150 },
   { name: '16 MiB', bytes: 16 * 1024 * 1024 - 65_536, goal: 300 },
 ] as const;
 
-/** Of the Template's steps, the one that is looked at: amounts are numbers behind it. */
+/** The step of the Template whose rows are shown. At this step, amounts are numbers. */
 const STEP = 8;
 
-/** That the page fetches at once. */
+/** Number of rows that the page requests at once. */
 const PAGE_ROWS = 100;
 
-/** Edits at least: a median of a few says nothing. */
+/** Minimum number of edits: a median of a few is not meaningful. */
 const EDITS_MIN = 11;
 
-/** Before the first that counts, until the thread's code is compiled: an author edits for minutes. */
+/** Number of edits before the first measured one, until the thread's code is compiled: an author edits for minutes. */
 const WARM_EDITS = 12;
 
 export interface StudioBench {
@@ -73,11 +74,11 @@ export async function benchStudio({ folder, rounds, progress }: StudioBench): Pr
 
 interface MeasuredEdits {
   readonly rows: number;
-  /** Until the rows are here. */
+  /** Time until the rows are available. */
   readonly milliseconds: readonly number[];
-  /** Until the whole sample was read. */
+  /** Time until the whole sample has been read. */
   readonly wholeMilliseconds: readonly number[];
-  /** Of an edit on the average, in all threads: what a busy machine shows truly. */
+  /** Average per edit, in all threads. Reliable on a busy machine, too. */
   readonly processorMilliseconds: number;
 }
 
@@ -111,8 +112,8 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
     for (let edit = -WARM_EDITS; edit < edits; edit++) {
       if (edit === 0) begun = process.cpuUsage();
       const start = performance.now();
-      const request = { source: `${source}# ${edit}\n`, step: STEP, whole: false, hasRows: true };
-      // As the page asks: for the head, for its rows, and at once for the rest.
+      const request = { asked: null, source: `${source}# ${edit}\n`, step: STEP, whole: false, hasRows: true };
+      // Sends the same requests as the page: for the head, for its rows, and immediately for the rest.
       const head = await session.look({ ...request, head: true });
       const asked = session.rows({ step: STEP, filter: 'all', from: 0, count: PAGE_ROWS });
       const rest = session.look({ ...request, head: false });

@@ -1,5 +1,6 @@
-// Whole tables: files of the Pollock benchmark through an empty Template, with nothing told, against the clean tables that
-// its authors made by hand. Vitagliano et al.: "Pollock: A Data Loading Benchmark", PVLDB 16(8), 2023.
+// Scores whole tables: files of the Pollock benchmark through an empty Template, without any settings, against the
+// clean tables that its authors created manually. Vitagliano et al.: "Pollock: A Data Loading Benchmark", PVLDB 16(8),
+// 2023.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { inputFormats } from '../workers/input/index.ts';
 import { inspectFile } from '../workers/run/inspect.ts';
 import { runFiles } from './run-files.ts';
 
-/** Cells as they are read: the guard of formulas is the output's matter. */
+/** Cells as they are read: formula guarding is a feature of the output. */
 const EMPTY = (header: boolean): string => `
 format: 1
 name: Everything
@@ -17,13 +18,13 @@ operations: []
 output: {format: csv, formula_guard: "off", csv: {header: ${header}}}
 `;
 
-/** Nothing is told of the encoding either. */
+/** The encoding is detected, too. */
 const ENCODING = 'auto';
 
 /**
- * Real files. The names of columns are scored twice: as `run` writes them, where those that stand twice get a number and
- * those that are missing are column_1 and so on; and as they stand in the file, with the benchmark's own names (col_0)
- * for a file without a header, as the clean tables have them.
+ * Scores real files. Names of columns are scored twice: as `run` writes them, with numbers for repeated names and
+ * column_1 and so on for missing ones; and as written in the file, with the benchmark's names (col_0) for a file
+ * without a header, as in the clean tables.
  */
 export async function scoreSurvey(corpora: string, folder: string): Promise<Record<string, number>> {
   const root = join(corpora, 'pollock_survey_sample');
@@ -53,10 +54,10 @@ interface NamedScores {
 }
 
 /**
- * Says what the names of columns cost that `run` makes. A Template finds columns by their names, so that each has one that is its
- * own: the language says that a column without a name is column_<number> and that of equal names all but the first get a number
- * (duplicate_headers: suffix). The clean tables have the file's own instead: blank, twice, or col_0 and so on for a file
- * without a header; three of the ten measures compare nothing but them.
+ * Reports how many points the column names of `run` cost. A Template finds columns by unique names: a column without a
+ * name becomes column_<number>, and of equal names, all but the first get a number (duplicate_headers: suffix). The
+ * clean tables contain the names of the file: blank, repeated, or col_0 and so on for a file without a header. Three of
+ * the ten measures compare only the names.
  */
 async function explainNames({ csv, asInFile, asWritten }: NamedScores): Promise<void> {
   const lost = new Map<string, { files: number; points: number }>();
@@ -72,7 +73,7 @@ async function explainNames({ csv, asInFile, asWritten }: NamedScores): Promise<
   }
 }
 
-/** Which names of a file are not its own. */
+/** Returns which kind of names of a file was changed. */
 async function madeNames(path: string): Promise<string> {
   const { head } = await inspectFile(path, { formats: inputFormats });
   if (head.headerRow === null) return 'no header (column_1, not col_0)';
@@ -80,12 +81,12 @@ async function madeNames(path: string): Promise<string> {
   return new Set(head.headers).size < head.headers.length ? 'names that stand twice (x_2)' : 'other';
 }
 
-/** One table, spoilt in many ways. */
+/** Scores one table, corrupted in many ways. */
 export function scorePolluted(corpora: string, folder: string): Record<string, number> {
   const root = join(corpora, 'pollock');
   const files = filesOf(root).filter((file) => existsSync(join(root, file)));
   const loaded = load({ root, files, place: '', folder: join(folder, 'polluted'), template: EMPTY(true) });
-  // The scorer looks for the clean table by the name of the file.
+  // The scorer finds the clean table by the name of the file.
   const clean = join(folder, 'polluted-clean');
   mkdirSync(clean);
   for (const line of manifestOf<{ file: string; clean: string }>(root)) {
@@ -99,13 +100,13 @@ export function scorePolluted(corpora: string, folder: string): Record<string, n
 interface Loading {
   readonly root: string;
   readonly files: readonly string[];
-  /** Folder of the files in `root`. */
+  /** Folder of the files inside `root`. */
   readonly place: string;
   readonly folder: string;
   readonly template: string;
 }
 
-/** Gives the folder with what came of the files, by their names; those that were refused are missing. */
+/** Returns the folder with the results of the files, by their names. Refused files are missing. */
 function load({ root, files, place, folder, template }: Loading): string {
   mkdirSync(folder);
   const paths = files.map((file) => join(root, place, file));
@@ -121,7 +122,7 @@ function load({ root, files, place, folder, template }: Loading): string {
 
 interface Scores {
   readonly mean: number;
-  /** Of 10. */
+  /** Scores of 10 at most. */
   readonly byFile: ReadonlyMap<string, number>;
 }
 
@@ -142,7 +143,7 @@ function scoresOf(corpora: string, folder: string, loaded: string, clean: Readon
   return { mean: Number(/^MEAN ([\d.]+)/m.exec(printed)?.[1]), byFile };
 }
 
-/** Of 10: files below it are listed. */
+/** Files with a lower score (of 10) are listed. */
 const LISTED_BELOW = 9.5;
 
 function filesOf(root: string): string[] {

@@ -1,32 +1,32 @@
-// All cells of one sheet of a local workbook as texts, for scores and tests of the workbook reader.
+// Reads all cells of one sheet of a local workbook as texts, for scores and tests of the workbook reader.
 import { randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SpillFolder } from '../workers/execution/spill/spill-folder.ts';
 import type { CellSink, LostCell } from '../workers/input/xlsx/cell-sink.ts';
 import { type OpenWorkbook, openWorkbook } from '../workers/input/xlsx/open-workbook.ts';
-import { WindowRoom } from '../workers/input/xlsx/window-room.ts';
 import { XmlStretch } from '../workers/input/xlsx/xml-stretch.ts';
+import { WindowRoom } from '../workers/input/xlsx/xml-window.ts';
 import type { RandomAccess } from '../workers/input/zip/random-access.ts';
 import { ZipArchive } from '../workers/input/zip/zip-archive.ts';
 import { compileKernels, instantiateKernel } from '../workers/kernel/bindings/kernel.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../workers/memory/budget.ts';
 import { Heap } from '../workers/memory/heap.ts';
-import { runCoroutine } from '../workers/thread/coroutine.ts';
+import { SpillFolder } from '../workers/memory/spill-file.ts';
+import { runCoroutine } from '../workers/scheduling/coroutine.ts';
 
 /** Kind of a cell whose value is lost. */
 const KIND_LOST = -1;
 
 export interface ReadCell {
-  /** Null where it lost its value. */
+  /** null if the cell lost its value. */
   readonly text: string | null;
   readonly kind: number;
-  /** What stands in place of it. */
+  /** Text in place of the lost value. */
   readonly shown?: string;
 }
 
-/** Rows by the number that the sheet gives them, from 1. */
+/** Rows by their number in the sheet, from 1. */
 export type ReadSheet = Map<number, (ReadCell | undefined)[]>;
 
 class CollectingSink implements CellSink {
@@ -58,7 +58,7 @@ export interface ReadWorkbookSheet {
   readonly lost: readonly LostCell[];
 }
 
-/** @param choose tells the sheet by its name and place */
+/** @param choose selects the sheet by its name and position */
 export async function readSheetOf(
   file: RandomAccess,
   choose: (name: string, index: number) => boolean,
@@ -72,7 +72,7 @@ export async function readSheetOf(
     close();
     return { names, rows: sink.rows, lost: [] };
   }
-  const reader = workbook.read(sheet, { ...settings, range: null });
+  const reader = workbook.read(sheet, { ...settings, range: null, order: null });
   try {
     for (;;) {
       const state = reader.read(sink, 1_000);
@@ -85,7 +85,10 @@ export async function readSheetOf(
   }
 }
 
-/** A workbook with memory of its own. @param memory what the shared strings may have */
+/**
+ * Opens a workbook with separate memory.
+ * @param memory budget for the shared strings
+ */
 export async function openFile(
   file: RandomAccess,
   memory: BudgetShare = unlimitedShare(),
@@ -106,7 +109,7 @@ export async function openFile(
   }
 }
 
-/** Does something with a local file and closes it. */
+/** Opens a local file, calls `work`, and closes the file. */
 export async function withFile<T>(path: string, work: (file: RandomAccess) => Promise<T>): Promise<T> {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,5 +1,6 @@
-// `workbook-reading`: workbooks of 200,000 rows of 12 columns to CSV, beside exceljs' stream reader, which only goes through the
-// cells, in turns, each in a process of its own. One workbook holds its texts in the cells, the other shares them.
+// `workbook-reading`: converts workbooks of 200,000 rows and 12 columns to CSV, compared with exceljs' stream reader,
+// which only iterates over the cells. Alternating, each in a separate process. One workbook has its texts in the cells,
+// the other uses shared strings.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +18,7 @@ const SELF = fileURLToPath(import.meta.url);
 const CLI = fileURLToPath(new URL('../src/cli.js', import.meta.url));
 const KINDS = ['inline texts', 'shared texts'] as const;
 
-/** Tells the peak of a process at its end, in KiB; threads tell it too. */
+/** Preloaded module that prints the peak memory of a process at its exit, in KiB. Threads print it, too. */
 const TELL_PEAK =
   'data:text/javascript,process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS+"\\n"))';
 
@@ -31,7 +32,7 @@ export interface WorkbookReading {
   readonly kinds: readonly { readonly kind: string; readonly ours: ReaderFigures; readonly exceljs: ReaderFigures }[];
 }
 
-/** Medians of the turns. Throws where a cell of the CSV is not that of the rows. */
+/** Medians over the rounds. Throws if a cell of the CSV differs from the rows. */
 export function measureWorkbookReading(rows: number = ROWS, rounds: number = ROUNDS): WorkbookReading {
   const folder = mkdtempSync(join(tmpdir(), 'template-run-workbooks-'));
   try {
@@ -91,14 +92,14 @@ export function workbookReadingSection({ rows, kinds }: WorkbookReading): Sectio
   };
 }
 
-/** As the command tells it: from the first byte read to the last one written. */
+/** Time as printed by the command: from the first byte read to the last one written. */
 function ours(folder: string, path: string, rows: number): ReaderFigures {
   const out = join(folder, 'out.csv');
   rmSync(out, { force: true });
   const { stderr, peakKibibytes } = start([CLI, 'run', join(folder, 'template.json'), path, '-o', out]);
   const told = / in (\d+) ms/.exec(stderr)?.[1];
   const expected = [WORKBOOK_COLUMNS, ...workbookRows(rows)].map((row) => `${row.join(',')}\n`).join('');
-  // Numbers come out in their shortest form.
+  // Numbers are written in their shortest form.
   const isEqual = readFileSync(out, 'utf8').length === expected.replace(/\.?0+(?=,\d+,SKU)/g, '').length;
   if (told === undefined || !isEqual) throw new Error(`template-run gave another answer: ${stderr}`);
   return { milliseconds: Number(told), peakKibibytes };
@@ -126,7 +127,7 @@ function start(args: readonly string[]): Ended {
   return { stdout, stderr, peakKibibytes: Math.max(...peaks) };
 }
 
-/** The part of exceljs that child processes play. */
+/** The part of exceljs that the child processes use. */
 interface ExcelJs {
   readonly stream: {
     readonly xlsx: {

@@ -1,21 +1,21 @@
-// How the workbook reader does on collections of real workbooks with right answers: each has a floor below which the scores
-// fail, and what is missed is explained, or fails too.
+// Scores of the workbook reader on collections of real workbooks with known results. The scores fail if one is below
+// its minimum, or if an unexplained result is missed.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { KIND_BOOLEAN, KIND_DATETIME } from '../workers/kernel/layout/native-kinds.ts';
+import { KIND_BOOLEAN, KIND_DATETIME } from '../workers/kernel/layout/cells.ts';
 import { Failed } from '../workers/protocol/failure.ts';
 import { type ReadCell, type ReadSheet, readSheetOf, withFile } from './workbook-cells.ts';
 import { EXPLAINED_MISSES, expectedGrid, textScore } from './workbook-truth.ts';
 
-/** What a hostile file may take, in milliseconds. */
+/** Time limit for a hostile file, in milliseconds. */
 const HOSTILE_MILLISECONDS_MAX = 2_000;
 
-/** They only rise. */
+/** Minimum scores, which are only ever raised. */
 const FLOORS = { shownCells: 0.963, textCells: 0.992, calamine: 56, converted: 7, odd: 12 };
 
-/** @returns what lies below its floor, or is missed and not explained */
+/** @returns scores below their minimum, and missed results without an explanation */
 export async function scoreWorkbooks(corpora: string): Promise<readonly string[]> {
   return [
     ...(await scoreTruth(join(corpora, 'xlsx-excel-truth'), join(corpora, 'tools', 'score_xlsx.py'))),
@@ -26,8 +26,8 @@ export async function scoreWorkbooks(corpora: string): Promise<readonly string[]
 }
 
 /**
- * Against what Excel itself exports: the first sheet of each workbook. The collection's scorer compares what Excel shows, which
- * for a number is its number format's work; texts alone are what the file says.
+ * Compares the first sheet of each workbook with Excel's export. The collection's scorer compares what Excel displays,
+ * which for numbers depends on their number format; texts alone show what the file contains.
  */
 async function scoreTruth(root: string, scorer: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'template-run-workbooks-'));
@@ -72,7 +72,7 @@ function below(name: keyof typeof FLOORS, score: number): string[] {
   return score >= FLOORS[name] ? [] : [`workbooks, ${name}: ${score} is below ${FLOORS[name]}`];
 }
 
-/** Grids that the collection's own tests assert, of workbooks in this format. */
+/** Grids asserted by the collection's own tests, for workbooks in this format. */
 async function scoreCalamine(root: string): Promise<string[]> {
   type Case = {
     test: string;
@@ -107,7 +107,7 @@ async function scoreCalamine(root: string): Promise<string[]> {
   return below('calamine', right);
 }
 
-/** Against what another converter of the field writes, line by line. */
+/** Compares line by line with the output of another converter. */
 async function scoreConverted(root: string): Promise<string[]> {
   const short: string[] = [];
   let right = 0;
@@ -124,7 +124,7 @@ async function scoreConverted(root: string): Promise<string[]> {
   return [...short, ...below('converted', right)];
 }
 
-/** It fills up rows and the sheet to the size that the sheet tells of itself. */
+/** The other converter pads rows and the sheet to the dimensions that the sheet declares. */
 function withoutPadding(text: string): string {
   return text.replaceAll('\r', '').replace(/,+$/gm, '').trimEnd();
 }
@@ -138,7 +138,7 @@ function converted(root: string): { name: string; path: string }[] {
   });
 }
 
-/** Every file is read or refused with a code, in time. Anything else that is thrown ends the scores. */
+/** Every file must be read or refused with a code, within the time limit. Any other error ends the scores. */
 async function scoreHostile(root: string): Promise<string[]> {
   const short: string[] = [];
   let odd = 0;
@@ -163,7 +163,7 @@ async function scoreHostile(root: string): Promise<string[]> {
   return [...short, ...below('odd', odd)];
 }
 
-/** The rows, or why the file is refused. */
+/** Returns the rows, or the reason for the refusal. */
 async function attempt(path: string, choose: (name: string, index: number) => boolean): Promise<ReadSheet | string> {
   try {
     return (await withFile(path, (file) => readSheetOf(file, choose))).rows;
@@ -178,7 +178,10 @@ function lines<T>(root: string, name: string): T[] {
   return text.split('\n').map((line) => JSON.parse(line) as T);
 }
 
-/** As Excel shows values whose kind the scorer cannot tell from words: errors, booleans, and dates without the T. */
+/**
+ * Formats values as Excel displays them if the scorer cannot distinguish their kind from words: errors, booleans, and
+ * dates without the T.
+ */
 function shown(cell: ReadCell): string {
   if (cell.kind === KIND_BOOLEAN) return cell.text!.toUpperCase();
   if (cell.kind === KIND_DATETIME) return cell.text!.replace('T', ' ');
@@ -195,7 +198,7 @@ function csvOf(rows: ReadSheet, textOf: (cell: ReadCell) => string = (cell) => c
   return `${out.join('\n')}\n`;
 }
 
-/** Empty rows and columns around a grid are no part of it. */
+/** Empty rows and columns around a grid are ignored. */
 function sameGrid(wanted: readonly unknown[][], rows: ReadSheet): boolean {
   const flat = (cells: readonly unknown[]): string =>
     cells.filter((cell) => cell !== null && cell !== undefined && cell !== '').join('\u0001');

@@ -1,8 +1,9 @@
-// Compares the texts of a sheet with what Excel exports of it, as the collection's scorer does (F1 over the texts of all cells,
-// whatever their places), but for cells that are numbers, dates or booleans in the file: what is shown of those is the work of
-// their number formats. And why some workbooks are read otherwise on purpose.
+// Compares the texts of a sheet with Excel's export of it, like the collection's scorer (F1 over the texts of all
+// cells, regardless of their positions), except for cells that are numbers, dates or booleans in the file, because
+// number formats determine how those are displayed. Also explains why some workbooks are intentionally read
+// differently.
 import { readFileSync } from 'node:fs';
-import { KIND_TEXT } from '../workers/kernel/layout/native-kinds.ts';
+import { KIND_TEXT } from '../workers/kernel/layout/cells.ts';
 import type { ReadCell, ReadSheet } from './workbook-cells.ts';
 
 export const EXPLAINED_MISSES: Readonly<Record<string, string>> = {
@@ -20,7 +21,7 @@ export const EXPLAINED_MISSES: Readonly<Record<string, string>> = {
 
 type Grid = readonly (readonly string[])[];
 
-/** Of a file as Excel for Mac writes it. */
+/** Reads the export of a file, as written by Excel for Mac. */
 export function expectedGrid(path: string): Grid {
   const text = new TextDecoder('macintosh').decode(readFileSync(path));
   const rows: string[][] = [[]];
@@ -31,7 +32,7 @@ export function expectedGrid(path: string): Grid {
   return rows;
 }
 
-/** Null where neither has a text. */
+/** Returns null if neither has a text. */
 export function textScore(expected: Grid, read: ReadSheet): number | null {
   const wanted: string[] = [];
   const got: string[] = [];
@@ -44,18 +45,18 @@ export function textScore(expected: Grid, read: ReadSheet): number | null {
   return overlap(wanted.map(asExcelWrites).filter(isWord), got.map(asExcelWrites).filter(isWord));
 }
 
-/** What stands nowhere in the file may be one too: then it is missed. */
+/** A text that is not in the file may also be a text cell, which is then missed. */
 function isText(cell: ReadCell | undefined): boolean {
   return cell === undefined || cell.text === null || cell.kind === KIND_TEXT;
 }
 
-/** It puts `_` where its encoding has no character. */
+/** Excel writes `_` for characters that its encoding lacks. */
 function asExcelWrites(text: string): string {
   const spaced = text.replace(/[^\S\u00a0]+/g, ' ').replace(/^ +| +$/g, '');
   return spaced.replace(/[^\x20-\x7e]/gu, (character) => '_'.repeat(character.length));
 }
 
-/** The scorer leaves out what looks like a number or a date. */
+/** The scorer ignores texts that look like a number or a date. */
 function isWord(text: string): boolean {
   return text !== '' && !/^(?:[\s$€£¥%(),.\d:/+\-eE*#?]*|TRUE|FALSE)$/.test(text);
 }

@@ -1,5 +1,6 @@
-// `workbook-writing`: 200,000 rows of 12 columns as a workbook, beside exceljs' stream writer, in turns, each in a process of its
-// own. Ours reads the CSV and types its columns first, within the time that is measured; the rows of the other are there before.
+// `workbook-writing`: writes 200,000 rows of 12 columns as a workbook, compared with exceljs' stream writer,
+// alternating, each in a separate process. template-run also parses the CSV and its columns within the measured time;
+// the rows for exceljs exist before.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,11 +26,11 @@ export interface WorkbookWriting {
 
 export interface WriterFigures {
   readonly milliseconds: number;
-  /** Of the workbook. */
+  /** Size of the workbook. */
   readonly bytes: number;
 }
 
-/** Medians of ROUNDS turns. */
+/** Medians of ROUNDS rounds. */
 export function measureWorkbookWriting(rows: number = ROWS, rounds: number = ROUNDS): WorkbookWriting {
   const folder = mkdtempSync(join(tmpdir(), 'template-run-workbooks-'));
   try {
@@ -86,7 +87,7 @@ function template(): object {
   };
 }
 
-/** As the command tells it: from the first byte read to the last one written. */
+/** Time as printed by the command: from the first byte read to the last one written. */
 function ours(folder: string): WriterFigures {
   const out = join(folder, 'ours.xlsx');
   rmSync(out, { force: true });
@@ -103,7 +104,7 @@ function theirs(folder: string, rows: number): WriterFigures {
   return { milliseconds: Number(printed), bytes: statSync(out).size };
 }
 
-/** The part of exceljs that a child process plays. */
+/** The part of exceljs that a child process uses. */
 interface StreamWriter {
   addWorksheet(name: string): { addRow(row: readonly unknown[]): { commit(): void }; commit(): Promise<void> };
   commit(): Promise<void>;
@@ -113,7 +114,7 @@ interface ExcelJs {
   readonly stream: { readonly xlsx: { readonly WorkbookWriter: new (options: object) => StreamWriter } };
 }
 
-/** Rows between two returns to the event loop, so that the writer's stream can go on. */
+/** Number of rows between two returns to the event loop, so that the writer's stream can proceed. */
 const ROWS_AT_ONCE = 2_000;
 
 async function writeWithExceljs(out: string, count: number): Promise<void> {
@@ -124,7 +125,7 @@ async function writeWithExceljs(out: string, count: number): Promise<void> {
     row.map((text, column) => (numbers.has(column) ? Number(text) : column === date ? new Date(text) : text)),
   );
   const began = performance.now();
-  // Its fastest way: no shared strings, the level of ours.
+  // Its fastest settings: no shared strings, and the same compression level as template-run.
   const workbook = new stream.xlsx.WorkbookWriter({
     filename: out,
     useStyles: true,

@@ -104,10 +104,10 @@ async function startNode(number, redis, base) {
 
 /** The configuration of deploy/: only addresses are replaced, and TLS is left out. */
 function startBalancer(port, nodes) {
-  let text = readFileSync(join(DEPLOY, 'haproxy.cfg'), 'utf8')
-    .replace(/bind :8443 ssl crt .*\n/, `bind 127.0.0.1:${port}\n`)
-    .replace('errors/503.http', join(DEPLOY, 'errors/503.http'));
-  for (const node of nodes) text = text.replace(/10\.0\.0\.1\d:8080/, `127.0.0.1:${node.port}`);
+  let text = readFileSync(join(DEPLOY, 'haproxy.cfg'), 'utf8').replace(/bind :8443 ssl crt .*\n/, `bind 127.0.0.1:${port}\n`);
+  nodes.forEach((node, index) => {
+    text = text.replaceAll(`10.0.0.1${index + 1}:8080`, `127.0.0.1:${node.port}`);
+  });
   writeFileSync(join(folder, 'haproxy.cfg'), text);
   start('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')]);
 }

@@ -1,21 +1,27 @@
-// The demo of the README: makes a catalog, starts the service on it, uploads a messy file over HTTP, shows the Run and
-// the first lines of its output. Everything lies in a temporary folder that goes away at the end.
+// The demo of the README: makes a catalog, starts the service, uploads messy files over HTTP, and shows one of them beside
+// its Template and its output. All files are in a temporary folder, which is removed at the end.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const CLI = new URL('../dist/src/cli.js', import.meta.url).pathname;
+const DEMO = new URL('./catalog/templates/demo/', import.meta.url).pathname;
+const FILES = new URL('./files/', import.meta.url).pathname;
+/** The first one is shown; of the others, a line tells what became of them. */
 const UPLOADS = [
-  ['bank-statement', new URL('./files/bank-statement.csv', import.meta.url).pathname],
-  ['shop-orders', new URL('./files/orders-export.csv', import.meta.url).pathname],
-  ['supplier-prices', new URL('./files/price-list.csv', import.meta.url).pathname],
-  ['mailing-list', new URL('./files/sign-ups.tsv', import.meta.url).pathname],
-  ['working-hours', new URL('./catalog/templates/demo/working-hours.xlsx', import.meta.url).pathname],
-  ['web-orders', new URL('./files/web-orders.json', import.meta.url).pathname],
+  ['shop-orders', `${FILES}orders-export.csv`],
+  ['bank-statement', `${FILES}bank-statement.csv`],
+  ['supplier-prices', `${FILES}price-list.csv`],
+  ['mailing-list', `${FILES}sign-ups.tsv`],
+  ['working-hours', `${DEMO}working-hours.xlsx`],
+  ['web-orders', `${FILES}web-orders.json`],
 ];
-const SHOWN_LINES = 10;
+/** Lines of the messy file and its Template that are shown. */
+const SHOWN_LINES = 13;
+/** Width of the whole picture if standard output is not a terminal, in columns. */
+const WIDTH = 150;
 
 let service;
 // However this ends (`npm run demo | head` closes the pipe), the service ends too.
@@ -25,8 +31,22 @@ const folder = mkdtempSync(join(tmpdir(), 'template-run-demo-'));
 try {
   const key = makeCatalog();
   const base = await startService();
-  for (const [template, file] of UPLOADS) await run(base, key, template, file);
-  console.log('\nThe service answers as long as it runs; the README shows the same with curl.');
+  const [[template, file], ...others] = UPLOADS;
+  const { run, output } = await upload(base, key, template, file);
+  const source = readFileSync(join(DEMO, `${template}.yaml`), 'utf8');
+  const operations = source.slice(source.indexOf('operations:'), source.indexOf('output:')).replaceAll(/^ *#.*\n/gm, '');
+  printBeside([
+    [`${basename(file)}, as it came`, readFileSync(file, 'utf8').replace('\uFEFF', '')],
+    [`the Template ${template}`, operations],
+    [run.output.name, output],
+  ]);
+  const { rows_read: read, operations: steps } = run.report;
+  const changed = steps.reduce((sum, { cells_changed: cells }) => sum + cells, 0);
+  console.log(`\n${read} rows read, ${run.rows_written} written, ${changed} cells changed. The other demo files:`);
+  for (const [otherTemplate, otherFile] of others) {
+    const { run } = await upload(base, key, otherTemplate, otherFile);
+    console.log(`  ${basename(otherFile)}: ${run.report.rows_read} rows read, ${run.rows_written} written as ${extname(run.output.name).slice(1)}`);
+  }
 } finally {
   if (service !== undefined && service.exitCode === null) {
     const gone = new Promise((resolve) => service.once('exit', resolve));
@@ -37,47 +57,56 @@ try {
 }
 
 function makeCatalog() {
-  const printed = execFileSync(process.execPath, [CLI, 'init', join(folder, 'catalog')], { encoding: 'utf8' });
+  const printed = execFileSync(process.execPath, [CLI, 'init', join(folder, 'catalog')], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
   const key = /trs_\S+/.exec(printed)?.[0];
   if (key === undefined) throw new Error(`init printed no key:\n${printed}`);
-  console.log(`$ template-run init catalog\n${printed}`);
   return key;
 }
 
 async function startService() {
   const flags = ['--catalog', join(folder, 'catalog'), '--data', join(folder, 'data'), '--port', '0'];
-  console.log('$ template-run serve --catalog catalog --data data --port 0');
   service = spawn(process.execPath, [CLI, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: service.stdout })) {
     const entry = JSON.parse(line);
     if (entry.event !== 'listening') continue;
     service.stdout.resume();
-    console.log(`listening on port ${entry.port}`);
     return `http://127.0.0.1:${entry.port}`;
   }
   throw new Error('the service ended before it listened');
 }
 
-async function run(base, key, template, file) {
+/** The Run of the file, and its output as text. */
+async function upload(base, key, template, file) {
   const headers = { authorization: `Bearer ${key}` };
-  const came = file.endsWith('.xlsx') ? inspected(file) : firstLines(readFileSync(file, 'utf8'));
-  console.log(`\n--- ${basename(file)}, as it came:\n${came}`);
-  console.log(`\n$ curl -H 'Authorization: Bearer trs_demo...' -F file=@${basename(file)} ${base}/api/v1/templates/${template}/runs`);
   const form = new FormData();
   form.append('file', new Blob([readFileSync(file)]), basename(file));
   const answer = await fetch(`${base}/api/v1/templates/${template}/runs`, { method: 'POST', headers, body: form });
-  const body = await answer.json();
-  console.log(`${answer.status}`, JSON.stringify(body, null, 2));
-  if (answer.status !== 201 || body.status !== 'succeeded') throw new Error(`the Run of ${template} did not succeed`);
-  const output = await fetch(body.output.download_url, { headers });
-  console.log(`\n--- ${body.output.name}, first lines:\n${firstLines(await output.text())}`);
+  const run = await answer.json();
+  if (answer.status !== 201 || run.status !== 'succeeded') {
+    throw new Error(`the Run of ${template} did not succeed: ${JSON.stringify(run)}`);
+  }
+  const output = await fetch(run.output.download_url, { headers });
+  return { run, output: await output.text() };
 }
 
-/** What `inspect` tells of a file that is no text. */
-function inspected(file) {
-  return execFileSync(process.execPath, [CLI, 'inspect', file], { encoding: 'utf8' }).trimEnd();
+/** @param columns the heading and the text of each column */
+function printBeside(columns) {
+  const lines = columns.map(([heading, text]) => {
+    const shown = text.trimEnd().split('\n');
+    const more = shown.length - SHOWN_LINES;
+    return [heading, '-'.repeat(heading.length), ...shown.slice(0, SHOWN_LINES), ...(more > 0 ? [`(${more} more lines)`] : [])];
+  });
+  const width = Math.floor((process.stdout.columns ?? WIDTH) / columns.length) - 2;
+  for (let line = 0; line < SHOWN_LINES + 3; line++) {
+    const cells = lines.map((column) => cut(column[line] ?? '', width).padEnd(width));
+    const text = cells.join('  ').trimEnd();
+    if (text !== '') console.log(text);
+  }
 }
 
-function firstLines(text) {
-  return text.trimEnd().split('\n').slice(0, SHOWN_LINES).join('\n');
+function cut(text, width) {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }

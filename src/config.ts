@@ -1,19 +1,22 @@
-// The settings of `serve`: flags, their environment variables and defaults, checked before anything starts.
+// The settings of `serve`: flags, their environment variables and defaults. Checked before anything starts.
 import { availableParallelism } from 'node:os';
-import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from './admission/memory-budget.ts';
-import { defaultMemoryBudgetBytes } from './admission/process-memory.ts';
-import { UsageError } from './commands/command.ts';
-import { type Flag, flagsHelp, parseFlags } from './commands/flags.ts';
+import {
+  defaultMemoryBudgetBytes,
+  MEMORY_BUDGET_BYTES_MAX,
+  MEMORY_BUDGET_BYTES_MIN,
+} from './admission/memory-budget.ts';
+import { type Flag, flagsHelp, parseFlags, UsageError } from './commands/command.ts';
 import { FLEET_SETTINGS, type FleetConfig, readFleetConfig } from './fleet-config.ts';
+import { HTTP_LIBRARIES, type HttpLibraryChoice } from './http/front-end.ts';
 import { SettingReader } from './setting-reader.ts';
 
 export interface ServeConfig {
   readonly catalogDirectory: string;
   readonly dataDirectory: string;
   readonly host: string;
-  /** 0 = any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Origin of the API as clients see it; null = http://host:port as it listens. */
+  /** Origin of the API as clients see it, or null for http://host:port as listened on. */
   readonly baseUrl: string | null;
   readonly workers: number;
   readonly memoryBudgetBytes: number;
@@ -24,20 +27,22 @@ export interface ServeConfig {
   readonly retentionMilliseconds: number;
   readonly drainMilliseconds: number;
   readonly logLevel: LogLevel;
-  /** null = health is on the API port. */
+  /** null if health is on the API port. */
   readonly opsPort: number | null;
-  /** Whether Templates whose tests fail are refused. */
+  /** True if Templates whose tests fail are refused. */
   readonly catalogTests: boolean;
   readonly metricsOnApiPort: boolean;
-  /** Which pages for people are on the API port. */
+  /** The pages for people that are served on the API port. */
   readonly pages: { readonly docs: boolean; readonly console: boolean };
-  /** null = the default; what the system allows may lower either. */
+  /** null for the default. Limits of the system may reduce either. */
   readonly connectionsMax: number | null;
-  /** null = none. */
+  /** null for no limit. */
   readonly connectionsPerAddressMax: number | null;
-  /** How long a node that is to stop takes requests while /readyz already says no. */
+  /** Time for which a stopping node still accepts requests while /readyz already reports that it is not ready. */
   readonly drainDelayMilliseconds: number;
-  /** null = a node on its own. */
+  /** `auto`: uWebSockets.js if it loads, otherwise Node's own server. */
+  readonly httpLibrary: HttpLibraryChoice;
+  /** null for a standalone node. */
   readonly fleet: FleetConfig | null;
 }
 
@@ -46,57 +51,88 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const DAY_MILLISECONDS = 24 * 3600 * 1000;
 
-/** Threads beyond this are a mistake: each has its own heap and WebAssembly memory. */
+/** Maximum number of threads. More is a mistake: each has a heap and WebAssembly memory. */
 const WORKERS_MAX = 256;
 
-/** More files than that Linux does not open in one process, whatever its settings. */
+/** Linux opens no more files per process, whatever its settings. */
 const CONNECTIONS_MAX = 1_048_576;
 
 const MEMORY_BUDGET_MEBIBYTES_MIN = Math.ceil(MEMORY_BUDGET_BYTES_MIN / 1024 ** 2);
 
 /**
- * Flag, its placeholder, what it is for, and what counts without it. The help and the page of flags are made of them; what is
- * typed or read as it stands is in backticks, which the help leaves out.
+ * For each setting: flag, placeholder, purpose, and default. The help and the page of flags are generated from them.
+ * Literal text is in backticks, which the help leaves out.
  */
 export const SETTINGS = [
   ['catalog', 'DIR', 'the catalog: plans, accounts, Templates and tables', 'required'],
-  ['data', 'DIR', 'uploads, outputs, spilled state and the ledger of charges; one process owns it', 'required'],
-  ['host', 'ADDRESS', 'where to listen', '127.0.0.1'],
-  ['port', 'NUMBER', 'API port; 0 takes any free one', '8080'],
-  ['base-url', 'URL', 'origin in `download_url`', 'http://HOST:PORT; required with 0.0.0.0 and ::'],
+  [
+    'data',
+    'DIR',
+    'folder for uploads, outputs, spilled state and the ledger of charges; only one process can use it',
+    'required',
+  ],
+  ['host', 'ADDRESS', 'address to listen on', '127.0.0.1'],
+  ['port', 'NUMBER', 'API port; 0: any free port', '8080'],
+  [
+    'base-url',
+    'URL',
+    'origin of each `download_url`, as clients reach the service',
+    'http://HOST:PORT; required with 0.0.0.0 and ::',
+  ],
   ['workers', 'NUMBER', 'worker threads', 'number of cores'],
   [
     'memory-budget',
     'SIZE',
     `memory for Runs; at least ${MEMORY_BUDGET_MEBIBYTES_MIN} MiB`,
-    '60 % of what the process may use',
+    '60 % of the memory that the process may use',
   ],
   [
     'disk-floor',
     'SIZE',
-    'with less free space below `--data` no Run is taken; 0 for none: a disk that is full is noticed all the same',
+    'minimum free space below `--data`: with less, new Runs are refused; 0: no minimum, only a full disk is detected',
     '1GiB',
   ],
-  ['upload-timeout-ms', 'NUMBER', 'longest upload', '3600000'],
-  ['wait-ms', 'NUMBER', 'longest wait of a POST for its Run, then 202', '30000'],
-  ['run-timeout-ms', 'NUMBER', 'longest Run, then RUN_TIMEOUT', '600000'],
-  ['retention-ms', 'NUMBER', 'how long a finished Run and its output are kept', '1800000'],
-  ['drain-ms', 'NUMBER', 'how long SIGTERM waits for what is under way', '30000'],
-  ['drain-delay-ms', 'NUMBER', 'how long SIGTERM first changes nothing but `/readyz`', '0; 5000 with --redis'],
+  ['upload-timeout-ms', 'NUMBER', 'maximum duration of an upload', '3600000'],
+  ['wait-ms', 'NUMBER', 'maximum time for which a POST waits for its Run, before it returns 202', '30000'],
+  ['run-timeout-ms', 'NUMBER', 'maximum duration of a Run, before it ends with RUN_TIMEOUT', '600000'],
+  ['retention-ms', 'NUMBER', 'time for which a finished Run and its output are kept', '1800000'],
+  ['drain-ms', 'NUMBER', 'time for which the service finishes uploads, Runs and downloads after SIGTERM', '30000'],
+  ['drain-delay-ms', 'NUMBER', 'time after SIGTERM in which only `/readyz` changes', '0; 5000 with --redis'],
   ['log-level', 'LEVEL', LOG_LEVELS.map((level) => `\`${level}\``).join(', '), 'info'],
-  ['ops-port', 'NUMBER', 'port of health and metrics', 'health on the API port, no metrics'],
-  ['catalog-tests', 'yes|no', "run Templates' tests when the catalog is read, and refuse what fails", 'yes'],
-  ['metrics-on-api-port', 'yes|no', 'metrics on the API port too, for anyone who reaches it', 'no'],
+  ['ops-port', 'NUMBER', 'port for health and metrics', 'health on the API port, no metrics'],
+  [
+    'catalog-tests',
+    'yes|no',
+    'run the tests of Templates when the catalog is read, and refuse a catalog with failed tests',
+    'yes',
+  ],
+  ['metrics-on-api-port', 'yes|no', 'metrics on the API port too, for anyone who can reach it', 'no'],
   ['docs', 'yes|no', 'the reference of the API as a page at `/docs`', 'yes'],
   ['console', 'yes|no', 'a page at `/console` that sends files with a key', 'no'],
-  ['connections-max', 'NUMBER', 'connections to the API port', '8192, at most half of the open files'],
-  ['connections-per-address-max', 'NUMBER', 'the same of one address; not behind a balancer', 'none'],
+  [
+    'connections-max',
+    'NUMBER',
+    'maximum number of connections to the API port',
+    '8192; at most one for each 128 KiB of the memory budget, and half of the files that the process may open',
+  ],
+  [
+    'connections-per-address-max',
+    'NUMBER',
+    'maximum number of connections from one address; do not use it behind a balancer',
+    'none',
+  ],
+  [
+    'http-library',
+    'NAME',
+    `HTTP server: ${HTTP_LIBRARIES.map((name) => `\`${name}\``).join(', ')}; auto: uWebSockets.js (uws) if it can be loaded, otherwise Node's`,
+    'auto',
+  ],
   ...FLEET_SETTINGS,
 ] as const;
 
 type SettingName = (typeof SETTINGS)[number][0];
 
-/** The flags' part of `serve --help`. */
+/** The flags in `serve --help`. */
 export function serveFlagsHelp(): string {
   const flags = SETTINGS.map(([name, placeholder, purpose, fallback]): [string, Flag] => [
     name,
@@ -105,7 +141,7 @@ export function serveFlagsHelp(): string {
   return flagsHelp(Object.fromEntries(flags));
 }
 
-/** A flag wins over its variable. Throws one UsageError with everything that is wrong. */
+/** A flag takes precedence over its environment variable. Throws a single UsageError with all problems. */
 export function readServeConfig(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -142,6 +178,7 @@ export function readServeConfig(
     connectionsMax: setting.integer('connections-max', 1, CONNECTIONS_MAX),
     connectionsPerAddressMax: setting.integer('connections-per-address-max', 1, CONNECTIONS_MAX),
     drainDelayMilliseconds: setting.integer('drain-delay-ms', 0, DAY_MILLISECONDS) ?? (fleet === null ? 0 : 5_000),
+    httpLibrary: setting.oneOf('http-library', HTTP_LIBRARIES) ?? 'auto',
     fleet,
   };
   if (fleet !== null && config.baseUrl === null) {

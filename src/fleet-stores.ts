@@ -1,16 +1,15 @@
-// The stores of a node that is one of many: what they are told of the node's settings, its catalog and its Runs.
+// Opens the stores of a node that is one of several, with the settings of the node, its catalog and its Runs.
 
-import type { Catalog } from './catalog/catalog.ts';
-import { CatalogDigests } from './catalog/catalog-digest.ts';
+import { type Catalog, CatalogDigests } from './catalog/catalog.ts';
 import type { ServeConfig } from './config.ts';
 import type { FleetConfig } from './fleet-config.ts';
-import { interruptedRun } from './runs/interrupted-run.ts';
 import type { RunTexts } from './runs/run.ts';
+import { interruptedRun } from './runs/supervise-run.ts';
 import { openRedisStores } from './stores/redis/redis-stores.ts';
 import type { Stores } from './stores/stores.ts';
 import type { Log } from './telemetry/log.ts';
 
-/** Rejects with RedisOpenError, RedisFormatError, SharedStoreUnavailableError or what the system says. */
+/** Rejects with RedisOpenError, RedisFormatError, SharedStoreUnavailableError or a system error. */
 export function openFleetStores(
   config: ServeConfig,
   fleet: FleetConfig,

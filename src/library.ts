@@ -1,4 +1,5 @@
-// The package's entry `template-run`: the engine as a library, loaded as the executable loads its program.
+// The entry point `template-run` of the package: the engine as a library. Loaded from a bundle, like the program of the
+// executable.
 import { Bundles } from '../workers/bundles.ts';
 
 export type {

@@ -1,29 +1,30 @@
-// The process of a node: starts the server, listens to signals, and knows its exit statuses. What a server is, is in
-// server.ts.
+// The process of a node: starts the server, handles signals, and decides the exit status. server.ts defines what a
+// server consists of.
 import { CatalogRefusedError } from './catalog/catalog-store.ts';
 import { CheckThread } from './catalog/check-thread.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
-import { HttpLibraryError } from './http/app.ts';
-import { ListenError } from './http/listen-error.ts';
-import { FoldersMeetError } from './runtime/data-directory.ts';
-import { endProcess } from './runtime/end-process.ts';
-import { paceCollections } from './runtime/heap-growth.ts';
+import { ListenError } from './http/http-server.ts';
+import { HttpLibraryError } from './http/uws-front-end.ts';
+import { FolderPlaceError } from './outputs/folder-place.ts';
+import { FoldersOverlapError } from './runtime/data-directory.ts';
+import { endProcess, paceCollections } from './runtime/process-settings.ts';
 import { type Server, type ServerSettings, startServer } from './server.ts';
 import { DirectoryInUseError, LedgerOpenError } from './stores/leveldb/ledger-store.ts';
-import { RedisOpenError } from './stores/redis/check-redis.ts';
+import { FolderMarkError, RedisOpenError } from './stores/redis/check-redis.ts';
 import { RedisFormatError } from './stores/redis/membership.ts';
-import { SharedStoreUnavailableError } from './stores/store-unavailable.ts';
+import { SharedStoreUnavailableError } from './stores/stores.ts';
 import type { Log } from './telemetry/log.ts';
 
 /**
- * How long after the deadline of the drain everything has been given up that was under way, and is closed. What holds the
- * process then is a thread that does not end, or a disk that does not answer.
+ * Maximum time after the drain deadline for abandoning all work and closing everything. The threads have up to 4 s of
+ * it, and the rest is for the stores. If the process still exists then, a disk or a server does not respond. The time
+ * is not shorter because threads that end late, on a busy machine, would end the process by a signal.
  */
-const CLOSE_MILLISECONDS_MAX = 1_000;
+const CLOSE_MILLISECONDS_MAX = 10_000;
 
 /**
- * Serves until SIGTERM or SIGINT, and then ends the process with status 0, at the latest CLOSE_MILLISECONDS_MAX after the
- * deadline of the drain. Resolves with the status of a node that could not be started. Further signals do nothing.
+ * Serves until SIGTERM or SIGINT, and then ends the process with status 0, at most CLOSE_MILLISECONDS_MAX after the
+ * drain deadline. Resolves with a status if the node could not be started. Further signals are ignored.
  */
 export async function serveNode(settings: ServerSettings, io: CommandIo): Promise<number> {
   const { log } = settings;
@@ -36,7 +37,8 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   process.on('unhandledRejection', dies);
   const ended = signalled();
   let server: Server | null = null;
-  // From the beginning: it would end a node that starts. What changed since the catalog was read is found without it.
+  // Registered first, because the signal would otherwise end a starting node. Changes since the catalog was read are
+  // detected anyway.
   process.on('SIGHUP', () => void server?.reload());
   const checks = new CheckThread();
   const starting = startServer(settings, checks);
@@ -45,7 +47,8 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
     isEnding = true;
     const { drainDelayMilliseconds, drainMilliseconds } = settings.config;
     endByForceAfter(drainDelayMilliseconds + drainMilliseconds + CLOSE_MILLISECONDS_MAX, log);
-    // It may still check Templates for minutes: without them it does not start, and what it has opened is closed again.
+    // Template checks may take minutes more. Ending them stops the start, and everything already opened is closed
+    // again.
     if (server === null) checks.close();
   });
   try {
@@ -56,21 +59,22 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
     log.info('stopped');
     return await end(0, log);
   }
-  // Not before its threads have started: under other flags V8 refuses what the build compiled for them.
+  // Only after its threads have started: with other flags, V8 would reject the code cache of the build.
   paceCollections(settings.config.memoryBudgetBytes);
   await ended;
   const threads = await server.stop();
-  // `process.exit` would wait for a thread that still checks a Template, and no timer would end that.
+  // `process.exit` would wait for a thread that is still checking a Template, and no timer could end it.
   await checks.ended();
   return await end(threads, log);
 }
 
-/** @param threads those that do not end */
+/** @param threads number of threads that do not end */
 async function end(threads: number, log: Log): Promise<never> {
   if (threads > 0) log.warn('stopped_by_force', { threads });
   await log.end();
   if (threads > 0) endProcess(EXIT_OK);
-  // Here: while the process is taken down on its own, a further signal would find nobody who listens, and kill it.
+  // Called explicitly: if the process ended by itself, a further signal would find no handler during the shutdown and
+  // kill it.
   process.exit(process.exitCode ?? EXIT_OK);
 }
 
@@ -88,9 +92,12 @@ function signalled(): Promise<void> {
   });
 }
 
-/** What the operator can mend is said in a line; everything else is a fault of ours, with its stack. */
+/**
+ * An error that the operator can correct is reported in one line. Any other error is a fault of the service and is
+ * reported with its stack.
+ */
 function refused(error: unknown, io: CommandIo): number {
-  if (error instanceof DirectoryInUseError || error instanceof FoldersMeetError) {
+  if (error instanceof DirectoryInUseError || error instanceof FoldersOverlapError) {
     io.stderr.write(`template-run serve: ${error.message}\n`);
     return EXIT_USAGE;
   }
@@ -101,6 +108,8 @@ function refused(error: unknown, io: CommandIo): number {
     ListenError,
     RedisOpenError,
     RedisFormatError,
+    FolderMarkError,
+    FolderPlaceError,
     SharedStoreUnavailableError,
   ].some((known) => error instanceof known);
   if (isKnown || (error instanceof Error && 'code' in error)) {

@@ -1,4 +1,4 @@
-// Where the package lies: from dist/src, and from dist/bundled, where the build puts this module into a larger file.
+// Location of the package, both from dist/src and from dist/bundled, where the build puts this module into a bundle.
 
-/** Ends in a slash. */
+/** Ends with a slash. */
 export const PACKAGE_FOLDER = new URL('../../', import.meta.url);

@@ -1,8 +1,8 @@
-// The composition root of a node: puts the parts together, listens, sweeps what expires, and takes everything down again.
-// Read this first to see what there is. It decides nothing about requests.
+// The composition root of a node: creates and connects the parts, listens, removes expired data periodically, and shuts
+// everything down. Read this first for an overview. It makes no decisions about requests.
 import { randomUUID } from 'node:crypto';
+import { FailurePace } from './admission/authenticate.ts';
 import { DiskFloor } from './admission/disk-floor.ts';
-import { FailurePace } from './admission/failure-pace.ts';
 import { BUDGET_CHARGES, MemoryBudget } from './admission/memory-budget.ts';
 import { RunMemories } from './admission/run-memory.ts';
 import { CatalogStore } from './catalog/catalog-store.ts';
@@ -11,34 +11,34 @@ import type { CheckTemplate } from './catalog/template-checker.ts';
 import { TemplateGate } from './catalog/template-gate.ts';
 import type { ServeConfig } from './config.ts';
 import { openFleetStores } from './fleet-stores.ts';
-import { type HttpServer, loadHttpLibrary } from './http/app.ts';
 import type { Connections } from './http/connections.ts';
-import type { ExchangeSettings } from './http/exchange.ts';
-import type { FinishedExchange } from './http/finished-exchange.ts';
+import type { Exchange, ExchangeSettings, FinishedExchange } from './http/exchange.ts';
+import { type ChosenFrontEnd, chooseFrontEnd } from './http/front-end.ts';
+import type { HttpServer } from './http/http-server.ts';
 import { apiConnections, openPorts } from './http/ports.ts';
 import { ReadTurns } from './http/read-turns.ts';
-import { type CheckedTemplate, OutputNames } from './outputs/output-name.ts';
-import { TaskOutputs } from './outputs/task-outputs.ts';
-import { openPool } from './pool/open-pool.ts';
+import { WaitingAnswers } from './http/send-bytes.ts';
+import { TaskOutputs } from './outputs/local-outputs.ts';
+import { type CheckedTemplate, OutputMissingError, OutputNames } from './outputs/output-store.ts';
+import { openPool } from './pool/pool.ts';
 import { TaskFrames } from './pool/task-frames.ts';
 import { apiRoutes, healthRoutes, metricsRoutes, PROBES, pageRoutes } from './routes/index.ts';
 import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
-import type { NodeState } from './runs/node-state.ts';
+import type { NodeState, RunEnded } from './runs/node-state.ts';
 import { Readiness } from './runs/readiness.ts';
+import type { RunRecord } from './runs/run.ts';
 import { RunIds } from './runs/run-ids.ts';
 import { SlowUploads } from './runs/slow-uploads.ts';
 import { checkApart, type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './runtime/data-directory.ts';
 import { BillingPeriods } from './stores/billing-period.ts';
-import { systemClock } from './stores/clock.ts';
 import { QuotaLedger } from './stores/leveldb/quota-ledger.ts';
 import { openMemoryStores } from './stores/memory/memory-stores.ts';
-import { SharedStoreUnavailableError, StoreUnavailableError } from './stores/store-unavailable.ts';
-import type { Stores } from './stores/stores.ts';
+import { SharedStoreUnavailableError, type Stores, StoreUnavailableError, systemClock } from './stores/stores.ts';
 import type { Log } from './telemetry/log.ts';
-import { requestLine, runLine } from './telemetry/log-fields.ts';
+import { requestLine, runFields, runLine } from './telemetry/log-fields.ts';
 import { type MetricSources, type Metrics, openMetrics } from './telemetry/metrics.ts';
-import { nodeFigures } from './telemetry/node-figures.ts';
+import { nodeMetricReader } from './telemetry/node-scraped-metrics.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
 import { IdleFiles } from './uploads/idle-files.ts';
 import { MEMORY_FILE_BYTES_MAX } from './uploads/spooled-file.ts';
@@ -47,11 +47,13 @@ import { WriteBlocks } from './uploads/write-blocks.ts';
 export interface ServerSettings {
   readonly config: ServeConfig;
   readonly log: Log;
-  /** The engine's, in a thread of its own, unless a test says otherwise. */
+  /** Called when the server listens, instead of the log line `listening`. */
+  readonly onListening?: (listening: Listening) => void;
+  /** By default the engine's check in a separate thread; tests use others. */
   readonly checkTemplate?: CheckTemplate<CheckedTemplate>;
-  /** Module of the worker threads; the engine's unless a test says otherwise. */
+  /** Module of the worker threads. By default the engine's; tests use others. */
   readonly workerEntry?: URL;
-  /** Puts other stores in the place of the node's own; as they are unless a test says otherwise. */
+  /** Replaces the node's stores, in tests. */
   readonly storesInstead?: (stores: Stores) => Stores;
 }
 
@@ -61,25 +63,32 @@ export interface Server {
   /** Reads the catalog again. */
   reload(): Promise<boolean>;
   /**
-   * Takes nothing new, lets what is under way end or ends it, and closes everything. Once. Resolves with the number of
-   * threads that do not end: the process does not either, unless by force.
+   * Accepts nothing new, waits for or ends current work, and closes everything. Call it once. Resolves with the number
+   * of threads that do not end: in that case the process must be ended by force.
    */
   stop(): Promise<number>;
 }
 
-/** Between the last answer and the end of its connection, so that its client can read it. */
+/** Facts that the person who started the server needs. */
+export interface Listening {
+  readonly url: string;
+  readonly accounts: number;
+  readonly templates: number;
+}
+
+/** Time between the last response and closing its connection, so that the client can read it. */
 const LAST_ANSWER_MILLISECONDS = 200;
 
 /**
- * Rejects with HttpLibraryError, FoldersMeetError, DirectoryInUseError, CatalogRefusedError, or what the system says.
- * @param checks its own, unless who starts it may have to end it before
+ * Rejects with HttpLibraryError, FoldersOverlapError, DirectoryInUseError, CatalogRefusedError, or a system error.
+ * @param checks thread for Template checks, if the caller may have to end it early
  */
 export async function startServer(settings: ServerSettings, checks = new CheckThread()): Promise<Server> {
   const { config, log } = settings;
   const directory = dataDirectory(config.dataDirectory);
   const undo: (() => Promise<void> | void)[] = [];
   try {
-    await loadHttpLibrary();
+    const frontEnd = await chooseFrontEnd(config.httpLibrary);
     checkApart(directory, config.catalogDirectory);
     makeRoot(directory);
     const ledger = await QuotaLedger.open(directory.ledger, systemClock);
@@ -90,7 +99,8 @@ export async function startServer(settings: ServerSettings, checks = new CheckTh
     const catalog = await CatalogStore.open(config.catalogDirectory, {
       checkTemplate: settings.checkTemplate ?? checks.check,
       gate,
-      checked: () => checks.rest(),
+      postponeTests: () => checks.postponeTests(),
+      checked: () => checks.reset(),
       log: ({ event, ...fields }) => {
         if ('fault' in fields) log.fault(event, fields.fault);
         else if (event === 'catalog_refused') log.warn(event, fields);
@@ -101,7 +111,7 @@ export async function startServer(settings: ServerSettings, checks = new CheckTh
       checks.close();
       return catalog.close();
     });
-    return await openServer(settings, directory, ledger, catalog, undo);
+    return await openServer(settings, frontEnd, directory, ledger, catalog, undo);
   } catch (fault) {
     for (const close of undo.reverse()) await close();
     throw fault;
@@ -109,7 +119,8 @@ export async function startServer(settings: ServerSettings, checks = new CheckTh
 }
 
 async function openServer(
-  { config, log, workerEntry, storesInstead = (own) => own }: ServerSettings,
+  { config, log, onListening, workerEntry, storesInstead = (own) => own }: ServerSettings,
+  chosen: ChosenFrontEnd,
   directory: DataDirectory,
   ledger: QuotaLedger,
   catalog: CatalogStore<CheckedTemplate>,
@@ -127,23 +138,21 @@ async function openServer(
   const pool = openPool(config, workerEntry, budget, log, () => metrics.threadLost());
   undo.push(
     () => pool.close(),
-    // Before the threads, of which one in native code may not end: nobody asks for these files any more.
+    // Before the threads, because a thread in native code may not end. These files are not needed any more.
     () => emptyFolders(directory).catch((fault) => log.fault('output_not_removed', fault)),
   );
   const disk = new DiskFloor(directory, config.diskFloorBytes, undefined, ledger);
   const ids = new RunIds();
   const node: NodeState = {
     name: randomUUID(),
-    desk: stores.desk,
-    runs: stores.runs,
-    outputs: stores.outputs,
-    storeTrouble: () => stores.trouble(),
+    ...storesOf(stores),
     taskOutputs: new TaskOutputs(directory.outputs, budget),
     keyClaims: new KeyClaims(() => ids.next()),
     pool,
     frames: new TaskFrames(),
     ids,
     outputNames: new OutputNames(),
+    templateLists: new WeakMap(),
     periods: new BillingPeriods(),
     ...memoryOf(budget),
     disk,
@@ -152,36 +161,81 @@ async function openServer(
     blocks: new WriteBlocks(budget),
     ...texts,
     paths: pathsIn(directory),
-    waitMilliseconds: config.waitMilliseconds,
-    runMilliseconds: config.runTimeoutMilliseconds,
-    retentionMilliseconds: config.retentionMilliseconds,
-    onRunEnded: (run, details) => {
-      log.info('run', runLine(run, details));
+    ...timesOf(config),
+    onRunEnded: (run, details, exchange) => {
       metrics.runEnded(run, details);
+      logEnd(log, run, details, exchange);
     },
-    onFault: (fault, requestId) => reportFault(log, fault, requestId),
+    onFault: (fault, requestId) => reportFault(log, metrics, fault, requestId),
   };
   const connections = await apiConnections(config, log);
   const readiness = new Readiness(node, log);
-  const metrics = openMetrics(sourcesOf(node, stores, catalog, connections.all, readiness, log));
-  const exchanges = exchangeSettings(config, log, metrics, node.blocks);
+  const answers = openAnswers(budget);
+  const metrics = openMetrics(
+    sourcesOf(node, stores, catalog, connections.all, answers, readiness, log, chosen.frontEnd.name),
+  );
+  const exchanges = exchangeSettings(config, log, metrics, node.blocks, answers);
   const gate = { catalog: () => catalog.current, rates: stores.rates, failures: new FailurePace() };
   await pool.firstReady();
   const api = [...apiRoutes(gate, node), ...pageRoutes(config.pages)];
   const routes = { api, health: healthRoutes(readiness), metrics: metricsRoutes(metrics) };
-  const { server, opsServer } = await openPorts(config, routes, connections, exchanges, undo, log);
-  if (baseUrl === '') baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  const { server, opsServer } = await openPorts(chosen.frontEnd, config, routes, connections, exchanges, undo, log);
+  if (baseUrl === '') baseUrl = originOf(config.host, server.port);
   catalog.watch();
   undo.push(readiness.watch());
-  const opsPort = opsServer?.port ?? null;
-  log.always('listening', { host: config.host, port: server.port, ops_port: opsPort, workers: config.workers });
+  const ports = announce({ config, log, onListening }, chosen, server, opsServer, listeningAt(baseUrl, catalog));
   const stop = (): Promise<number> => stopServer(node, stores, config, [server, opsServer], undo, log);
-  return { port: server.port, opsPort, reload: () => catalog.reload(), stop };
+  return { ...ports, reload: () => catalog.reload(), stop };
 }
 
-/** Its stores logged it when they went away: a line for each request that meets it would say nothing new. */
-function reportFault(log: Log, fault: unknown, requestId: string): void {
-  if (!(fault instanceof SharedStoreUnavailableError)) log.fault('fault', fault, { request_id: requestId });
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function announce(
+  { config: { host, workers }, log, onListening }: Pick<ServerSettings, 'config' | 'log' | 'onListening'>,
+  { frontEnd, slowBecause }: ChosenFrontEnd,
+  { port }: HttpServer,
+  opsServer: HttpServer | null,
+  listening: Listening,
+): Pick<Server, 'port' | 'opsPort'> {
+  const opsPort = opsServer?.port ?? null;
+  if (slowBecause !== null) log.warn('slow_http_library', { http_library: frontEnd.name, reason: slowBecause });
+  if (onListening !== undefined) onListening(listening);
+  else log.always('listening', { host, port, ops_port: opsPort, workers, http_library: frontEnd.name });
+  return { port, opsPort };
+}
+
+function listeningAt(url: string, { current }: CatalogStore<CheckedTemplate>): Listening {
+  const accounts = [...current.accounts.values()];
+  const templates = accounts.reduce((sum, account) => sum + account.templates.size, 0);
+  return { url, accounts: accounts.length, templates };
+}
+
+/** The line of the request reports the end of its Run, unless it has been written already. */
+function logEnd(log: Log, run: RunRecord, details: RunEnded, exchange: Exchange): void {
+  const fields = runFields(run, details);
+  if (exchange.isFinished) log.info('run', runLine(run, exchange.requestId, fields));
+  else exchange.runFields = fields;
+}
+
+/**
+ * An unavailable shared store has already been logged when it became unavailable, so the requests that it affects are
+ * not logged again.
+ */
+function reportFault(log: Log, metrics: Metrics, fault: unknown, requestId: string): void {
+  if (fault instanceof OutputMissingError) {
+    metrics.outputMissing();
+    log.fault('output_missing', fault, { request_id: requestId });
+  } else if (!(fault instanceof SharedStoreUnavailableError)) log.fault('fault', fault, { request_id: requestId });
+}
+
+function openAnswers(budget: MemoryBudget): WaitingAnswers {
+  const charge = (bytes: number): void => {
+    if (bytes > 0) budget.charge(bytes, 'answers');
+    else budget.release(-bytes, 'answers');
+  };
+  return new WaitingAnswers({ budgetBytes: budget.limitBytes, charge });
 }
 
 function openIdleFiles(disk: DiskFloor, log: Log, undo: (() => Promise<void> | void)[]): IdleFiles {
@@ -190,12 +244,32 @@ function openIdleFiles(disk: DiskFloor, log: Log, undo: (() => Promise<void> | v
   return files;
 }
 
-/** A Run whose upload is slow keeps what a short one has in memory. */
+function storesOf(
+  stores: Stores,
+): Pick<NodeState, 'admissions' | 'runs' | 'outputs' | 'storeUnreadyReason' | 'mayKeepRun'> {
+  const { admissions, runs, outputs } = stores;
+  return {
+    admissions,
+    runs,
+    outputs,
+    storeUnreadyReason: () => stores.unreadyReason(),
+    mayKeepRun: (account) => stores.mayKeepRun(account),
+  };
+}
+
+function timesOf(
+  config: ServeConfig,
+): Pick<NodeState, 'waitMilliseconds' | 'runMilliseconds' | 'retentionMilliseconds'> {
+  const { waitMilliseconds, runTimeoutMilliseconds, retentionMilliseconds } = config;
+  return { waitMilliseconds, runMilliseconds: runTimeoutMilliseconds, retentionMilliseconds };
+}
+
+/** A Run with a slow upload keeps as much memory as a short upload may occupy. */
 function memoryOf(budget: MemoryBudget): Pick<NodeState, 'budget' | 'memories' | 'slowUploads'> {
   return { budget, memories: new RunMemories(budget, MEMORY_FILE_BYTES_MAX), slowUploads: new SlowUploads() };
 }
 
-/** For each Run: joined by hand, which is a tenth of what normalising them costs. */
+/** Called for each Run. String concatenation takes a tenth of the time of path.join. */
 function pathsIn({ spool, spill }: DataDirectory): NodeState['paths'] {
   return { spoolFor: (upload) => `${spool}/${upload}.upload`, spillFor: (task) => `${spill}/${task}` };
 }
@@ -222,31 +296,40 @@ async function stopServer(
   return node.pool.size;
 }
 
-function exchangeSettings(config: ServeConfig, log: Log, metrics: Metrics, blocks: WriteBlocks): ExchangeSettings {
-  const turns = new ReadTurns(() => blocks.room);
-  blocks.onRoom = () => turns.look();
+function exchangeSettings(
+  config: ServeConfig,
+  log: Log,
+  metrics: Metrics,
+  blocks: WriteBlocks,
+  answers: WaitingAnswers,
+): ExchangeSettings {
+  const turns = new ReadTurns(() => blocks.hasCapacity);
+  blocks.onCapacity = () => turns.look();
   return {
     uploadMilliseconds: config.uploadTimeoutMilliseconds,
     turns,
+    answers,
     onFinished: (exchange: FinishedExchange) => {
       metrics.requestFinished(exchange);
       if (PROBES.has(exchange.endpoint)) log.debug('request', requestLine(exchange));
       else log.info('request', requestLine(exchange));
     },
-    onFault: (fault, requestId) => reportFault(log, fault, requestId),
+    onFault: (fault, requestId) => reportFault(log, metrics, fault, requestId),
   };
 }
 
 function sourcesOf(
   node: NodeState,
-  { gauges, figures }: Stores,
+  { gauges, metricValues }: Stores,
   catalog: CatalogStore<CheckedTemplate>,
   connections: Connections,
+  answers: WaitingAnswers,
   readiness: Readiness,
   log: Log,
+  httpLibrary: string,
 ): MetricSources {
   const { budget, pool } = node;
-  const ofNode = nodeFigures();
+  const ofNode = nodeMetricReader();
   return {
     connectionsOpen: () => connections.open,
     connectionsRefused: () => connections.refused,
@@ -258,20 +341,27 @@ function sourcesOf(
       },
     }),
     runsInPool: () => pool.runs,
-    runsAside: () => node.memories.aside,
+    runsSuspended: () => node.memories.suspended,
     runsKept: () => gauges.runsKept(),
     liveThreads: () => pool.liveThreads,
     stuckThreads: () => pool.stuckThreads,
     isReady: async () => (await readiness.reasons()).length === 0,
-    catalog: () => ({ readings: catalog.readings, tests: catalog.tests, isInForce: catalog.isInForce }),
-    figures: async () => {
+    catalog: () => ({ readings: catalog.readings, tests: catalog.tests, isLive: catalog.isLive }),
+    metricValues: async () => {
       const { times } = pool;
-      const { freeBytes, trouble } = await node.disk.space();
-      const diskFreeBytes = trouble === null ? freeBytes : null;
+      const { freeBytes, error } = await node.disk.space();
+      const diskFreeBytes = error === null ? freeBytes : null;
       const oldestRunSeconds = times.oldestSeconds();
       return [
-        ...figures(),
-        ...ofNode({ diskFreeBytes, oldestRunSeconds, waited: times.waited, logLinesLost: log.lostLines }),
+        ...metricValues(),
+        ...ofNode({
+          diskFreeBytes,
+          oldestRunSeconds,
+          waited: times.waited,
+          logLinesLost: log.lostLines,
+          answersClosed: answers.closed,
+          httpLibrary,
+        }),
       ];
     },
     quotas: async () => {
@@ -279,8 +369,8 @@ function sourcesOf(
       const quotas = await Promise.all(
         accounts.map(async ({ id, subscription }) => {
           if (subscription === null) return [];
-          const period = node.periods.of(subscription, node.desk.now());
-          const usage = await unlessUnavailable(async () => node.desk.usage(id, period));
+          const period = node.periods.of(subscription, node.admissions.now());
+          const usage = await unlessUnavailable(async () => node.admissions.usage(id, period));
           return usage === null ? [] : [{ account: id, used: usage.used, limit: subscription.plan.runsPerPeriod }];
         }),
       );
@@ -289,7 +379,7 @@ function sourcesOf(
   };
 }
 
-/** A counter that cannot be read now is left out: the other metrics are what the operator needs then. */
+/** A counter that cannot be read now is left out, because the operator then needs the other metrics. */
 async function unlessUnavailable<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

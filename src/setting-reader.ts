@@ -1,5 +1,6 @@
-// One setting of a command at a time: from its flag or its environment variable, checked, with everything that is wrong.
-import { suggestion } from '../workers/template/suggestion.ts';
+// Reads the settings of a command one at a time: from the flag or the environment variable, with checks, and collects
+// all problems.
+import { suggestion } from '../workers/values/suggestion.ts';
 
 /** Environment variable of a flag: `--memory-budget` is TEMPLATE_RUN_MEMORY_BUDGET. */
 export function environmentName(flag: string): string {
@@ -19,7 +20,7 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   tb: 1e12,
 };
 
-/** `1GiB`, `256MiB`, `1.5 GB`, `1048576`: bytes, or null when it is no size. */
+/** Returns the bytes of `1GiB`, `256MiB`, `1.5 GB`, `1048576`, or null for an invalid size. */
 export function parseBytes(text: string): number | null {
   const [, number, unit] = /^(\d{1,15}(?:\.\d{1,6})?) ?([kmgt]?i?b)?$/i.exec(text.trim()) ?? [];
   const unitBytes = UNIT_BYTES[(unit ?? '').toLowerCase()];
@@ -28,7 +29,10 @@ export function parseBytes(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** Takes one setting at a time and notes what is wrong; a wrong one reads as absent, so that all problems show. */
+/**
+ * Reads one setting at a time and records problems. An invalid setting counts as absent, so that all problems are
+ * found.
+ */
 export class SettingReader<SettingName extends string> {
   #values: ReadonlyMap<string, string>;
   #env: Readonly<Record<string, string | undefined>>;
@@ -44,7 +48,7 @@ export class SettingReader<SettingName extends string> {
     this.#problems = problems;
   }
 
-  /** An empty variable is as good as none. */
+  /** An empty environment variable counts as absent. */
   text(name: SettingName): string | null {
     return this.#values.get(name) ?? (this.#env[environmentName(name)] || null);
   }
@@ -81,7 +85,7 @@ export class SettingReader<SettingName extends string> {
     if (text === null) return null;
     const url = URL.canParse(text) ? new URL(text) : null;
     const isHttp = url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
-    // Else it has a path, a query, a name: the API is at /api/v1 of an origin.
+    // Any other URL has a path, a query or a user name, but the API is at /api/v1 of an origin.
     if (isHttp && url.href === `${url.origin}/` && !/[?#]/.test(text)) return url.origin;
     return this.#problem(name, 'must be an http or https origin without a path: write https://runs.example.com');
   }

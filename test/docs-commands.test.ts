@@ -1,5 +1,5 @@
-// Does what the pages say: every command that a page shows is run in the page's order, with the files that it names, and prints
-// what the page shows. With TEMPLATE_RUN_WRITE_DOCS=1 what they print is written into the pages instead.
+// Follows the pages: every command that a page shows is run in the page's order, with the files that the page names, and prints
+// what the page shows. With TEMPLATE_RUN_WRITE_DOCS=1, the commands' output is written into the pages instead.
 // With all tests only: every command of the documents.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,14 +9,14 @@ import { Reader } from './documents/reader.ts';
 import { type CommandBlock, fencesOf, readerSteps, type Shown, withShown } from './documents/shell-blocks.ts';
 import { cli } from './src/commands/command-line.ts';
 
-/** It takes a minute of processor time on two cores, which others may want as well. */
+/** Timeout for the file: it takes a minute of processor time on two cores, which other tests may use as well. */
 const FILE_MILLISECONDS = 240_000;
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs'), ...markdownIn('examples/recipes')];
 const isWriting = process.env['TEMPLATE_RUN_WRITE_DOCS'] === '1';
 
 const STATEMENT = 'examples/files/bank-statement.csv';
 
-/** What readers of a page bring: files, and what they have done before. */
+/** Preconditions of a page: files that its readers have, and commands that they have run before. */
 const BROUGHT: Readonly<
   Record<string, { readonly files?: Readonly<Record<string, string>>; readonly before?: string[] }>
 > = {
@@ -37,11 +37,11 @@ const BROUGHT: Readonly<
   },
 };
 
-/** Programs of others that pages use and this machine does not have: their commands are not run. */
+/** Other programs that pages use and that are not installed: their commands are not run. */
 const MISSING = ['curl', 'jq'].filter((program) => spawnSync(program, ['--version']).status !== 0);
 
 t.setTimeout(FILE_MILLISECONDS);
-// Each reader has a folder and a port of their own.
+// Each reader has a separate folder and port.
 t.jobs = 2;
 
 for (const page of PAGES) {
@@ -66,7 +66,7 @@ for (const page of PAGES) {
   });
 }
 
-t.test('commands stand in fences of sh, and what is left out is there', async (t) => {
+t.test('commands are in fences of sh, and commands that are left out exist', async (t) => {
   const commands = PAGES.flatMap((page) =>
     readerSteps(readFileSync(page, 'utf8')).flatMap((step) => (step.kind === 'commands' ? step.commands : [])),
   );
@@ -80,7 +80,7 @@ t.test('commands stand in fences of sh, and what is left out is there', async (t
     for (const { language, lines, from } of fencesOf(readFileSync(page, 'utf8'))) {
       if (language === 'sh') continue;
       const hidden = lines.find((line) => /^(?:\$ |template-run [a-z]|npm |curl |docker |kubectl )/.test(line));
-      // What commands print, their help for one, may begin with their name.
+      // The output of a command may begin with the command's name, for example its help.
       if (language !== 'text') t.equal(hidden, undefined, `${page}:${from}`);
     }
   }
@@ -115,7 +115,7 @@ async function doBlock(
   else t.equal(masked(shown.text), masked(printed), `${place} shows what its commands print`);
 }
 
-/** A command that is not run has at least flags that there are. */
+/** Checks that a command that is not run has only flags that exist. */
 async function checkFlags(t: Test, place: string, command: string): Promise<void> {
   const [, name] = /^template-run (\w+)/.exec(command) ?? [];
   if (name === undefined) return;
@@ -123,7 +123,7 @@ async function checkFlags(t: Test, place: string, command: string): Promise<void
   for (const [, flag] of command.matchAll(/ (--[a-z-]+)/g)) t.match(stdout, `  ${flag} `, `${place}: ${flag}`);
 }
 
-/** A page says it in a comment where it is not 0. */
+/** The exit status of a command: a page states it in a comment if it is not 0. */
 function expectedStatus(command: string): number {
   return Number(/#.*\bstatus (\d)\b/.exec(command)?.[1] ?? 0);
 }
@@ -132,7 +132,7 @@ function bare(command: string): string {
   return command.replace(/\s+#.*$/, '');
 }
 
-/** Without what differs each time: durations, ids and times of Runs. */
+/** Replaces parts that differ each time: durations, ids and times of Runs. */
 function masked(text: string): string {
   return text
     .replaceAll(/\b\d+ ms\b/g, '* ms')

@@ -1,4 +1,4 @@
-// Programs of the pages run as they stand there, and answers that the contract shows are those of the service.
+// Programs on the pages run unchanged, and the answers that the contract shows are those of the service.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,13 @@ import { plan } from './blackbox/catalog-folder.ts';
 import { file } from './blackbox/multipart.ts';
 import { type Service, startService } from './blackbox/service.ts';
 import { fencesOf } from './documents/shell-blocks.ts';
+import { skipUnlessLong } from './sweep.ts';
 
 const SEND_FILES = 'docs/how-to/send-files.md';
 const CONTRACT = 'docs/reference/http-contract.md';
 const TEMPLATE = readFileSync('examples/catalog/templates/demo/shop-orders.yaml', 'utf8');
 const ORDERS = 'examples/files/orders-export.csv';
-/** Where the pages say that a service is. */
+/** Address of a service on the pages. */
 const SHOWN_URL = 'https://runs.example.com';
 
 const catalog = {
@@ -28,7 +29,7 @@ function codeIn(page: string, language: string): string[] {
   return fences.filter((fence) => fence.language === language).map(({ lines }) => lines.join('\n'));
 }
 
-/** Standard output of a program of a page, in a folder that has the package and a file of orders. */
+/** Standard output of a program from a page, in a folder that has the package and a file of orders. */
 async function printed(folder: string, name: string, program: string, service: Service): Promise<string> {
   writeFileSync(join(folder, name), program.replaceAll(SHOWN_URL, service.url));
   const command = name.endsWith('.py') ? 'python3' : process.execPath;
@@ -45,7 +46,7 @@ async function printed(folder: string, name: string, program: string, service: S
   return text;
 }
 
-t.test('the programs of the page on sending files', async (t) => {
+t.test('the programs of the page on sending files', { skip: skipUnlessLong }, async (t) => {
   const service = await startService(t, catalog);
   const folder = t.testdir({ 'template.yaml': TEMPLATE });
   mkdirSync(join(folder, 'node_modules'));
@@ -69,7 +70,7 @@ t.test('the programs of the page on sending files', async (t) => {
   t.equal(readFileSync(output, 'utf8'), made, 'the client in Python fetches the same bytes');
 });
 
-t.test('the answers of the contract', async (t) => {
+t.test('the answers of the contract', { skip: skipUnlessLong }, async (t) => {
   const service = await startService(t, catalog, { 'base-url': SHOWN_URL });
   const client = service.client();
   const [templates, run, usage, error, ...others] = codeIn(CONTRACT, 'json').map((text) => JSON.parse(text));
@@ -85,7 +86,7 @@ t.test('the answers of the contract', async (t) => {
   t.equal(lacking.json['error'], error.error);
 });
 
-/** Without what differs each time. */
+/** Replaces the parts that differ each time. */
 function lasting(answer: object): unknown {
   const text = JSON.stringify(answer)
     .replaceAll(/run_[a-z0-9]{26}/g, 'run_*')

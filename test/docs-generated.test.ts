@@ -1,4 +1,4 @@
-// Pages that are made of the program, and parts of others, say what it says. With TEMPLATE_RUN_WRITE_DOCS=1 they are written anew instead.
+// Generated pages and parts of pages match the program. With TEMPLATE_RUN_WRITE_DOCS=1, they are written instead.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,11 +9,11 @@ import { withParts } from './documents/generated-parts.ts';
 
 const isWriting = process.env['TEMPLATE_RUN_WRITE_DOCS'] === '1';
 
-t.test('generated pages are those of this program', async (t) => {
+t.test('generated pages match the program', async (t) => {
   for (const [path, text] of await generatedPages()) {
     if (isWriting) writeFileSync(path, text);
     const written = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    // The first line that differs says more than two whole pages.
+    // The first line that differs is easier to read than two whole pages.
     const lines = text.split('\n');
     const at = written.split('\n').findIndex((line, index) => line !== lines[index]);
     t.ok(
@@ -37,7 +37,7 @@ t.test('they have a heading for every operation and every command', async (t) =>
   for (const { name } of COMMANDS) t.match(help, `\n## ${name}\n`, name);
 });
 
-t.test('a part is put between its comments, and what is around it stays', async (t) => {
+t.test('a part is inserted between its comments, and the text around it is unchanged', async (t) => {
   const page = (one: string): string =>
     `# Page\n\n<!-- made of the program: one -->\n${one}\n<!-- end -->\n\nBetween.\n\n<!-- made of the program: two -->\n<!-- end -->\n`;
   const parts = { one: '| 1 |\n', two: '2' };

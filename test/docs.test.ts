@@ -1,5 +1,5 @@
-// Keeps the documents true where a machine can: links, metrics, log events, operations, settings,
-// commands, and Templates that are shown. What they say in sentences people have to keep.
+// Checks the documents against the program: links, metrics, log events, operations, settings, commands, and the Templates that
+// are shown. People have to check the sentences.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
@@ -60,7 +60,7 @@ test('commands that documents name exist, and all are listed', async (t) => {
   }
 });
 
-test('metrics and log events are those of the program', async (t) => {
+test('metrics and log events match the program', async (t) => {
   const program = ['src', 'workers'].flatMap(sources).join('\n');
   const metrics = unique(program.matchAll(/'(template_run_[a-z0-9_]+)'/g));
   t.ok(metrics.length > 10, 'the program has metrics');
@@ -84,7 +84,7 @@ test('every operation is listed with its memory class and whether it works on ce
   }
 });
 
-test('settings, functions and row errors of the language are those of the program', async (t) => {
+test('settings, functions and row errors of the language match the program', async (t) => {
   const reference = templateReference(templateLanguage);
   const settings = unique(LANGUAGE.matchAll(/`((?:input|output|defaults)\.[a-z_.]+)`/g));
   t.ok(settings.length > 20, 'the document names settings');
@@ -92,7 +92,7 @@ test('settings, functions and row errors of the language are those of the progra
   const functions = rows(section(LANGUAGE, 'Expressions')).flatMap(([, calls]) => [...calls!.matchAll(/`(\w+)\(/g)]);
   t.ok(functions.length > 30, 'the document names functions');
   for (const [, name] of functions) t.ok(new RegExp(`\\b${name}\\(`).test(reference), `${name}()`);
-  const [, union = ''] = /export type RowErrorCode =([^;]+);/.exec(read('workers/run/report.ts')) ?? [];
+  const [, union = ''] = /export type RowErrorCode =([^;]+);/.exec(read('workers/protocol/report.ts')) ?? [];
   t.strictSame(codesIn(section(LANGUAGE, 'Errors in rows')), unique(union.matchAll(/'([A-Z_]+)'/g)));
 });
 
@@ -107,7 +107,7 @@ test('Templates and parts of them that are shown are sound', async (t) => {
   t.ok(shown >= 3, `${shown} Templates were checked`);
 });
 
-/** Blocks of YAML; one that has no operations begins a Template that the next one goes on with. */
+/** Blocks of YAML. A block without operations is the start of a Template that the next block continues. */
 function templatesIn(markdown: string): string[] {
   const found: string[] = [];
   let begun = '';
@@ -119,7 +119,7 @@ function templatesIn(markdown: string): string[] {
   return found;
 }
 
-/** From a heading to the next one of the same level or above it. */
+/** The text from a heading to the next heading of the same or a higher level. */
 function section(markdown: string, heading: string): string {
   const lines = markdown.split('\n');
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
@@ -129,7 +129,7 @@ function section(markdown: string, heading: string): string {
   return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join('\n');
 }
 
-/** Rows of all tables, without their heads: trimmed cells. */
+/** Trimmed cells of the rows of all tables, without the header rows. */
 function rows(markdown: string): string[][] {
   const lines = markdown.split('\n');
   return lines.flatMap((line, index) => {
@@ -161,7 +161,7 @@ function unique(matches: Iterable<RegExpMatchArray>): string[] {
   return [...new Set([...matches].map((match) => match[1]!))].sort();
 }
 
-/** As GitHub makes them of headings. */
+/** Anchors that GitHub generates from headings. */
 function anchors(path: string): string[] {
   return [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!

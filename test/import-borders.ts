@@ -1,4 +1,4 @@
-// Which folders may import from which, and what of the engine the parts of the HTTP process may use.
+// The imports that are allowed between folders, and the files of the engine that parts of the HTTP process may use.
 
 /** A folder may import from itself and from these. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -8,20 +8,59 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   test: ['src', 'workers', 'bench'],
 };
 
-/** Of `workers`, the HTTP process may use the protocol, the Template's checker, the operation table and what they need. */
+/**
+ * The folders of `workers`, from the lowest to the highest. A folder may import values from itself and from the folders
+ * before it. Files directly in `workers` and the libraries in `bundled` may be imported everywhere.
+ */
+export const LAYERS: readonly string[] = [
+  'protocol',
+  'values',
+  'kernel',
+  'memory',
+  'scheduling',
+  'batch',
+  'expression',
+  'template',
+  'input',
+  'output',
+  'execution',
+  'operations',
+  'plan',
+  'run',
+  'watch',
+  'thread',
+];
+
+/**
+ * Imports of types from a higher folder. They do not exist at run time. The list may only become shorter: move the type to a
+ * lower folder instead of adding a line.
+ */
+export const TYPES_FROM_ABOVE: readonly string[] = [
+  'workers/protocol/messages.ts imports workers/input/reader.ts',
+  'workers/protocol/messages.ts imports workers/template/template-text.ts',
+  'workers/protocol/run-progress.ts imports workers/input/source/source.ts',
+  'workers/template/check.ts imports workers/output/format.ts',
+  'workers/template/language.ts imports workers/output/format.ts',
+  'workers/template/operation.ts imports workers/execution/tables/run-tables.ts',
+  'workers/template/operation.ts imports workers/input/reader.ts',
+  'workers/template/operation.ts imports workers/output/writer.ts',
+  'workers/template/sections.ts imports workers/output/format.ts',
+];
+
+/** The HTTP process may use the protocol, the Template's checker, the operation table and the files that these need. */
 const WORKERS_FOR_SRC = [
   /^workers\/(?:built-files|bundles)\.ts$/,
   /^workers\/(?:plan|protocol|template)\//,
-  /^workers\/operations\/(?:index|operation)\.ts$/,
+  /^workers\/operations\/index\.ts$/,
   /^workers\/batch\/schema\.ts$/,
   /^workers\/memory\/(?:account-share|budget)\.ts$/,
-  /^workers\/run\/report\.ts$/,
+  /^workers\/values\/suggestion\.ts$/,
   /^workers\/watch\/watch-messages\.ts$/,
-  /^workers\/thread\/core-share\.ts$/,
+  /^workers\/scheduling\/core-share\.ts$/,
   /^workers\/kernel\/bindings\/kernel\.ts$/,
 ];
 
-/** Commands over local files also use the engine in their own thread. */
+/** Commands over local files also use the engine in the command's thread. */
 const WORKERS_FOR_COMMANDS = [
   ...WORKERS_FOR_SRC,
   /^workers\/input\/index\.ts$/,
@@ -31,15 +70,14 @@ const WORKERS_FOR_COMMANDS = [
   /^workers\/output\/(?:index|planned-output|sink\/output-turns)\.ts$/,
 ];
 
-/** The studio tells its page what the language has. */
+/** The studio informs its page about the features of the language. */
 const WORKERS_FOR_STUDIO = [
   ...WORKERS_FOR_SRC,
-  /^workers\/execution\/parameters\/base-parameters\.ts$/,
   /^workers\/expression\/functions\/index\.ts$/,
   /^workers\/watch\/column-profile\.ts$/,
 ];
 
-/** A draft is read off the cells of a file. */
+/** A draft is derived from the cells of a file. */
 const WORKERS_FOR_DRAFTS = [
   ...WORKERS_FOR_SRC,
   /^workers\/input\/index\.ts$/,
@@ -47,7 +85,7 @@ const WORKERS_FOR_DRAFTS = [
   /^workers\/values\/(?:date-pattern|normalise)\.ts$/,
 ];
 
-/** What a file of `src` may import of `workers`. */
+/** Files of `workers` that a file of `src` may import. */
 export function borderOf(path: string): readonly RegExp[] {
   if (path.startsWith('src/commands/')) return WORKERS_FOR_COMMANDS;
   if (path.startsWith('src/drafts/')) return WORKERS_FOR_DRAFTS;

@@ -1,6 +1,6 @@
 // Values of which a test needs only some parts.
 
-/** Each part is of the type that it has there; what is not given must not be asked for. */
+/** Each given part has its type in T. The test must not use parts that are not given. */
 export function partly<T>(parts: Partial<T>): T {
   return parts as T;
 }

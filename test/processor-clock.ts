@@ -1,16 +1,16 @@
-// Time as a process spends it on processors: what bounds work by time must not judge how busy the machine is with other things.
+// Processor time of a process: a time limit on work must not depend on how busy the machine is with other processes.
 import { readFileSync } from 'node:fs';
 
-/** The kernel tells times to programs in hundredths of a second, whatever its own clock does. */
+/** The kernel reports times to programs in hundredths of a second, whatever its internal clock does. */
 const TICK_MILLISECONDS = 10;
 
-/** Fields of proc(5) behind the name of the program: in the program, and in the kernel for it. */
+/** Fields of proc(5) after the name of the program: time in user mode and in kernel mode. */
 const USER_FIELD = 11;
 const SYSTEM_FIELD = 12;
 
 /**
- * A clock in ms that runs while any thread of the process is at work, by as many as are. Where the system does not tell, it is
- * that of the wall.
+ * A clock in ms that advances while threads of the process run, once for each of them. If the system does not report processor
+ * time, it is the wall clock.
  */
 export function processorClock({ pid }: { readonly pid: number }): () => number {
   if (process.platform !== 'linux') return () => performance.now();

@@ -1,24 +1,24 @@
-// The one source of chance in tests: who needs random cases takes them from here, so that one seed makes all of them. It is
-// fixed, so that a change is judged by what it does and not by luck; TEMPLATE_RUN_SEED chooses another, or `random`.
+// The only source of randomness in tests: all random cases come from here, so that one seed determines all of them. The seed is
+// fixed, so that the result of a change does not depend on luck; TEMPLATE_RUN_SEED sets another seed, or `random`.
 import fc from 'fast-check';
 import { Chance } from './fuzz/chance.ts';
 
-/** Any will do. */
+/** Any value works. */
 const SEED_FIXED = 1;
 const SEED_LIMIT = 2 ** 31;
 const VARIABLE = 'TEMPLATE_RUN_SEED';
 
 export const seed = chosenSeed();
 
-// Of every fc.assert and fc.sample. A property that fails says its seed.
+// Applies to every fc.assert and fc.sample. A property that fails prints its seed.
 fc.configureGlobal({ seed });
 
 export { fc };
 
-/** Whole numbers from 0 to `below` - 1. */
+/** Returns whole numbers from 0 to `below` - 1. */
 export type Noise = (below: number) => number;
 
-/** Repeatable for the seed; another `stream` gives other numbers. */
+/** Repeatable for the same seed; another `stream` gives other numbers. */
 export function noise(stream: number): Noise {
   const chance = new Chance(seed, stream);
   return (below) => chance.below(below);
@@ -32,7 +32,7 @@ function chosenSeed(): number {
   const text = process.env[VARIABLE] ?? String(SEED_FIXED);
   if (text === 'random') {
     const chosen = Math.floor(Math.random() * SEED_LIMIT);
-    // For the processes that this one starts; and as a comment of TAP at the head of the file's output.
+    // For child processes; and as a TAP comment at the start of the file's output.
     process.env[VARIABLE] = String(chosen);
     console.log(`# ${VARIABLE}=${chosen}`);
     return chosen;

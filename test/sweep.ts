@@ -1,16 +1,22 @@
-// How much of a sweep the tests do: `npm test` a part of it in minutes, `npm run test:all` all. Both hold the same promises;
-// only seeds, repetitions and seconds differ. What takes minutes by its nature is left to `npm run test:all`.
+// The part of a sweep that the tests run: `npm test` a part that takes minutes, `npm run test:all` all of it. Both check the same
+// promises; only the numbers of seeds, repetitions and seconds differ. Tests that always take minutes run only in `npm run
+// test:all`.
 
 /** Set by `npm run test:all`. */
 export const isLong = process.env['TEMPLATE_RUN_ALL_TESTS'] === '1';
 
-/** For the `skip` of a test that takes minutes: why it is left out, or false. */
-export const skipUnlessLong = isLong ? false : 'takes minutes: npm run test:all';
+/** Value for the `skip` of a test that takes long: the reason why it is skipped, or false. */
+export const skipUnlessLong = isLong ? false : 'takes long: npm run test:all';
 
-/** By which long sweeps are divided: the whole check has an hour for much else. */
+/** Divisor of long sweeps: the complete check has one hour, and runs many other tests. */
 const divisor = Number(process.env['TEMPLATE_RUN_SWEEP_DIVISOR'] ?? 1);
 
-/** The cases of a sweep: random ones, repetitions, seconds. */
+/** The size of a sweep: a number of random cases, repetitions or seconds. */
 export function sweep({ short, long }: { readonly short: number; readonly long: number }): number {
   return isLong ? Math.max(short, Math.ceil(long / divisor)) : short;
+}
+
+/** The part of a list of similar cases that a shortened check runs: every case unless sweeps are divided. */
+export function partOf<T>(cases: readonly T[]): T[] {
+  return cases.filter((_, index) => index % divisor === 0);
 }

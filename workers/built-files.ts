@@ -1,16 +1,18 @@
-// Where built files lie that code loads by their path: from dist/workers, and from dist/bundled, where the build puts this
-// module into a larger file. That is why this module stays on the first level.
+// Locations of built files that are loaded by path, relative to dist/workers and equally to dist/bundled, where the
+// build includes this module in a larger file. So this module must stay at the first level of the folder.
 
 export const KERNEL_FILE = new URL('../workers/kernel/kernel.wasm', import.meta.url);
 
-/** The scan alone, over shared memory: see input/read-ahead. */
+/** Kernels for reading ahead, which work on shared memory: see input/read-ahead. */
 export const READ_AHEAD_KERNEL_FILE = new URL('../workers/kernel/read-ahead.wasm', import.meta.url);
 
-/** A worker thread of the pool. */
-export const THREAD_ENTRY = new URL('../workers/thread/main.js', import.meta.url);
+// Entries of threads are CommonJS: see rolldown.config.mjs.
 
-/** The thread in which a command watches Runs. */
-export const WATCH_ENTRY = new URL('../workers/watch/main.js', import.meta.url);
+/** Entry of a worker thread in the pool: thread/main.ts as a single file. */
+export const THREAD_ENTRY = new URL('../workers/thread.cjs', import.meta.url);
 
-/** A thread that reads ahead: read-ahead-main.ts as one file. */
+/** Entry of the thread in which a command watches Runs: watch/main.ts as a single file. */
+export const WATCH_ENTRY = new URL('../workers/watch.cjs', import.meta.url);
+
+/** Entry of a read-ahead thread: read-ahead-main.ts as a single file. */
 export const READ_AHEAD_ENTRY = new URL('../workers/read-ahead.cjs', import.meta.url);

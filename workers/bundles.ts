@@ -1,15 +1,19 @@
-// Loads the program's bundles (rolldown.config.mjs) with what V8 compiled of them when they were built. Else each process
-// compiles every function anew at its first call, which was half of what its first Run cost beside the work on the rows.
+// Loads the program's bundles (rolldown.config.mjs) together with the code that V8 compiled from them during the build.
+// Without it, each process would compile every function on its first call. Apart from processing the rows, that took
+// half the time of a process's first Run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** From dist/workers. */
+/** Relative to dist/workers. */
 const FOLDER = new URL('../bundled/', import.meta.url);
 
-/** The last is what `import(id)` of a library became: V8's own asks the runtime, which has none for scripts without a warning. */
+/**
+ * Wrapper function of a bundle. `importLibrary` replaces `import(id)` of a library: V8's own import needs a callback,
+ * which the runtime provides for scripts only with a warning.
+ */
 type ModuleFunction = (
   exports: object,
   require: (id: string) => unknown,
@@ -24,7 +28,7 @@ interface Bundle {
   readonly exports: object;
 }
 
-/** The bundles of one process or thread, each loaded once. */
+/** The bundles of one process or thread. Each is loaded once. */
 export class Bundles {
   readonly #folder: URL;
   readonly #bundles = new Map<string, Bundle>();
@@ -33,7 +37,7 @@ export class Bundles {
     this.#folder = folder;
   }
 
-  /** @returns what the bundle of this name exports */
+  /** @returns the exports of the bundle with this name */
   load(name: string): object {
     const known = this.#bundles.get(name);
     if (known !== undefined) return known.exports;
@@ -41,7 +45,7 @@ export class Bundles {
     const cache = compiledFile(file);
     const script = new Script(readFileSync(file, 'latin1'), {
       filename: file,
-      // Code of another version of the runtime, or for other flags, is refused, and then compiled as ever.
+      // V8 rejects code from another version of the runtime or for other flags. The bundle is then compiled as usual.
       ...(existsSync(cache) ? { cachedData: readFileSync(cache) } : {}),
     });
     const module = { exports: {} };
@@ -55,12 +59,12 @@ export class Bundles {
     return module.exports;
   }
 
-  /** Whether the bundle was loaded with the code that was kept for it. */
+  /** True if the bundle was loaded with its stored code. */
   isCompiled(name: string): boolean {
     return this.#bundles.get(name)?.script.cachedDataRejected === false;
   }
 
-  /** Keeps the code of all functions that were called so far, for processes of the same runtime and flags. */
+  /** Stores the code of all functions called so far, for processes with the same runtime and flags. */
   keepCompiled(): void {
     for (const { file, script } of this.#bundles.values()) {
       writeFileSync(compiledFile(file), script.createCachedData());

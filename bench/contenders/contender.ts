@@ -1,20 +1,20 @@
-// What a contender of the engine's benchmark offers: a job, from a file to a file.
+// The interface of a contender in the engine benchmark: a job from file to file.
 import type { Job } from '../workloads/job.ts';
 import type { Workload } from '../workloads/workload.ts';
 
-/** Of an engine with a language of its own any job, of others a workload, which tells them how. */
+/** Engines with a query language accept any job. Others accept workloads, which contain their program. */
 export interface ContenderJob<Work extends Job = Workload> {
   readonly workload: Work;
   readonly input: string;
   readonly output: string;
   readonly threads: number;
-  /** Memory that the engine may use for state, in bytes; null = as it likes. Only template-run knows it. */
+  /** Memory that the engine may use for state, in bytes, or null for no limit. Only template-run supports it. */
   readonly budgetBytes: number | null;
 }
 
 export interface Contender<Work extends Job = Workload> {
-  /** Loads what has to be loaded; not measured. */
+  /** Loads what is needed; not measured. */
   prepare(job: ContenderJob<Work>): Promise<void>;
-  /** Gives the peak memory in bytes where another process did the work, else null. */
+  /** Returns the peak memory in bytes if another process did the work, otherwise null. */
   run(job: ContenderJob<Work>): Promise<number | null>;
 }

@@ -1,4 +1,4 @@
-// csv-parse and csv-stringify with hand-written JavaScript in between: what a Node service does today.
+// csv-parse and csv-stringify with hand-written JavaScript in between: a typical Node service.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -31,7 +31,7 @@ export const csvParse: Contender = {
   },
 };
 
-/** Rows in, rows out, the header first. */
+/** Transforms rows, with the header first. */
 class ProgramStream extends Transform {
   readonly #workload: Workload;
   #work: JavaScriptWork | null = null;

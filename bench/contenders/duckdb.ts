@@ -1,4 +1,4 @@
-// DuckDB in this process, with as many threads as it is given.
+// DuckDB in this process, with the given number of threads.
 import { INPUTS } from '../inputs/index.ts';
 import { writeTables } from '../operations/tables.ts';
 import type { Job } from '../workloads/job.ts';
@@ -23,7 +23,7 @@ export const duckdb: Contender<Job> = {
     const connection = await (await DuckDBInstance.create(':memory:', { threads: String(threads) })).connect();
     const { delimiter, type, encoding } = INPUTS[workload.input];
     const dialect = `delim = '${delimiter}', quote = '"', escape = '"', header = true, all_varchar = true`;
-    // It knows Latin-1, in which what the file holds of windows-1252 is the same.
+    // DuckDB supports Latin-1, which is equivalent to windows-1252 for the content of this file.
     const csv = encoding === undefined ? dialect : `${dialect}, encoding = 'latin-1'`;
     const rows = {
       csv: `read_csv('${input}', ${csv})`,

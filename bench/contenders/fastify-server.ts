@@ -1,6 +1,6 @@
-// What a Node service does today, as a server: Fastify, @fastify/multipart, Piscina. `/upload` transforms a small file
-// in memory with csv-parse; `/upload-file/csv-parse` and `/upload-file/duckdb` go through files. Each answers with the
-// output's size. `fastify-server FOLDER` prints its port.
+// A typical Node service as a server: Fastify, @fastify/multipart, Piscina. `/upload` transforms a small file in memory
+// with csv-parse; `/upload-file/csv-parse` and `/upload-file/duckdb` use files. Each responds with the size of the
+// output. `fastify-server FOLDER` prints its port.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The threads' part of fastify-server.ts: W1 with csv-parse on a buffer, or file to file.
+// The thread of fastify-server.ts: W1 with csv-parse on a buffer, or from file to file.
 import type { Cells } from '../workloads/javascript-program.ts';
 import { w1 } from '../workloads/w1.ts';
 import { csvParse } from './csv-parse.ts';
@@ -12,10 +12,10 @@ export interface FileTask {
   readonly output: string;
 }
 
-/** Threads of DuckDB, which has the file to itself. */
+/** Number of threads of DuckDB, which processes the file alone. */
 const DUCKDB_THREADS = 2;
 
-/** Gives the size of the output in bytes: the output itself would have to be kept somewhere. */
+/** Returns the size of the output in bytes, because the output itself would have to be stored. */
 export function transform(input: Uint8Array): number {
   const { parse } = requiredPeer<{ parse: (input: Buffer) => Cells[] }>('csv-parse/sync');
   const [header, ...rows] = parse(Buffer.from(input));

@@ -1,12 +1,12 @@
-// The floor of this service's design: uWebSockets.js, busboy, Piscina, and a task that only answers. It reads the form, hands
-// the file to a thread, waits, and answers with its size; it admits nobody, transforms nothing and keeps nothing. Prints its
-// port.
+// The minimum cost of this service's design: uWebSockets.js, busboy, Piscina, and a task that only responds. It parses
+// the form, passes the file to a thread, waits, and responds with the file size, without admission, transformation or
+// storage. Prints its port.
 
 import { App, type HttpResponse, us_socket_local_port } from 'uWebSockets.js';
 import busboy from 'busboy';
 import { Piscina } from 'piscina';
 
-/** As many as the service has on this machine, and as many Runs at once in each. */
+/** Same number of threads, and of concurrent Runs per thread, as the service on this machine. */
 const THREADS = 2;
 const TASKS_PER_THREAD = 16;
 
@@ -40,7 +40,7 @@ app.listen('127.0.0.1', 0, 0, (socket) => {
   process.stdout.write(`${JSON.stringify({ event: 'listening', port: us_socket_local_port(socket) })}\n`);
 });
 
-/** The file of a form. */
+/** Returns the file of a form. */
 function receive(response: HttpResponse, contentType: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const form = busboy({ headers: { 'content-type': contentType } });
@@ -49,7 +49,7 @@ function receive(response: HttpResponse, contentType: string): Promise<Buffer> {
     form.on('close', () => resolve(Buffer.concat(pieces)));
     form.on('error', reject);
     response.onData((bytes, isLast) => {
-      // The library takes its memory back when this returns.
+      // The library reuses its memory when this returns.
       form.write(Buffer.from(new Uint8Array(bytes.slice(0))));
       if (isLast) form.end();
     });

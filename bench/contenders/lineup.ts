@@ -1,20 +1,20 @@
-// Who takes part in the engine's benchmark, with how many threads, and what each needs to be there.
+// The contenders of the engine benchmark, with their numbers of threads and requirements.
 import { spawnSync } from 'node:child_process';
 import type { System } from '../workloads/job.ts';
 import { peer } from './peers.ts';
 
 export interface Entrant {
-  /** As tables name it. */
+  /** Name in tables. */
   readonly name: string;
   readonly system: System;
   readonly threads: number;
-  /** Libraries of bench/peers. */
+  /** Required libraries from bench/peers. */
   readonly libraries: readonly string[];
-  /** A program of the system. */
+  /** Required system program. */
   readonly program: string | null;
 }
 
-/** The first is what is compared with the others. */
+/** The first entrant is compared with the others. */
 const LINEUP: readonly Entrant[] = [
   entrant('template-run', 'template-run', 2, []),
   entrant('template-run, 1 thread', 'template-run', 1, []),
@@ -32,7 +32,7 @@ function entrant(name: string, system: System, threads: number, libraries: reado
   return { name, system, threads, libraries, program: null };
 }
 
-/** Those that can take part here; `missing` is told of each other one. */
+/** Returns the entrants that can run here. `missing` is called for each of the others. */
 export function entrants(missing: (entrant: Entrant, why: string) => void): readonly Entrant[] {
   return LINEUP.filter((candidate) => {
     const why = absence(candidate);

@@ -1,9 +1,9 @@
-// Miller 6, a process of its own; its start of some milliseconds is part of its time.
+// Miller 6 in a separate process. Its start of some milliseconds is included in its time.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Contender } from './contender.ts';
 
-/** How often the process is asked for its peak memory, in milliseconds. */
+/** Interval at which the peak memory of the process is read, in milliseconds. */
 const PROBE_MILLISECONDS = 20;
 
 export const miller: Contender = {
@@ -28,7 +28,7 @@ export const miller: Contender = {
   },
 };
 
-/** The most that the process ever held, in bytes; null where the system does not tell or the process is gone. */
+/** Peak memory of the process in bytes, or null if it is unknown or the process is gone. */
 function peakOf(pid: number): number | null {
   try {
     const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -1,5 +1,5 @@
-// papaparse in both directions with hand-written JavaScript in between. It is given texts, since its own decoding of a
-// stream's bytes breaks characters that lie across two chunks.
+// papaparse in both directions with hand-written JavaScript in between. It receives decoded text, because its own
+// decoding breaks characters that span two chunks.
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { INPUTS } from '../inputs/index.ts';
@@ -23,10 +23,10 @@ interface Library {
   unparse(rows: readonly Cells[], options: { newline: string; header: boolean }): string;
 }
 
-/** Bytes of each read; its default of 64 KiB is slower. */
+/** Number of bytes per read; its default of 64 KiB is slower. */
 const READ_BYTES = 1_048_576;
 
-/** Rows written at a time where they all come at the end. */
+/** Number of rows written at once if all rows are emitted at the end. */
 const WRITE_ROWS = 10_000;
 
 export const papaparse: Contender = {

@@ -1,11 +1,11 @@
-// Loads the libraries that the benchmark compares with from bench/peers, where `npm run bench:setup` puts them.
+// Loads the libraries used for comparison from bench/peers, where `npm run bench:setup` installs them.
 import { createRequire } from 'node:module';
 import { PACKAGE_FOLDER } from '../../src/package-folder.ts';
 
-/** They are installed apart: the project itself stays small. */
+/** Installed separately, so that the project itself stays small. */
 const require = createRequire(new URL('bench/peers/package.json', PACKAGE_FOLDER));
 
-/** The library, or null where the peers were not set up. */
+/** Returns the library, or null if the peers are not installed. */
 export function peer<Library>(name: string): Library | null {
   try {
     return require(name) as Library;
@@ -15,7 +15,7 @@ export function peer<Library>(name: string): Library | null {
   }
 }
 
-/** As `peer`, for a contender that runs: its absence is an error. */
+/** Same as `peer`, for a contender that runs: throws if the library is missing. */
 export function requiredPeer<Library>(name: string): Library {
   const library = peer<Library>(name);
   if (library === null) throw new Error(`${name} is not installed: npm run bench:setup`);

@@ -1,4 +1,4 @@
-// Polars' streaming engine in this process, with as many threads as POLARS_MAX_THREADS says.
+// The streaming engine of Polars in this process, with the number of threads in POLARS_MAX_THREADS.
 import { INPUTS } from '../inputs/index.ts';
 import type { Job } from '../workloads/job.ts';
 import type { PolarsLibrary } from '../workloads/polars-names.ts';

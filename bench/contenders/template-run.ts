@@ -1,4 +1,4 @@
-// The engine of this project on its normal path: one Run, file to file.
+// The engine of this project in normal operation: one Run, file to file.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -20,8 +20,8 @@ import { KernelPool } from '../../workers/memory/kernel-pool.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
 import type { TaskTable } from '../../workers/protocol/messages.ts';
 import { runTemplate } from '../../workers/run/run.ts';
-import { CoreShare, newCoreCounts } from '../../workers/thread/core-share.ts';
-import { runCoroutine } from '../../workers/thread/coroutine.ts';
+import { CoreShare, newCoreCounts } from '../../workers/scheduling/core-share.ts';
+import { runCoroutine } from '../../workers/scheduling/coroutine.ts';
 import { writeTables } from '../operations/tables.ts';
 import type { Job } from '../workloads/job.ts';
 import type { Contender, ContenderJob } from './contender.ts';
@@ -29,8 +29,8 @@ import type { Contender, ContenderJob } from './contender.ts';
 const START_LOOK_MILLISECONDS = 1;
 
 /**
- * With two threads one of them is the read-ahead thread of the other, started before: a node that reads one large file after the other
- * has it, while the command starts it with the file, 45 ms before it is there.
+ * With two threads, one of them is the read-ahead thread of the other, and is started before the measurement: a node
+ * that reads several large files already has it, while the command starts it with the file, 45 ms before it is ready.
  */
 class TemplateRun implements Contender<Job> {
   #readAhead: ReadAheadThread | null = null;
@@ -92,7 +92,7 @@ function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTabl
   );
 }
 
-/** As one thread of a node with this memory budget has it, the Run's reservation taken. */
+/** The share of a thread in a node with this memory budget, after the Run's reservation. */
 function limitedShare(budgetBytes: number): BudgetShare {
   const counters = new Int32Array(new SharedArrayBuffer(budgetSlots(1) * Int32Array.BYTES_PER_ELEMENT));
   counters[BUDGET_LIMIT] = unitsOf(budgetBytes - RUN_RESERVATION_BYTES);

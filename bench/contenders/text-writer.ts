@@ -1,9 +1,9 @@
-// Writes rows by hand, as CSV or NDJSON, for contenders whose library only reads.
+// Writes rows as CSV or NDJSON, for contenders whose library only reads.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Cells } from '../workloads/javascript-program.ts';
 import type { Job } from '../workloads/job.ts';
 
-/** Text gathered before each write, in characters. */
+/** Number of characters collected before each write. */
 const PIECE_CHARACTERS = 1_048_576;
 
 export class TextWriter {

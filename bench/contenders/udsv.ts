@@ -17,7 +17,7 @@ interface Library {
   initParser(schema: unknown): Parser;
 }
 
-/** Bytes of each read. */
+/** Number of bytes per read. */
 const READ_BYTES = 1_048_576;
 
 export const udsv: Contender = {

@@ -20,11 +20,11 @@ type JsonInputName = 'ndjson' | 'ndjson-mixed' | 'ndjson-sparse' | 'ndjson-neste
 export interface Input {
   readonly title: string;
   readonly delimiter: ',' | ';';
-  /** CSV unless said. */
+  /** CSV by default. */
   readonly type?: 'ndjson' | 'json' | 'parquet';
-  /** As Templates name it; UTF-8 unless said. */
+  /** Encoding name as in Templates; UTF-8 by default. */
   readonly encoding?: string;
-  /** Writes about so many bytes unless the file is there with that size. */
+  /** Writes about `bytes` bytes unless a file of that size exists. */
   make(path: string, bytes: number): void;
 }
 

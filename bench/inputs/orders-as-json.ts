@@ -1,4 +1,4 @@
-// The benchmark's orders as JSON: as most programs write them, and as the reader likes them least.
+// The benchmark's orders as JSON: in the form that most programs write, and in the worst form for the reader.
 import { type OrderCells, orderCells } from './orders.ts';
 import { type Random, writeSeededFile } from './seeded-file.ts';
 
@@ -6,10 +6,10 @@ const SEED = 20_261_121;
 
 type Member = readonly [key: string, json: string];
 
-/** Columns of the orders that JSON has as numbers. */
+/** Columns of the orders that are numbers in JSON. */
 const NUMBERS: ReadonlySet<string> = new Set(['order_id', 'amount', 'qty']);
 
-/** One order in so many lacks a key; its number it has in any case. */
+/** One order in this many lacks a key, but never its number. */
 const SPARSE_ONE_IN = 3;
 
 function membersOf(cells: OrderCells): Member[] {
@@ -38,7 +38,7 @@ function pretty(members: Member[]): string {
   return `  {\n${members.map(([key, json]) => `    "${key}": ${json}`).join(',\n')}\n  }`;
 }
 
-/** Writes lines that an order becomes. */
+/** Writes the lines to which each order is converted. */
 function lines(form: (members: Member[], random: Random) => string): (path: string, bytes: number) => void {
   return (path, bytes) => {
     const line = (id: number, random: Random): string => `${form(membersOf(orderCells(id, random)), random)}\n`;

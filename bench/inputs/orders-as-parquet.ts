@@ -1,4 +1,4 @@
-// The benchmark's orders as Parquet, as another library writes it (hyparquet-writer): row groups of 100,000 rows, Snappy.
+// The benchmark's orders as Parquet, written by another library (hyparquet-writer): row groups of 100,000 rows, Snappy.
 import { type ColumnSource, fileWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
 import { type OrderCells, orderCells } from './orders.ts';
 import { isThere, seededRandom } from './seeded-file.ts';
@@ -6,10 +6,10 @@ import { isThere, seededRandom } from './seeded-file.ts';
 const SEED = 20_261_121;
 const GROUP_ROWS = 100_000;
 
-/** Columns that are no texts. */
+/** Columns that are not text. */
 const TYPES: Readonly<Record<string, ColumnSource['type']>> = { order_id: 'INT32', amount: 'DOUBLE', qty: 'INT32' };
 
-/** Writes about `bytes` bytes unless the file is there with that size: the row group that reaches it is the last. */
+/** Writes about `bytes` bytes unless a file of that size exists. The row group that reaches the size is the last. */
 export function makeOrdersAsParquet(path: string, bytes: number): void {
   if (isThere(path, bytes)) return;
   const random = seededRandom(SEED);
@@ -17,7 +17,7 @@ export function makeOrdersAsParquet(path: string, bytes: number): void {
   let writer: ParquetWriter | null = null;
   for (let id = 1; file.offset < bytes; ) {
     const orders: OrderCells[] = [];
-    // Small files too are to have rows of about their size.
+    // Small files should also have about the requested size.
     const rows = Math.min(GROUP_ROWS, Math.ceil(bytes / 100));
     for (let row = 0; row < rows; row++) orders.push(orderCells(id++, random));
     const columnData = columnsOf(orders);

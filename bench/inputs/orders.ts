@@ -1,12 +1,12 @@
-// Makes the benchmark's file: orders with names in many scripts, padded cells, quoted notes.
+// Creates the benchmark's file: orders with names in many scripts, padded cells, quoted notes.
 import { pick, type Random, two, writeSeededFile } from './seeded-file.ts';
 
 const SEED = 20_261_121;
 
-/** Addresses are drawn from this many in each domain: in a file of 200 MB one in six comes twice. */
+/** Number of addresses in each domain: in a file of 200 MB, one in six occurs twice. */
 const ADDRESSES = 1_100_000;
 
-/** One order in ten is of one of these: even a small file has customers who come again. */
+/** One order in ten is from one of these customers, so that even a small file has repeated customers. */
 const REGULARS = 300;
 
 export const FIRST_NAMES =
@@ -28,12 +28,12 @@ const NOTE_WORDS =
 
 export const ORDER_HEADER = 'order_id,customer,email,country,status,order_date,amount,qty,sku,phone,notes,updated_at';
 
-/** Writes about `bytes` bytes of orders unless the file is there with that size. */
+/** Writes about `bytes` bytes of orders unless a file of that size exists. */
 export function makeOrders(path: string, bytes: number): void {
   writeSeededFile({ path, bytes, seed: SEED, header: ORDER_HEADER, line: orderLine });
 }
 
-/** The same in windows-1252, as far as Latin-1 goes: the others know no more of it. */
+/** The same in windows-1252, limited to Latin-1, because the other systems support no more. */
 export function makeOrdersInWindows1252(path: string, bytes: number): void {
   const line = (id: number, random: Random): string => orderLine(id, random).replace(/[^\u0000-\u00ff]/g, '?');
   writeSeededFile({ path, bytes, seed: SEED, header: ORDER_HEADER, line, encoding: 'latin1' });
@@ -70,7 +70,7 @@ function orderOf(id: number, random: Random): string[] {
   ];
 }
 
-/** Ten in a hundred notes need quotes: for a comma, a quote or a line break. */
+/** Ten percent of the notes need quotes, because of a comma, a quote or a line break. */
 export function noteText(random: Random): string {
   const text = Array.from({ length: 3 + random(9) }, () => pick(NOTE_WORDS, random)).join(' ');
   const kind = random(200);

@@ -1,4 +1,4 @@
-// Orders with every field in quotes, as many exports are: nothing can be found by looking for commas alone.
+// Orders with every field quoted, as in many exports: searching for commas alone finds no fields.
 import { COUNTRIES, FIRST_NAMES, LAST_NAMES, noteText, STATES } from './orders.ts';
 import { pick, type Random, two, writeSeededFile } from './seeded-file.ts';
 
@@ -6,7 +6,7 @@ const SEED = 44;
 const ADDRESSES = 500_000;
 const COLUMNS = ['id', 'name', 'email', 'country', 'status', 'amount', 'qty', 'notes'];
 
-/** Writes about `bytes` bytes unless the file is there with that size. */
+/** Writes about `bytes` bytes unless a file of that size exists. */
 export function makeQuoted(path: string, bytes: number): void {
   writeSeededFile({ path, bytes, seed: SEED, header: quoted(COLUMNS), line: quotedLine });
 }

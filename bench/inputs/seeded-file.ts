@@ -1,28 +1,28 @@
-// Writes the benchmark's files: lines from a seeded generator, so that each run of the benchmark sees the same bytes.
+// Writes the benchmark's files: lines from a seeded generator, so that each run uses the same bytes.
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 
-/** A whole number from 0 up to, and without, `below`. */
+/** Returns a whole number from 0 up to, but excluding, `below`. */
 export type Random = (below: number) => number;
 
 export interface SeededFile {
   readonly path: string;
-  /** About: the line that reaches it is the last. */
+  /** Approximate size: the line that reaches it is the last. */
   readonly bytes: number;
   readonly seed: number;
-  /** The first line; null: there is none. */
+  /** The first line, or null without a header. */
   readonly header: string | null;
-  /** The line of data row `id`, counted from 1, with its line break. */
+  /** Returns the line of data row `id`, counted from 1, with its line break. */
   line(id: number, random: Random): string;
-  /** UTF-8 unless said. */
+  /** UTF-8 by default. */
   readonly encoding?: 'latin1';
-  /** What stands below the last row. */
+  /** Text below the last row. */
   readonly footer?: string;
 }
 
-/** Characters gathered before each write. */
+/** Number of characters collected before each write. */
 const WRITE_CHARACTERS = 1_048_576;
 
-/** Writes the file unless it is there with that size. */
+/** Writes the file unless a file of that size exists. */
 export function writeSeededFile(seeded: SeededFile): void {
   const { path, bytes, seed, header, line, encoding = 'utf8', footer = '' } = seeded;
   if (isThere(path, bytes)) return;
@@ -47,7 +47,7 @@ export function pick(list: readonly string[], random: Random): string {
   return list[random(list.length)]!;
 }
 
-/** The number in two digits. */
+/** Formats the number with two digits. */
 export function two(number: number): string {
   return String(number).padStart(2, '0');
 }
@@ -57,7 +57,7 @@ export function isThere(path: string, bytes: number): boolean {
   return stat !== undefined && stat.size >= bytes && stat.size < bytes + 4 * WRITE_CHARACTERS;
 }
 
-/** Mulberry32, a small well-mixed generator: the file only has to be the same each time. */
+/** Mulberry32, a small generator of good quality: the file must only be the same each time. */
 export function seededRandom(seed: number): Random {
   let state = seed;
   return (below) => {

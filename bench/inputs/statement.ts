@@ -1,11 +1,11 @@
-// A bank's statement as banks export them: semicolons, `-1.234,56`, `01.10.2026`, blank lines, the header again on every
-// page, bookings that were pasted twice, a sum at the foot.
+// A bank statement as banks export it: semicolons, `-1.234,56`, `01.10.2026`, blank lines, the header repeated on every
+// page, bookings pasted twice, a total in the footer.
 import { FIRST_NAMES, LAST_NAMES } from './orders.ts';
 import { pick, type Random, two, writeSeededFile } from './seeded-file.ts';
 
 const SEED = 45;
 
-/** Bookings on a page, of which each has the header. */
+/** Number of bookings per page, each with the header. */
 const PAGE_ROWS = 5_000;
 
 const HEADER = 'Buchungstag;Wertstellung;Auftraggeber / Empfänger;Verwendungszweck;IBAN;Betrag (EUR);Saldo';
@@ -14,18 +14,18 @@ const FOOTER = 'Summe;;;;;1.192,35;\n';
 const COUNTRIES = ['DE', 'AT', 'NL', 'FR'];
 const PURPOSES = ['Rechnung', 'Abschlag Oktober', 'Miete', 'Gutschrift', 'Kartenzahlung', 'Lastschrift'];
 
-/** Writes about `bytes` bytes unless the file is there with that size. */
+/** Writes about `bytes` bytes unless a file of that size exists. */
 export function makeStatement(path: string, bytes: number): void {
   writeSeededFile({ path, bytes, seed: SEED, header: HEADER, line: statementLines, footer: FOOTER });
 }
 
-/** A booking, or what disturbs between bookings in front of it. */
+/** A booking, preceded by any lines that interrupt the bookings. */
 function statementLines(id: number, random: Random): string {
   const booking = bookingCells(id, random);
   const kind = random(100);
   const page = id % PAGE_ROWS === 0 ? `${HEADER}\n` : '';
   const blank = kind === 0 ? BLANK_LINE : '';
-  // The second copy came through another program, which laid its spaces otherwise.
+  // The second copy was written by another program, with different spaces.
   const again = kind >= 1 && kind < 4 ? line({ ...booking, party: ` ${booking.party}` }) : '';
   return `${page}${blank}${line(booking)}${again}`;
 }
@@ -53,7 +53,7 @@ function bookingCells(id: number, random: Random): Booking {
   };
 }
 
-/** Names the booking, so that two rows are equal only where one was pasted twice. */
+/** Identifies the booking, so that two rows are equal only if one was pasted twice. */
 function purpose(id: number, random: Random): string {
   const kind = random(20);
   const text = `${pick(PURPOSES, random)} ${random(2) === 0 ? `R-${2019 + random(7)}-` : 'Nr '}${id}`;
@@ -62,7 +62,7 @@ function purpose(id: number, random: Random): string {
   return text;
 }
 
-/** In groups of four or in one piece; one in twenty bookings has none, one in fifty only an account number. */
+/** In groups of four or in one piece. One in twenty bookings has no IBAN, one in fifty only an account number. */
 function iban(random: Random): string {
   const kind = random(100);
   if (kind < 5) return '';

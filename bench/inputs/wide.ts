@@ -1,10 +1,10 @@
-// A hundred columns of short numbers: what a sensor or a report writes, and where the cost of a cell shows.
+// A hundred columns of short numbers: typical of sensors and reports, and sensitive to the cost of a cell.
 import { type Random, two, writeSeededFile } from './seeded-file.ts';
 
 const SEED = 43;
 const COLUMNS = 100;
 
-/** Writes about `bytes` bytes unless the file is there with that size. */
+/** Writes about `bytes` bytes unless a file of that size exists. */
 export function makeWide(path: string, bytes: number): void {
   const header = Array.from({ length: COLUMNS }, (_, index) => `c${index}`).join(',');
   writeSeededFile({ path, bytes, seed: SEED, header, line: wideLine });

@@ -1,4 +1,4 @@
-// Rows of twelve columns, as workbooks have them.
+// Rows of twelve columns, as in typical workbooks.
 
 export const WORKBOOK_COLUMNS = [
   'id',
@@ -15,7 +15,7 @@ export const WORKBOOK_COLUMNS = [
   'rank',
 ];
 
-/** Seeded, without characters that a CSV would quote: seven columns of texts, four of numbers, one of dates. */
+/** Seeded rows without characters that a CSV would quote: seven text columns, four number columns, one date column. */
 export function workbookRows(count: number): string[][] {
   let seed = 7;
   const below = (most: number): number => {

@@ -1,4 +1,4 @@
-// Rows of the operations' table: edits of texts, numbers, dates and types, and what hides cells.
+// Rows of the table of operations: edits of texts, numbers, dates and types, and masking of cells.
 import type { OperationRow } from './operation-row.ts';
 
 const TEXT_ROWS: readonly OperationRow[] = [

@@ -1,4 +1,4 @@
-// Rows of the operations' table: what moves, makes and cuts columns.
+// Rows of the table of operations: moving, creating and splitting columns.
 import type { OperationRow } from './operation-row.ts';
 
 export const COLUMN_ROWS: readonly OperationRow[] = [

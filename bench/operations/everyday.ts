@@ -1,4 +1,4 @@
-// Rows of the operations' table: seven everyday Templates.
+// Rows of the table of operations: seven everyday Templates.
 import type { OperationRow } from './operation-row.ts';
 
 const AMOUNT = 'CAST(amount AS DECIMAL(12, 2))';

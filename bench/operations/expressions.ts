@@ -1,4 +1,4 @@
-// Rows of the operations' table: thirteen families of expressions, each in one `set`.
+// Rows of the table of operations: thirteen families of expressions, each in one `set`.
 import type { OperationRow } from './operation-row.ts';
 
 const COLUMNS = [
@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 const COVERS = 'expression';
 
-/** The expressions as new columns, in our words and in those of SQL. */
+/** The expressions as new columns, in the Template language and in SQL. */
 function family(name: string, made: Readonly<Record<string, readonly [string, string]>>): OperationRow {
   const columns = Object.entries(made);
   return {
@@ -36,7 +36,7 @@ function numeric(row: OperationRow, ...numbers: string[]): OperationRow {
 export const EXPRESSION_ROWS: readonly OperationRow[] = [
   numeric(
     family('likeness of two texts', {
-      // Texts of ASCII: DuckDB compares bytes.
+      // ASCII texts only, because DuckDB compares bytes.
       alike: ['similarity(sku, email)', 'jaro_winkler_similarity(sku, email)'],
     }),
     'alike',

@@ -1,4 +1,4 @@
-// Rows of the operations' table: groups, rows side by side, and reference tables.
+// Rows of the table of operations: groups, neighbouring rows, and reference tables.
 import type { OperationRow } from './operation-row.ts';
 
 const AMOUNT = 'CAST(amount AS DECIMAL(12, 2))';
@@ -94,7 +94,7 @@ const GROUP_ROWS: readonly OperationRow[] = [
     sql: `SELECT country, order_date, mode(qty) AS usual, stddev_samp(CAST(amount AS DOUBLE)) AS spread FROM input
       GROUP BY country, order_date`,
     numbers: ['spread'],
-    // Of values that are as frequent ours is the first, theirs any.
+    // Among equally frequent values, template-run chooses the first, the others any.
     lenient: [{ as: 'set', columns: ['country', 'order_date', 'spread'] }],
   },
   {

@@ -21,7 +21,7 @@ export const OPERATION_ROWS: readonly OperationRow[] = [
   ...PARAMETER_ROWS,
 ];
 
-/** Throws where there is none of that name. */
+/** Throws if there is no row with this name. */
 export function operationJobNamed(name: string): Job {
   const row = OPERATION_ROWS.find((candidate) => candidate.name === name);
   if (row === undefined) throw new Error(`no row ${name} in the table of operations`);

@@ -1,4 +1,4 @@
-// Rows of the operations' table: parameters that take another way through an operation than its plain form does.
+// Rows of the table of operations: parameters that use another code path than the plain form of an operation.
 import type { OperationRow } from './operation-row.ts';
 
 const NUMBER_ROWS: readonly OperationRow[] = [
@@ -72,7 +72,7 @@ const DATE_ROWS: readonly OperationRow[] = [
         to_timezone: 'Etc/GMT-10',
       },
     ],
-    // A zone without changes of its clock, of which SQL needs no table.
+    // A time zone without clock changes, so that SQL needs no time zone table.
     sql: "SELECT * REPLACE (CAST(strptime(updated_at, '%Y-%m-%dT%H:%M:%SZ') + INTERVAL 10 HOUR AS DATE) AS updated_at) FROM input",
   },
   {

@@ -1,4 +1,4 @@
-// Rows of the operations' table: eight uses of regular expressions.
+// Rows of the table of operations: eight uses of regular expressions.
 import type { OperationRow } from './operation-row.ts';
 
 const COVERS = 'regular expression';

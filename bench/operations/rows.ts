@@ -1,4 +1,4 @@
-// Rows of the operations' table: which rows stay, and in which order; and checks of rows and columns.
+// Rows of the table of operations: selecting and ordering rows, and checks of rows and columns.
 import type { OperationRow } from './operation-row.ts';
 
 const CHOSEN_ROWS: readonly OperationRow[] = [
@@ -33,7 +33,7 @@ const CHOSEN_ROWS: readonly OperationRow[] = [
     sql: 'SELECT * FROM input LIMIT 100000000 OFFSET 10000',
   },
   {
-    // Numbers of orders rise, so that the condition says the same without an order of rows.
+    // Order numbers ascend, so the condition has the same meaning without an order of rows.
     name: 'stop at a row',
     covers: 'stop_when',
     template: [
@@ -51,7 +51,7 @@ const CHOSEN_ROWS: readonly OperationRow[] = [
     lenient: [{ as: 'set', columns: ['email', 'country'] }],
   },
   {
-    // The second key links no rows that the first does not, so that SQL can say it.
+    // The second key links no rows that the first does not, so that SQL can express it.
     name: 'first row of all that share an address, or address and country',
     covers: 'dedupe',
     template: [{ op: 'dedupe', any_of: [['email'], ['email', 'country']] }],

@@ -1,14 +1,14 @@
-// The reference tables of the operations' benchmark, small as such tables are.
+// The reference tables of the operations benchmark. They are small, as such tables usually are.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { COUNTRIES } from '../inputs/orders.ts';
 
 export type TableName = 'regions' | 'tariff';
 
-/** How many regions the countries are divided into. */
+/** Number of regions into which the countries are divided. */
 const REGIONS = 7;
 
-/** Amounts of one step of the tariff. */
+/** Width of one step of the tariff. */
 const STEP = 50;
 
 const TEXTS: Readonly<Record<TableName, string>> = {
@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<TableName, string>> = {
   tariff: `since,until,rate\n${Array.from({ length: 21 }, (_, step) => `${step * STEP},${(step + 1) * STEP - 0.01},T${step}\n`).join('')}`,
 };
 
-/** Writes the tables and gives their paths. */
+/** Writes the tables and returns their paths. */
 export function writeTables(folder: string, names: readonly TableName[]): Readonly<Record<string, string>> {
   mkdirSync(folder, { recursive: true });
   return Object.fromEntries(

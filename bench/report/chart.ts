@@ -3,7 +3,7 @@ import type { Chart, LimitLine } from './section.ts';
 
 const WIDTH = 760;
 const LABEL_WIDTH_MIN = 180;
-/** A character of a label takes about so much. */
+/** Approximate width of a character in a label. */
 const CHARACTER_WIDTH = 6.5;
 const VALUE_WIDTH = 70;
 const BAR_HEIGHT = 18;
@@ -32,7 +32,7 @@ export function chartSvg(title: string, { unit, bars, limit, longest = Number.PO
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#1f2933">`,
-    // For who hears pages read.
+    // For screen readers.
     `<title>${escaped(`${title} (${unit})`)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="8" y="22" font-size="14" font-weight="bold">${escaped(`${title} (${unit})`)}</text>`,

@@ -1,4 +1,4 @@
-// A workload's result as a section: rates, ratios to ours, memory, and the physical limit.
+// The result of a workload as a section: rates, ratios to template-run, memory, and the physical limit.
 import type { EngineResult, Standing } from '../engine.ts';
 import type { Section } from './section.ts';
 
@@ -22,13 +22,13 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
   };
 }
 
-/** A workload beside the fastest of the others; rates in MB/s. */
+/** A workload compared with the fastest of the other contenders; rates in MB/s. */
 export interface SummaryLine {
   readonly label: string;
   readonly title: string;
   readonly limitRate: number;
   readonly own: Contender;
-  /** Null where nobody else took part. */
+  /** null if no other contender took part. */
   readonly best: Contender | null;
 }
 
@@ -47,7 +47,7 @@ export function summaryLine({ workload, limit, standings }: EngineResult): Summa
   return { label: workload.name, title: workload.title, limitRate: limit.rate, own: own!, best };
 }
 
-/** Every workload beside the fastest of the others. */
+/** Compares every workload with the fastest of the others. */
 export function summarySection(lines: readonly SummaryLine[]): Section {
   const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
   return {

@@ -1,5 +1,5 @@
-// The figures behind RESULTS.md: one JSON file a section, with what it was measured on. A part can be measured again
-// alone, and a run that is cut short keeps what it has.
+// The data of RESULTS.md: one JSON file per section, with the machine on which it was measured. A part can be measured
+// again separately, and an interrupted run keeps its completed sections.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Machine } from '../machine.ts';
@@ -9,12 +9,12 @@ import type { Section } from './section.ts';
 export interface Measurement {
   readonly machine: Machine;
   readonly section: Section;
-  /** Of a workload of the engine; else null. */
+  /** Set for a workload of the engine, otherwise null. */
   readonly summary: SummaryLine | null;
 }
 
 /**
- * Replaces what is there of the same section.
+ * Replaces the stored measurement of the same section.
  * @param folder the project's bench folder
  */
 export function saveMeasurement(folder: string, measurement: Measurement): void {
@@ -23,7 +23,9 @@ export function saveMeasurement(folder: string, measurement: Measurement): void 
   writeFileSync(join(figures, `${measurement.section.name}.json`), `${JSON.stringify(measurement, null, 2)}\n`);
 }
 
-/** In the order of `names`; what has not been measured yet is left out. Throws for a file of another name. */
+/**
+ * Returns measurements in the order of `names`, without those not measured yet. Throws for a file with another name.
+ */
 export function readMeasurements(folder: string, names: readonly string[]): readonly Measurement[] {
   const figures = join(folder, 'figures');
   const there = new Set((existsSync(figures) ? readdirSync(figures) : []).map((file) => basename(file, '.json')));

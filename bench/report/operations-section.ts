@@ -1,13 +1,13 @@
-// The table of operations as a section: the worst beside the best of the others stands first.
+// The table of operations as a section, sorted by the ratio to the best of the others, worst first.
 import { type OperationResult, type OperationTime, SLOW_MILLISECONDS } from '../operations.ts';
 import type { Section } from './section.ts';
 
-/** A single engine that is slow with one row would make all other bars too short to compare. */
+/** Maximum bar length: an engine that is very slow in one row would make all other bars too short to compare. */
 const LONGEST_BAR = 10;
 
 interface Line extends OperationResult {
   readonly best: { readonly name: string; readonly time: OperationTime } | null;
-  /** Ours by the best of the others; null where nobody else took part. */
+  /** Our result divided by the best of the others, or null if no other contender took part. */
   readonly ratio: number | null;
 }
 
@@ -33,7 +33,7 @@ export function operationsSection(results: readonly OperationResult[]): Section 
   };
 }
 
-/** One row as a line of the terminal, before the table is whole. */
+/** One row as a line on the terminal, before the table is complete. */
 export function operationLine(result: OperationResult): string {
   const { row, own, best, ratio } = lineOf(result);
   const ours = `${own.rate.median.toFixed(0)} MB/s, ${own.processorMilliseconds.toFixed(1)} CPU ms/MB`;

@@ -1,4 +1,4 @@
-// Writes bench/RESULTS.md and bench/charts/*.svg from what has been measured.
+// Writes bench/RESULTS.md and bench/charts/*.svg from the stored measurements.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Machine, machineLines } from '../machine.ts';
@@ -19,6 +19,7 @@ const SERVICE_SECTIONS = [
   'small-runs-forms',
   'latency',
   'workers',
+  'front-ends',
   'fleet',
   'studio',
   'growth',
@@ -42,7 +43,7 @@ files of the medium. Each section says what it was measured on; its figures as d
 `;
 
 /**
- * Writes RESULTS.md and the charts anew from all that has been measured.
+ * Generates RESULTS.md and the charts from all stored measurements.
  * @param folder the project's bench folder
  */
 export function writeResults(folder: string): void {

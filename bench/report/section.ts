@@ -1,13 +1,13 @@
-// One table of results with its chart, as every part of the benchmark hands it over for the terminal and RESULTS.md.
+// One table of results with its chart, as each part of the benchmark passes it to the terminal and to RESULTS.md.
 
 export interface Section {
-  /** For the chart's file: lower case and hyphens. */
+  /** Name of the chart's file: lower case and hyphens. */
   readonly name: string;
   readonly title: string;
-  /** The first column is text, the others are figures. */
+  /** The first column is text, the others are numbers. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Sentences below the table, the physical limit first. */
+  /** Sentences below the table, starting with the physical limit. */
   readonly notes: readonly string[];
   readonly chart: Chart | null;
 }
@@ -17,18 +17,18 @@ export interface Chart {
   readonly bars: readonly Bar[];
   /** Drawn as a line across the bars. */
   readonly limit: LimitLine | null;
-  /** Larger values have a bar of this one's length; the number beside it tells. None: as long as they are. */
+  /** Maximum bar length: larger values are cut to it, with the number next to the bar. Omitted for no maximum. */
   readonly longest?: number;
 }
 
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** Whether template-run did it. */
+  /** True for results of template-run. */
   readonly ours: boolean;
 }
 
-/** The most that the machine can do, in the chart's unit. */
+/** The physical limit of the machine, in the chart's unit. */
 export interface LimitLine {
   readonly label: string;
   readonly value: number;

@@ -1,4 +1,4 @@
-// Sections as tables on the terminal.
+// Prints sections as tables on the terminal.
 import type { Section } from './section.ts';
 
 export function printSection({ title, columns, rows, notes }: Section): void {

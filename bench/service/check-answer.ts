@@ -1,7 +1,7 @@
-// Looks whether a server does what it is measured for: one upload, whose answer says what became of the file.
+// Checks that a server really does the work: sends one upload and examines the response.
 import type { RunningServer } from './servers.ts';
 
-/** Throws an Error that says what is wrong. */
+/** Throws an Error that describes the problem. */
 export async function checkAnswer(server: RunningServer, file: Buffer): Promise<void> {
   const { name, port, path, authorization, expectedStatus, isRight } = server;
   const form = new FormData();

@@ -1,5 +1,6 @@
-// What Redis costs a node, and what a second and a third node bring: small Runs on a node on its own, on one node with Redis,
-// and on three of them, each with one engine thread. Processor time is told too, for it says what more cores would give.
+// Costs of Redis for a node, and benefits of a second and a third node: small Runs on a standalone node, on one node
+// with Redis, and on three of them, each with one engine thread. Also reports processor time, which shows what more
+// cores would give.
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { figureOf } from '../measure.ts';
@@ -11,7 +12,7 @@ import { processorSeconds, type RunningServer, startOurs } from './servers.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { smallFile } from './small-files.ts';
 
-/** Of all nodes together. */
+/** Total over all nodes. */
 const CONNECTIONS = 48;
 const NODES = 3;
 const WORKERS = 1;
@@ -19,9 +20,9 @@ const WARM_ROUNDS = 2;
 
 interface Moment {
   readonly runsPerSecond: number;
-  /** At the median, of one connection alone. */
+  /** Median latency with a single connection. */
   readonly aloneMilliseconds: number;
-  /** Of processor time, for each Run. */
+  /** Processor time per Run. */
   readonly nodeMilliseconds: number;
   readonly redisMilliseconds: number;
 }
@@ -31,11 +32,11 @@ interface Contender {
   readonly nodes: readonly RunningServer[];
   readonly redis: RunningRedis | null;
   readonly moments: Moment[];
-  /** Answers with a Run, warming up included. */
+  /** Number of responses with a Run, including the warm-up. */
   runs: number;
 }
 
-/** null: Redis is not installed. */
+/** Returns null if Redis is not installed. */
 export async function benchFleet(settings: ServiceSettings): Promise<Section | null> {
   const { folder, rounds, progress } = settings;
   const redis = await startRedis(folder);
@@ -110,7 +111,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** A Run made on any node has, on each, the bytes that a node on its own gives. */
+/** Checks that a Run created on any node has, on each node, the same bytes as on a standalone node. */
 async function checkOutputs(contender: Contender, reference: Contender, file: Buffer): Promise<void> {
   const { name, nodes } = contender;
   const own = reference.nodes[0]!;
@@ -139,7 +140,7 @@ async function outputOf(maker: RunningServer, reader: RunningServer, file: Buffe
   return Buffer.from(await read.arrayBuffer());
 }
 
-/** Every node says that as many Runs are charged as were answered. */
+/** Checks that every node reports as many charged Runs as were answered. */
 async function checkCharges({ name, nodes, runs }: Contender): Promise<void> {
   for (const { port } of nodes) {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();

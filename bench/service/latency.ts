@@ -1,5 +1,5 @@
-// How long GETs of a Run take while large uploads stream in, beside the same GETs on an idle service; and the delay of
-// the main thread's event loop meanwhile. The uploads come from a process of their own.
+// Latency of GETs of a Run while large uploads arrive, compared with an idle service; and the delay of the main
+// thread's event loop. The uploads come from a separate process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { UploadJob } from './upload-process.ts';
 const UPLOADS_AT_ONCE = [0, 1, 8];
 const SCRIPT = new URL('./upload-process.js', import.meta.url).pathname;
 
-/** The list of Templates: an answer of the main thread alone, whose target does not expire. */
+/** The list of Templates: a response of the main thread only, for an object that does not expire. */
 const GET_PATH = '/api/v1/templates';
 
 interface Moment {
@@ -50,7 +50,7 @@ async function measure(
   uploads: number,
 ): Promise<Moment> {
   const { port, path, authorization, expectedStatus } = server;
-  // The uploads go on until the GETs are over.
+  // The uploads continue until the GETs are finished.
   const job: UploadJob = {
     port,
     path,
@@ -61,7 +61,7 @@ async function measure(
     seconds: loadSeconds,
   };
   const uploading = uploads === 0 ? null : startUploads(job);
-  // A process that fails before it sends must not be waited for.
+  // Does not wait for a process that fails before it sends.
   await Promise.race([uploading?.begun, uploading?.ended]);
   await eventLoopDelay(server);
   const request = getRequest(GET_PATH, authorization);
@@ -71,18 +71,18 @@ async function measure(
   return { gets, loopDelayMilliseconds };
 }
 
-/** `begun`: the process sends. `ended`: it has its last answer. */
+/** `begun` resolves when the process sends, `ended` when it has received its last response. */
 function startUploads(job: UploadJob): { begun: Promise<unknown>; ended: Promise<void> } {
   const child = spawn(process.execPath, [SCRIPT, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const end = async (): Promise<void> => {
     const [status] = (await once(child, 'exit')) as [number | null];
     if (status !== 0) throw new Error(`the uploads ended with ${status}`);
   };
-  // Its first line says that it sends.
+  // Its first line of output means that it sends.
   return { begun: once(child.stdout, 'data'), ended: end() };
 }
 
-/** The 99th percentile of the main thread's event loop since it was last asked for, as /metrics tells it. */
+/** 99th percentile of the delay of the main thread's event loop since the last request of /metrics. */
 export async function eventLoopDelay({ port }: RunningServer): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_p99_seconds ([\d.e-]+)/m.exec(metrics)?.[1]) * 1000;

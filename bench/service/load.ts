@@ -1,10 +1,10 @@
-// A load of requests over raw keep-alive sockets: the client must cost less than the servers that it measures.
+// Generates load over raw keep-alive sockets: the client must cost less than the servers that it measures.
 import { connect, type Socket } from 'node:net';
 
 export interface LoadResult {
   readonly answers: number;
   readonly seconds: number;
-  /** Statuses other than the expected one, with their counts. */
+  /** Counts of unexpected statuses. */
   readonly others: Readonly<Record<string, number>>;
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
@@ -14,14 +14,14 @@ export interface LoadResult {
 export interface LoadSettings {
   readonly port: number;
   readonly connections: number;
-  /** No request is begun later; each connection sends at least one. */
+  /** No request starts later; each connection sends at least one. */
   readonly seconds: number;
   /** The whole request, headers and body. */
   readonly request: Buffer;
   readonly expectedStatus: number;
 }
 
-/** Every connection sends its next request as soon as the answer to the last is complete. */
+/** Each connection sends its next request as soon as the previous response is complete. */
 export async function load(settings: LoadSettings): Promise<LoadResult> {
   const latencies: number[] = [];
   const others: Record<string, number> = {};
@@ -44,7 +44,7 @@ export async function load(settings: LoadSettings): Promise<LoadResult> {
   };
 }
 
-/** As `load`, where any other status is a mistake of the benchmark. */
+/** Same as `load`, but throws for any unexpected status. */
 export async function soundLoad(name: string, settings: LoadSettings): Promise<LoadResult> {
   const result = await load(settings);
   if (Object.keys(result.others).length > 0) throw new Error(`${name} answered ${JSON.stringify(result.others)}`);
@@ -79,7 +79,7 @@ function converse({ port, request }: LoadSettings, end: number, onAnswer: OnAnsw
   });
 }
 
-/** The status once the whole answer has come, else null. */
+/** Returns the status once the whole response has arrived, otherwise null. */
 function completeAnswer(received: string): number | null {
   const head = received.indexOf('\r\n\r\n');
   if (head < 0) return null;
@@ -103,7 +103,7 @@ export function uploadRequest(path: string, file: Buffer, authorization: string)
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
 }
 
-/** A GET without a body. */
+/** A GET request. */
 export function getRequest(path: string, authorization: string): Buffer {
   return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
 }

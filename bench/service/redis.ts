@@ -1,5 +1,5 @@
-// A Redis for the benchmark of a fleet: Debian's redis-server in a process that ends with it, with an append-only file that is
-// written each second, as docs/how-to/fleet.md has it.
+// A Redis server for the fleet benchmark: Debian's redis-server in a child process, with an append-only file that is
+// flushed every second, as in docs/how-to/fleet.md.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,10 @@ export interface RunningRedis {
   stop(): Promise<void>;
 }
 
-/** @param base folder for its file. null: it is not installed */
+/**
+ * Returns null if Redis is not installed.
+ * @param base folder for its file
+ */
 export async function startRedis(base: string): Promise<RunningRedis | null> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) {
     console.log('The fleet: skipped, redis-server is not installed');
@@ -48,7 +51,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Asked again after a moment. */
+/** The caller retries after a moment. */
 function connects(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1', () => {

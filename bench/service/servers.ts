@@ -1,20 +1,23 @@
-// Servers for the HTTP benchmarks: ours with a catalog of its own in a temporary folder, and those it is compared with.
+// Servers for the HTTP benchmarks: this service with a catalog in a temporary folder, and the servers with which it is
+// compared.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { peer } from '../contenders/peers.ts';
 import { WORKLOADS } from '../workloads/index.ts';
+import { type LogReader, openServerLog, type ServerLog } from './server-log.ts';
 
 export interface RunningServer {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
-  /** Path to post an upload to, and the header that lets it in. */
+  /** Path for uploads, and the Authorization header. */
   readonly path: string;
   readonly authorization: string;
   readonly expectedStatus: number;
-  /** Whether the body of an answer is that to an upload of this file. */
+  /** Returns whether the body of a response is correct for an upload of this file. */
   readonly isRight: (body: unknown, file: Buffer, origin: string) => boolean | Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -26,16 +29,28 @@ const FLOOR = script('../contenders/floor-server.js');
 const SINK = script('./sink-server.js');
 
 /**
- * How long outputs are kept, unless the default is measured. The peers remove theirs with the answer; memory that is given back late comes back slowly on a
- * virtual machine, whose host takes it away meanwhile: with 5 s the same upload took 1.5 times as long, now and then 2.
+ * Retention time of outputs, unless the service is measured as installed. The peers remove their outputs with the response. Memory
+ * that is released late returns slowly on a virtual machine, because the host reclaims it in the meantime: with 5 s,
+ * the same upload took 1.5 times as long, sometimes 2.
  */
 const RETENTION_MILLISECONDS = 300;
 
-/** Of /proc on Linux, whatever the kernel's own clock is. */
+/** Ticks per second in /proc on Linux, whatever the kernel's clock frequency. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** A busy machine may take long for eight large uploads, and a 202 is no answer to compare. */
+/**
+ * Wait of a POST, unless the service is measured as installed: a busy machine may need long for eight large uploads,
+ * and a 202 response could not be compared.
+ */
 const WAIT_MILLISECONDS = 500_000;
+
+const MEASURED_FLAGS = [
+  ...['--wait-ms', String(WAIT_MILLISECONDS), '--retention-ms', String(RETENTION_MILLISECONDS)],
+  ...['--metrics-on-api-port', 'yes'],
+];
+
+/** Interval at which the log is read until the service listens. */
+const LOOK_MILLISECONDS = 20;
 
 /** Limits that no benchmark reaches. */
 const PLAN = {
@@ -54,18 +69,22 @@ const PLAN = {
 };
 
 export interface OwnSettings {
-  /** Threads of the engine; as many as cores unless said. */
+  /** Number of engine threads; the number of cores by default. */
   readonly workers?: number;
-  /** Of outputs and Runs; short unless said. */
-  readonly retention?: 'short' | 'default';
-  /** More flags of `serve`. */
+  /** True for the default flags; otherwise retention is short, the wait of a POST is long, and metrics are enabled. */
+  readonly asInstalled?: boolean;
+  /** Where the log goes, which has the default level; to a file by default. */
+  readonly logReader?: LogReader;
+  /** Further flags of `serve`. */
   readonly flags?: readonly string[];
+  /** Executable of Node; the one that runs the benchmark by default. */
+  readonly node?: string;
 }
 
-/** @param base folder for catalog and data; memory where the disk's speed should not count */
+/** @param base folder for catalog and data; in memory if the speed of the disk should not count */
 export async function startOurs(
   base: string,
-  { workers, retention = 'short', flags: more = [] }: OwnSettings = {},
+  { workers, asInstalled = false, logReader = 'file', flags: more = [], node = process.execPath }: OwnSettings = {},
 ): Promise<RunningServer> {
   const folder = mkdtempSync(join(base, 'service-'));
   const catalog = join(folder, 'catalog');
@@ -78,16 +97,16 @@ export async function startOurs(
     writeFileSync(join(templates, `${name.toLowerCase()}.json`), JSON.stringify(template));
   }
   const flags = [
-    ...['--catalog', catalog, '--data', join(folder, 'data'), '--port', '0', '--log-level', 'warn'],
-    ...['--wait-ms', String(WAIT_MILLISECONDS)],
-    ...(retention === 'short' ? ['--retention-ms', String(RETENTION_MILLISECONDS)] : []),
-    ...['--metrics-on-api-port', 'yes'],
+    ...['--catalog', catalog, '--data', join(folder, 'data'), '--port', '0'],
+    ...(asInstalled ? [] : MEASURED_FLAGS),
     ...(workers === undefined ? [] : ['--workers', String(workers)]),
     ...more,
   ];
-  const { child, port } = await start(CLI, ['serve', ...flags]);
+  const log = openServerLog(logReader, folder);
+  const child = spawn(node, [CLI, 'serve', ...flags], { stdio: ['ignore', log.descriptor, 'inherit'] });
+  const port = await listeningPort(child, log);
   return {
-    name: 'template-run',
+    name: logReader === 'file' ? 'template-run' : `template-run, ${logReader} log reader`,
     port,
     pid: child.pid!,
     path: '/api/v1/templates/w1/runs',
@@ -96,9 +115,22 @@ export async function startOurs(
     isRight: (body, file, origin) => isRightRun(body as OwnRun, file, origin, key),
     async stop() {
       await end(child);
+      log.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function listeningPort(child: ChildProcess, log: ServerLog): Promise<number> {
+  while (child.exitCode === null && child.signalCode === null) {
+    const port = /"event":"listening".*?"port":(\d+)[,}]/.exec(log.read())?.[1];
+    if (port !== undefined) {
+      log.listening();
+      return Number(port);
+    }
+    await sleep(LOOK_MILLISECONDS);
+  }
+  throw new Error(`the service ended before it listened: ${log.read()}`);
 }
 
 interface OwnRun {
@@ -106,7 +138,7 @@ interface OwnRun {
   readonly output: { readonly download_url: string; readonly size_bytes: number } | null;
 }
 
-/** Whether the output has the six columns, and of each row of the file, however that is written, its number. */
+/** Returns whether the output has the six columns and, for each row of the file in any form, its number. */
 async function isRightRun({ status, output }: OwnRun, file: Buffer, origin: string, key: string): Promise<boolean> {
   if (status !== 'succeeded' || output === null) return false;
   const { pathname } = new URL(output.download_url);
@@ -119,7 +151,7 @@ async function isRightRun({ status, output }: OwnRun, file: Buffer, origin: stri
   return header === 'order_id,name,email,status,total,notes' && written.join() === numbers.join() && numbers.length > 0;
 }
 
-/** One Fastify as two or three servers: the paths are its ways to do the same job. */
+/** One Fastify process as two or three servers: each path does the same job in another way. */
 export async function startFastify(
   base: string,
   ways: readonly (readonly [name: string, path: string])[],
@@ -139,7 +171,7 @@ export async function startFastify(
   return ways.map(([name, path]) => ({ ...shared, name, path }));
 }
 
-/** Answers with the size of the file. */
+/** Responds with the size of the file. */
 export async function startFloor(): Promise<RunningServer> {
   const { child, port } = await start(FLOOR, []);
   return {
@@ -161,14 +193,14 @@ export async function startSink(): Promise<RunningServer> {
   return { ...shared, name: 'sockets alone', isRight: () => true };
 }
 
-/** The most memory that a server ever held since the last `forgetPeak`, in bytes. */
+/** Peak memory of a server since the last `forgetPeak`, in bytes. */
 export function peakBytes({ pid }: RunningServer): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** User and system time of all its threads up to now. */
+/** User and system time of all its threads so far. */
 export function processorSeconds({ pid }: Pick<RunningServer, 'pid'>): number {
-  // Behind the name, which may hold anything: state, ten numbers, and the two in ticks.
+  // Fields after the name, which may contain anything: state, ten numbers, and the two values in ticks.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
 }

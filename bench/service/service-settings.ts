@@ -1,15 +1,15 @@
-// What every part of the service's benchmark is given.
+// Settings of all parts of the service benchmark.
 import type { Progress } from '../progress.ts';
 
 export interface ServiceSettings {
-  /** For files, catalogs and data folders; memory where the disk's speed should not count. */
+  /** Folder for files, catalogs and data; in memory if the speed of the disk should not count. */
   readonly folder: string;
-  /** Of a large upload. */
+  /** Size of a large upload. */
   readonly bytes: number;
   readonly rounds: number;
-  /** Of each load of small requests. */
+  /** Duration of each load of small requests. */
   readonly loadSeconds: number;
-  /** Runs that the service keeps before small ones are measured. */
+  /** Number of Runs stored by the service before small Runs are measured. */
   readonly keptRuns: number;
   readonly progress: Progress;
 }

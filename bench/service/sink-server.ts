@@ -1,12 +1,11 @@
-// The floor of every service: a socket server that reads each request to its end and answers, and does nothing else.
-// Prints its port.
+// The minimum cost of any service: a socket server that reads each request to its end and responds. Prints its port.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 const ANSWER = 'HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}';
 
 const server = createServer((socket) => {
   socket.setNoDelay(true);
-  // A client that is done, or killed, resets its connection: nothing is lost by that here.
+  // A client that has finished or was killed resets its connection, which does not matter here.
   socket.on('error', () => socket.destroy());
   answerRequests(socket);
 });

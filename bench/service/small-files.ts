@@ -5,7 +5,7 @@ import { makeOrders } from '../inputs/orders.ts';
 
 const FILE_BYTES = 1_000;
 
-/** Of a plain file of orders. */
+/** A plain file of orders. */
 export function smallFile(folder: string): Buffer {
   const path = join(folder, 'small.csv');
   makeOrders(path, FILE_BYTES);
@@ -17,7 +17,7 @@ export interface OtherForm {
   readonly file: Buffer;
 }
 
-/** The same file in other forms, each of which leaves some doubt of its form, or has more bytes that mean something. */
+/** The same file in other forms. Each leaves some doubt about its form, or has more significant bytes. */
 export function otherForms(plain: Buffer): readonly OtherForm[] {
   const lines = plain.toString().trimEnd().split('\n');
   const cells = lines.map((line) => line.split(','));

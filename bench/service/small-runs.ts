@@ -1,12 +1,14 @@
-// Small Runs a second: 64 connections that send 1 KB files, in turn against this service, against Fastify with Piscina
-// and csv-parse, against the floor of its design, and against a server that only answers. The service keeps its Runs as long
-// as it does by default, and has kept many before it is measured. Then the same with files that are not plain.
+// Small Runs per second: 64 connections send 1 KB files, alternating between this service, Fastify with Piscina and
+// csv-parse, the minimum cost of its design, and a server that only responds. The service runs as installed, with its
+// log in a file; two more have a slow and a stopped reader of the log. Many Runs are stored before the measurement.
+// Then the same with files in other forms.
 import { figureOf } from '../measure.ts';
 import { median } from '../median.ts';
 import type { Progress } from '../progress.ts';
 import type { Section } from '../report/section.ts';
 import { checkAnswer } from './check-answer.ts';
 import { type LoadResult, soundLoad, uploadRequest } from './load.ts';
+import type { LogReader } from './server-log.ts';
 import {
   peakBytes,
   processorSeconds,
@@ -21,16 +23,27 @@ import { otherForms, smallFile } from './small-files.ts';
 
 const CONNECTIONS = 64;
 
-/** Not counted: the servers' code is compiled while it runs, a whole Run's later than a route's. */
+/** One service for each; the first is the service as installed. */
+const LOG_READERS: readonly LogReader[] = ['file', 'slow', 'stopped'];
+
+/** Unmeasured rounds, in which the servers' code is compiled: it takes longer for a whole Run than for a route. */
 const WARM_ROUNDS = 3;
 
-/** One who takes part: a server with what it is sent. */
+/** Differences from an installed service. */
+const DEVIATIONS = [
+  'Limits of the plan are so high that no Run is refused.',
+  'Catalog, data and log are in the folder of the benchmark, which is in memory unless --folder says otherwise.',
+  'Clients and servers share one machine.',
+];
+
+/** A contender: a server and the file that it receives. */
 interface Entry {
   readonly name: string;
+  readonly isOurs: boolean;
   readonly server: RunningServer;
   readonly file: Buffer;
   readonly results: LoadResult[];
-  /** Of the server's process, user and system, for each answer. */
+  /** User and system time of the server's process per response. */
   readonly processorSeconds: number[];
 }
 
@@ -38,30 +51,33 @@ export async function benchSmallRuns(settings: ServiceSettings): Promise<readonl
   const { folder } = settings;
   const file = smallFile(folder);
   const ways = [['Fastify, Piscina, csv-parse', '/upload']] as const;
-  const ours = await startOurs(folder, { retention: 'default' });
-  const servers = [ours, ...(await startFastify(folder, ways)), await startFloor(), await startSink()];
+  const servers: RunningServer[] = [];
   try {
-    const plain = servers.map((server) => entryOf(server.name, server, file));
-    const others = otherForms(file).map((form) => entryOf(form.name, ours, form.file));
-    const forms = [entryOf('plain', ours, file), ...others];
-    for (const { server, file: sent } of [...plain, ...others]) await checkAnswer(server, sent);
-    await keepRuns(plain[0]!, settings);
-    await takeTurns(plain, settings);
+    for (const logReader of LOG_READERS) servers.push(await startOurs(folder, { asInstalled: true, logReader }));
+    const [inFile] = servers;
+    const own = servers.map((server) => entryOf(server.name, server, file, true));
+    servers.push(...(await startFastify(folder, ways)), await startFloor(), await startSink());
+    const peers = servers.slice(own.length).map((server) => entryOf(server.name, server, file));
+    const others = otherForms(file).map((form) => entryOf(form.name, inFile!, form.file, true));
+    const forms = [entryOf('plain', inFile!, file, true), ...others];
+    for (const { server, file: sent } of [...own, ...peers, ...others]) await checkAnswer(server, sent);
+    for (const entry of own) await keepRuns(entry, settings);
+    await takeTurns([...own, ...peers], settings);
     await takeTurns(forms, settings);
-    return [plainSection(plain, settings), formsSection(forms)];
+    return [plainSection([...own, ...peers], settings), formsSection(forms)];
   } finally {
     for (const server of servers) await server.stop();
   }
 }
 
-function entryOf(name: string, server: RunningServer, file: Buffer): Entry {
-  return { name, server, file, results: [], processorSeconds: [] };
+function entryOf(name: string, server: RunningServer, file: Buffer, isOurs = false): Entry {
+  return { name, isOurs, server, file, results: [], processorSeconds: [] };
 }
 
-/** Until the service keeps as many Runs as the setting says. */
+/** Sends Runs until the service stores as many as the setting requires. */
 async function keepRuns(entry: Entry, { keptRuns, progress, loadSeconds }: ServiceSettings): Promise<void> {
   for (let kept = 0; kept < keptRuns; ) {
-    progress.show(`small Runs: ${kept} of ${keptRuns} kept`);
+    progress.show(`small Runs: ${kept} of ${keptRuns} kept by ${entry.name}`);
     kept += (await loadOf(entry, loadSeconds)).answers;
   }
 }
@@ -112,6 +128,8 @@ function plainSection(entries: readonly Entry[], { keptRuns }: ServiceSettings):
   const floor = entries.at(-2)!;
   const limit = rateOf(entries.at(-1)!).median;
   const p99Ratio = p99Of(ours!) / p99Of(floor);
+  const stopped = entries.find(({ server }) => server.name.includes('stopped'))!;
+  const stoppedRatio = p99Of(stopped) / p99Of(ours!);
   return {
     name: 'small-runs',
     title: `Runs of 1 KB files with W1, ${CONNECTIONS} connections`,
@@ -123,15 +141,16 @@ function plainSection(entries: readonly Entry[], { keptRuns }: ServiceSettings):
     ]),
     notes: [
       `Physical limit: ${limit.toFixed(0)} answers/s of a server that only reads and answers, from this client.`,
-      `template-run keeps its Runs for 30 minutes, and kept ${keptRuns} before the first round. Its p99 is ${p99Ratio.toFixed(1)} times the floor's.`,
+      `template-run runs with its default flags and writes its log to a file. It keeps its Runs for 30 minutes, and kept ${keptRuns} before the first round. Its p99 is ${p99Ratio.toFixed(1)} times the floor's. With a stopped log reader, its p99 is ${stoppedRatio.toFixed(2)} times its p99 with a file.`,
+      `Deviations from an installed service: ${DEVIATIONS.join(' ')}`,
       'CPU: user and system time of the server for each answer.',
     ],
     chart: {
       unit: 'Runs/s',
-      bars: entries.slice(0, -1).map((entry, index) => ({
+      bars: entries.slice(0, -1).map((entry) => ({
         label: entry.name,
         value: rateOf(entry).median,
-        ours: index === 0,
+        ours: entry.isOurs,
       })),
       limit: { label: 'sockets alone', value: limit },
     },

@@ -1,5 +1,5 @@
-// A client in a process of its own that uploads one file again and again: `upload-process JSON` with an UploadJob. Prints
-// a line when it begins to send and its LoadResult at the end, or fails where an answer is not the expected one.
+// A client in a separate process that uploads one file repeatedly: `upload-process JSON` with an UploadJob. Prints a
+// line when it starts to send and its LoadResult at the end. Fails if a response is not as expected.
 import { readFileSync } from 'node:fs';
 import { soundLoad, uploadRequest } from './load.ts';
 

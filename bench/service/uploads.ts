@@ -1,5 +1,5 @@
-// The rate of large uploads with W1, one and eight at once, from the first byte sent to the answer with the finished
-// Run, against Fastify with csv-parse and with DuckDB.
+// Rate of large uploads with W1, one and eight at once, from the first byte sent to the response with the finished Run,
+// compared with Fastify with csv-parse and with DuckDB.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOrders } from '../inputs/orders.ts';
@@ -12,15 +12,17 @@ import type { ServiceSettings } from './service-settings.ts';
 const AT_ONCE = 8;
 
 /**
- * What a server that is not slow has had before its rate counts: one that runs for weeks is as warm as it ever gets, and
- * V8 still compiles what the seventh upload goes through (150 ms of a core in the second, 20 in the eighth).
+ * Number of uploads before the rate of a fast server counts. A server that runs for weeks is fully warmed up, and V8
+ * still compiles code during the seventh upload (150 ms of a core in the second, 20 in the eighth).
  */
 const WARM_UPLOADS = 8;
 
-/** In each of its turns a server has so many, one after the other, as from a client that has more of them ... */
+/** Number of consecutive uploads in each turn of a server, as from a client that has several, */
 const UPLOADS_IN_TURN = 3;
 
-/** ... or fewer, once they have taken so long. One that needs all this for the first is slow, and measured once. */
+/**
+ * or fewer once they have taken this long. A server that needs this for its first upload is slow and is measured once.
+ */
 const TURN_MILLISECONDS_MAX = 10_000;
 
 interface Race {

@@ -1,4 +1,4 @@
-// What engine threads cost and bring: the service with one, two and four of them, at rest, with eight large uploads at
+// Costs and benefits of engine threads: the service with one, two and four of them, idle, with eight large uploads at
 // once, and with small Runs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function measure(settings: ServiceSettings, workers: number): Promise<Cost
     const uploads = { connections: UPLOADS_AT_ONCE, seconds: 0, request: requestTo(server, file) };
     const runRates: number[] = [];
     const uploadRates: number[] = [];
-    // The first round warms up.
+    // The first round is a warm-up.
     for (let round = -1; round < rounds; round++) {
       progress.show(`${workers} workers: round ${round + 1} of ${rounds}`);
       const { port, expectedStatus } = server;

@@ -1,11 +1,11 @@
-// W1 on other files than CSV. Each contender reads them with its own reader.
+// W1 on files other than CSV. Each contender uses its own reader.
 
 import type { InputName } from '../inputs/index.ts';
 import { selecting } from './selecting.ts';
 import { ORDER_SELECTED } from './w1.ts';
 import type { Workload } from './workload.ts';
 
-/** Amounts are numbers there, and others write them as doubles: 5.10 is 5.1. */
+/** Amounts are numbers there, and other systems write them as doubles: 5.10 becomes 5.1. */
 function w1On(name: string, input: InputName, title: string): Workload {
   const workload = selecting({ name, title: `W1 on ${title}`, input, ending: 'csv', selected: ORDER_SELECTED });
   return { ...workload, answer: { numbers: ['total'], lenient: {} } };

@@ -16,7 +16,7 @@ export function isWorkload(name: string): boolean {
   return [...WORKLOADS, ...FORMAT_WORKLOADS].some((candidate) => candidate.name === name);
 }
 
-/** Throws where there is none of that name. */
+/** Throws if there is no workload with this name. */
 export function workloadNamed(name: string): Workload {
   const workload = [...WORKLOADS, ...FORMAT_WORKLOADS].find((candidate) => candidate.name === name);
   if (workload === undefined) throw new Error(`no workload ${name}: ${WORKLOADS.map(({ name }) => name).join(', ')}`);

@@ -1,20 +1,20 @@
-// A workload as someone writes it by hand in JavaScript, over rows of texts that a CSV library gives.
+// A workload as hand-written JavaScript over rows of texts from a CSV library.
 
 export type Cells = readonly string[];
 
-/** Starts on the input's header. */
+/** Called with the header of the input. */
 export type JavaScriptProgram = (header: Cells) => JavaScriptWork;
 
 export interface JavaScriptWork {
-  /** The output's columns. */
+  /** Columns of the output. */
   readonly columns: Cells;
-  /** The row that comes out, or null for none (yet). */
+  /** Returns the output row, or null for no row (yet). */
   row(cells: Cells): Cells | null;
-  /** Rows that only come out at the end. */
+  /** Returns rows that are only emitted at the end. */
   finish?(): Iterable<Cells>;
 }
 
-/** The positions of columns, which are known to be there. */
+/** Returns the positions of columns, which must exist. */
 export function positions(header: Cells, columns: Cells): readonly number[] {
   return columns.map((column) => {
     const position = header.indexOf(column);

@@ -1,4 +1,4 @@
-// The names of nodejs-polars that the workloads use: the library is not there where the project is built.
+// The part of nodejs-polars that the workloads use: the library is not installed when the project is built.
 
 export interface PolarsRows {
   select(...columns: (PolarsExpression | string)[]): PolarsRows;
@@ -48,7 +48,7 @@ export interface PolarsExpression {
 
 export interface PolarsLibrary {
   scanCSV(path: string, options: Record<string, unknown>): PolarsRows;
-  /** NDJSON. */
+  /** Reads NDJSON. */
   scanJson(path: string): PolarsRows;
   scanParquet(path: string): PolarsRows;
   col(name: string): PolarsExpression;

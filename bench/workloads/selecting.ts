@@ -1,9 +1,9 @@
-// Select and rename in the words of every system: what W1, W7 and their cousins on other files have in common.
+// Select and rename in the language of each system: the common part of W1, W7 and their variants on other files.
 import type { InputName } from '../inputs/index.ts';
 import { positions } from './javascript-program.ts';
 import type { Workload } from './workload.ts';
 
-/** The file's column and its name in the output, in order. */
+/** A column of the file and its name in the output, in order. */
 export type Selected = readonly (readonly [column: string, name: string])[];
 
 interface Selecting {

@@ -1,4 +1,4 @@
-// W2: the paid orders above an amount, and of those six columns.
+// W2: paid orders above an amount, reduced to six columns.
 import { positions } from './javascript-program.ts';
 import type { Workload } from './workload.ts';
 

@@ -1,4 +1,4 @@
-// W3: five edits of cells: tidy a text, rewrite by a regular expression, another notation of a date, a product.
+// W3: five edits of cells: normalise a text, rewrite with a regular expression, reformat a date, compute a product.
 import { positions } from './javascript-program.ts';
 import type { Workload } from './workload.ts';
 

@@ -1,4 +1,4 @@
-// W4: the first row of each e-mail address, in the file's order.
+// W4: the first row of each e-mail address, in file order.
 import { positions } from './javascript-program.ts';
 import type { Workload } from './workload.ts';
 
@@ -25,8 +25,8 @@ export const w4: Workload = {
   },
   answer: {
     numbers: [],
-    // Its fast form gives one row of each address, neither surely the first nor in order; the forms that are both take
-    // two to three times as long.
+    // DuckDB's fast form returns one row per address, but neither certainly the first nor in order. Forms with both
+    // properties take two to three times as long.
     lenient: { duckdb: [{ as: 'set', columns: ['email'] }] },
   },
   limit: ['scan', 'memcpy', 'write'],

@@ -1,4 +1,4 @@
-// W5: number and sum of the orders of each country and status.
+// W5: number and sum of orders by country and status.
 import { type Cells, positions } from './javascript-program.ts';
 import { SAME_SET } from './job.ts';
 import type { Workload } from './workload.ts';
@@ -55,7 +55,7 @@ export const w5: Workload = {
       },
     };
   },
-  // Neither promises an order of groups; keeping one would cost them time.
+  // Neither guarantees an order of groups, and keeping one would cost them time.
   answer: { numbers: ['orders', 'total'], lenient: { duckdb: [SAME_SET], polars: [SAME_SET] } },
   limit: ['scan'],
 };

@@ -1,9 +1,12 @@
-// W6: all rows by their amount, the largest first, equal ones in the file's order.
+// W6: all rows sorted by amount, largest first, equal ones in file order.
 import { type Cells, positions } from './javascript-program.ts';
 import { type Agreement, SAME_SET } from './job.ts';
 import type { Workload } from './workload.ts';
 
-/** Sorted, but rows of one amount may stand in any order: no stable sort is asked of systems that have to pay for it. */
+/**
+ * Sorted, but rows with equal amounts may be in any order: a stable sort is not required of systems for which it costs
+ * time.
+ */
 const SORTED: readonly Agreement[] = [SAME_SET, { as: 'sequence', columns: ['amount'] }];
 
 export const w6: Workload = {

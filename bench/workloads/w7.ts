@@ -1,4 +1,4 @@
-// W7: W1 to NDJSON.
+// W7: W1 with NDJSON output.
 import { selecting } from './selecting.ts';
 import { ORDER_SELECTED } from './w1.ts';
 

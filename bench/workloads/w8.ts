@@ -1,4 +1,4 @@
-// W8: a bank's statement into a ledger by twelve operations, as in the bank statement of the examples.
+// W8: converts a bank statement to a ledger with twelve operations, as in the bank statement of the examples.
 import { type Cells, positions } from './javascript-program.ts';
 import { SAME_SET } from './job.ts';
 import type { Workload } from './workload.ts';
@@ -148,7 +148,7 @@ export const w8: Workload = {
       },
     };
   },
-  // Which of equal bookings stays, and where, is left to them.
+  // These systems may choose which of equal bookings stays, and its position.
   answer: { numbers: ['amount'], lenient: { duckdb: [SAME_SET], polars: [SAME_SET] } },
   limit: ['scan', 'memcpy', 'write'],
 };

@@ -1,4 +1,4 @@
-// What a workload is: a job of which programs without a language of their own take part too, and what no program can avoid.
+// A workload: a job that programs without a query language also perform, and the minimum steps of any program.
 import type { JavaScriptProgram } from './javascript-program.ts';
 import type { Job } from './job.ts';
 
@@ -6,7 +6,9 @@ export interface Workload extends Job {
   /** Main flags (`-S`: all cells are text), then verbs joined by `then`. */
   readonly miller: { readonly flags: readonly string[]; readonly verbs: readonly string[] };
   readonly javascript: JavaScriptProgram;
-  /** What no program can avoid, in turn: reading the input once, copying it once in memory, writing the output. */
+  /**
+   * Minimum steps of any program, in sequence: reading the input once, copying it once in memory, writing the output.
+   */
   readonly limit: readonly PhysicalStep[];
 }
 

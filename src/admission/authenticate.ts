@@ -1,8 +1,10 @@
-// Who asks, and may they: from the Authorization header to an account, or to one of the four refusals.
-// It does not answer: the HTTP layer turns the refusal into a status.
+// Authentication and authorisation: from the Authorization header to an account or a refusal, and the rate limit for
+// requests without a valid key.
 import { hash } from 'node:crypto';
-import type { KeyScope } from '../catalog/access.ts';
-import type { Account, ApiKey, Catalog, Subscription } from '../catalog/catalog.ts';
+import type { Account, ApiKey, Catalog, KeyScope, Subscription } from '../catalog/catalog.ts';
+
+// Authentication and authorisation: from the Authorization header to an account, or to one of four refusals. Does not
+// respond: the HTTP layer turns the refusal into a status.
 
 export type AuthenticationCode = 'API_KEY_MISSING' | 'API_KEY_INVALID' | 'INSUFFICIENT_SCOPE' | 'NO_SUBSCRIPTION';
 
@@ -20,19 +22,19 @@ export interface KeyHolder {
 
 export interface Refused {
   readonly ok: false;
-  /** Whose key it is, where the catalog has it: for the log alone. */
+  /** Holder of the key, if the catalog names one. Used for the log only. */
   readonly holder: KeyHolder | null;
   readonly code: AuthenticationCode;
   readonly message: string;
-  /** Value of the WWW-Authenticate header (RFC 6750), null = none. */
+  /** Value of the WWW-Authenticate header (RFC 6750), or null for no header. */
   readonly wwwAuthenticate: string | null;
 }
 
 const CHALLENGE = 'Bearer realm="template-run"';
 
 /**
- * @param authorization the header's value, undefined when there is none
- * @param scope that the endpoint asks of the key
+ * @param authorization value of the header, or undefined without one
+ * @param scope scope that the endpoint requires of the key
  * @param now milliseconds since 1970
  */
 export function authenticate<Checked>(
@@ -55,9 +57,10 @@ export function authenticate<Checked>(
   return permitted(found.account, found.key, scope, now);
 }
 
-/** Digest under which a key is stored: SHA-256 of its text, lower-case hex. */
+/** Digest under which a key is stored: SHA-256 of its text, in lower-case hex. */
 export function digestOf(key: string): string {
-  // At once: a hash object is made in C++ and waits for the collector, which costs each request more than the hashing.
+  // One-shot hash: a hash object is allocated in C++ and waits for garbage collection, which costs more per request
+  // than the hashing.
   return hash('sha256', key, 'hex');
 }
 
@@ -82,4 +85,85 @@ function permitted<Checked>(
     return { ok: false, holder: { account, key }, code: 'NO_SUBSCRIPTION', message, wwwAuthenticate: null };
   }
   return { ok: true, account, key, subscription };
+}
+
+// Rate limit for responses to requests without a valid key, per client network: some immediately, then at a steady
+// rate. It only decides the delay; requests with a valid key are not affected. One leaky bucket per network,
+// implemented as GCRA.
+
+/**
+ * Number of failures that are answered immediately: enough for a deployment that starts with an old key, and for a
+ * person who tries several.
+ */
+const AT_ONCE = 200;
+
+/**
+ * Interval between further responses, in milliseconds. All clients of a balancer are one network, and their failures
+ * share this rate.
+ */
+const PACE_MILLISECONDS = 50;
+
+/** Maximum delay in milliseconds: clients give up after tens of seconds, and a waiting request takes some KiB. */
+const WAIT_MILLISECONDS_MAX = 5_000;
+
+/** Maximum number of delayed responses, over all networks. Further responses are sent immediately. 4 KiB each. */
+const WAITING_MAX = 1024;
+
+/** Maximum number of networks remembered. The one whose last failure is the oldest is forgotten. 100 bytes each. */
+const NETWORKS_MAX = 4096;
+
+export class FailurePace {
+  /** Time at which the bucket of each network is empty, in the caller's milliseconds, ordered by last failure. */
+  #emptyAt = new Map<string, number>();
+  #waiting = 0;
+
+  /** Number of networks remembered. */
+  get size(): number {
+    return this.#emptyAt.size;
+  }
+
+  /**
+   * Records a failure and calls `answer`, immediately or after the delay.
+   * @param now milliseconds of a monotonic clock
+   * @param onDisconnect registers a callback for the case that the client disconnects
+   */
+  pace(
+    network: string,
+    now: number,
+    answer: () => void,
+    onDisconnect: (listener: () => void) => void,
+  ): 'at once' | 'later' {
+    const wait = this.#note(network, now);
+    if (wait <= 0 || this.#waiting === WAITING_MAX) {
+      answer();
+      return 'at once';
+    }
+    this.#waiting += 1;
+    let over = false;
+    const finish = (): void => {
+      if (over) return;
+      over = true;
+      this.#waiting -= 1;
+      clearTimeout(timer);
+    };
+    const timer = setTimeout(() => {
+      finish();
+      answer();
+    }, wait);
+    onDisconnect(finish);
+    return 'later';
+  }
+
+  /** Returns the delay of the response in milliseconds. */
+  #note(network: string, now: number): number {
+    const before = Math.max(this.#emptyAt.get(network) ?? 0, now);
+    // The bucket is never filled beyond the maximum delay: a client that keeps failing is slowed down, not locked out
+    // for hours.
+    const fullest = now + AT_ONCE * PACE_MILLISECONDS + WAIT_MILLISECONDS_MAX;
+    const emptyAt = Math.min(before + PACE_MILLISECONDS, fullest);
+    this.#emptyAt.delete(network);
+    if (this.#emptyAt.size === NETWORKS_MAX) this.#emptyAt.delete(this.#emptyAt.keys().next().value as string);
+    this.#emptyAt.set(network, emptyAt);
+    return emptyAt - now - AT_ONCE * PACE_MILLISECONDS;
+  }
 }

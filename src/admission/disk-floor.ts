@@ -1,30 +1,35 @@
-// Whether the data directory takes another Run: free bytes and free inodes above a floor, folders that can be written, and a
-// ledger that takes charges.
+// Checks whether the data directory can take another Run: free bytes and inodes above a minimum, writable folders, and
+// a ledger that accepts charges.
 import { statfs } from 'node:fs/promises';
 import type { MaybePromise } from '../collections/maybe-promise.ts';
 import { type DataDirectory, makeAgain } from '../runtime/data-directory.ts';
-import { StoreUnavailableError } from '../stores/store-unavailable.ts';
+import { StoreUnavailableError } from '../stores/stores.ts';
 
-/** How long an answer holds: statfs costs a system call in the thread pool, a second of uploads fits in the floor. */
+/**
+ * Cache time of a result in milliseconds: statfs costs a system call in the thread pool, and the minimum leaves
+ * space for the uploads of one second.
+ */
 const CACHE_MILLISECONDS = 1000;
 
-/** Free inodes below which no Run is admitted: a Run makes a handful of files, its spilling at most some hundred. */
+/**
+ * Minimum number of free inodes for admitting a Run. A Run creates a few files, and at most some hundred if it spills.
+ */
 const DISK_INODES_MIN = 10_000;
 
 export interface DiskSpace {
   readonly freeBytes: number;
-  /** null: the file system has no fixed number of inodes. */
+  /** null if the file system has no fixed number of inodes. */
   readonly freeInodes: number | null;
   readonly aboveFloor: boolean;
-  /** Why folders or ledger cannot be used, such as ENOENT; null: they can. */
-  readonly trouble: string | null;
+  /** Error code of unusable folders or ledger, such as ENOENT, or null. */
+  readonly error: string | null;
 }
 
-/** What keeps charges: a Run that could not be charged is not to be begun. */
+/** The ledger of charges: a Run that could not be charged must not start. */
 export interface ChargeKeeper {
-  readonly isSound: boolean;
-  /** Rejects while it is not. */
-  mend(): Promise<void>;
+  readonly isHealthy: boolean;
+  /** Rejects while the ledger is unusable. */
+  recover(): Promise<void>;
 }
 
 export class DiskFloor {
@@ -32,11 +37,11 @@ export class DiskFloor {
   #charges: ChargeKeeper | null;
   #floorBytes: number;
   #inodesMin: number;
-  /** A promise only while the file system is asked. */
+  /** A promise only while the file system is being queried. */
   #space: MaybePromise<DiskSpace> | null = null;
   #readAt = 0;
 
-  /** @param floorBytes free bytes below which the node takes no new Run; 0 = never */
+  /** @param floorBytes minimum of free bytes for admitting a new Run; 0 for no minimum */
   constructor(
     directory: DataDirectory,
     floorBytes: number,
@@ -49,18 +54,18 @@ export class DiskFloor {
     this.#inodesMin = inodesMin;
   }
 
-  /** At most a second old. Folders below the root that have gone are made again. */
+  /** At most one second old. Missing folders below the root are created again. */
   space(now = performance.now()): MaybePromise<DiskSpace> {
-    // What was found before a charge failed says nothing any more.
+    // A result from before a failed charge is no longer valid.
     const isStale =
-      this.#charges?.isSound === false && !(this.#space instanceof Promise) && this.#space?.trouble === null;
+      this.#charges?.isHealthy === false && !(this.#space instanceof Promise) && this.#space?.error === null;
     if (this.#space === null || isStale || now - this.#readAt >= CACHE_MILLISECONDS) {
       this.#readAt = now;
       const asked = this.#read();
       const settle = (space: DiskSpace | null): void => {
         if (this.#space === asked) this.#space = space;
       };
-      // A failed reading is not kept: the next caller asks again.
+      // A failed query is not cached: the next caller queries again.
       asked.then(settle, () => settle(null));
       this.#space = asked;
     }
@@ -76,9 +81,9 @@ export class DiskFloor {
       if (code === undefined) throw error;
       return unusable(code);
     }
-    if (this.#charges?.isSound === false) {
+    if (this.#charges?.isHealthy === false) {
       try {
-        await this.#charges.mend();
+        await this.#charges.recover();
       } catch (error) {
         if (error instanceof StoreUnavailableError) return unusable(error.message);
         throw error;
@@ -88,10 +93,10 @@ export class DiskFloor {
     const freeBytes = bavail * bsize;
     const freeInodes = files > 0 ? ffree : null;
     const inodesSuffice = this.#floorBytes === 0 || freeInodes === null || freeInodes >= this.#inodesMin;
-    return { freeBytes, freeInodes, aboveFloor: freeBytes >= this.#floorBytes && inodesSuffice, trouble: null };
+    return { freeBytes, freeInodes, aboveFloor: freeBytes >= this.#floorBytes && inodesSuffice, error: null };
   }
 }
 
-function unusable(trouble: string): DiskSpace {
-  return { freeBytes: 0, freeInodes: null, aboveFloor: false, trouble };
+function unusable(error: string): DiskSpace {
+  return { freeBytes: 0, freeInodes: null, aboveFloor: false, error };
 }

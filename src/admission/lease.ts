@@ -1,56 +1,58 @@
-// One object on which everything hangs that an admitted Run holds: slot, quota reservation, bytes, files.
-// States: open (things may be attached) → released (everything was given back, in reverse order).
+// The resources of an admitted Run: slot, quota reservation, memory, files. States: open (resources may be attached) →
+// released (all resources were released in reverse order).
 
-/** Gives one thing back. It may fail: that is a fault of ours, and the others are given back all the same. */
-export type GiveBack = () => void | Promise<void>;
+/** Releases one resource. A failure is a fault of the service; the other resources are released nevertheless. */
+export type ReleaseResource = () => void | Promise<void>;
 
-/** One thing on a lease. */
-export interface HeldThing {
-  /** Gives it back before the rest. Idempotent. A promise only where giving back takes time: most of it does not. */
-  giveBack(): void | Promise<void>;
-  /** Takes it off the lease without giving it back: somebody else owns it from now on. */
+/** One resource of a lease. */
+export interface LeasedResource {
+  /**
+   * Releases the resource before the others. Idempotent. Returns a promise only if releasing takes time, which is rare.
+   */
+  release(): void | Promise<void>;
+  /** Removes the resource from the lease without releasing it: it now has another owner. */
   forget(): void;
 }
 
 export class Lease {
-  #held: Held[] = [];
+  #held: LeaseEntry[] = [];
   #released = false;
-  /** What is still being given back after the release. */
-  #underWay: Promise<void> | undefined;
+  /** Releases that are still in progress. */
+  #pending: Promise<void> | undefined;
 
   get released(): boolean {
     return this.#released;
   }
 
   /**
-   * Attaches a thing that was taken. On a lease that was already released it is given back at once, so that what was
-   * taken during an await cannot be lost.
+   * Attaches an acquired resource. If the lease is already released, the resource is released immediately, so that a
+   * resource acquired during an await cannot be lost.
    */
-  hold(giveBack: GiveBack): HeldThing {
-    const thing = new Held(giveBack);
-    if (!this.#released) this.#held.push(thing);
-    else this.#underWay = together([this.#underWay, later(thing)]);
-    return thing;
+  hold(release: ReleaseResource): LeasedResource {
+    const resource = new LeaseEntry(release);
+    if (!this.#released) this.#held.push(resource);
+    else this.#pending = together([this.#pending, later(resource)]);
+    return resource;
   }
 
   /**
-   * Gives everything back, last taken first; a promise only where that takes time. Idempotent: a second call waits for
-   * the first. Rejects with an AggregateError when something could not be given back, after all the rest was.
+   * Releases everything, last acquired first. Returns a promise only if that takes time. Idempotent: a second call
+   * waits for the first. Rejects with an AggregateError if some resources could not be released, after all others were.
    */
   release(): void | Promise<void> {
     if (!this.#released) {
       this.#released = true;
-      this.#underWay = this.#giveAllBack([]);
+      this.#pending = this.#releaseAll([]);
     }
-    return this.#underWay;
+    return this.#pending;
   }
 
-  #giveAllBack(faults: unknown[]): Promise<void> | undefined {
-    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) {
+  #releaseAll(faults: unknown[]): Promise<void> | undefined {
+    for (let resource = this.#held.pop(); resource !== undefined; resource = this.#held.pop()) {
       try {
-        const underWay = thing.giveBack();
-        if (underWay instanceof Promise) {
-          return underWay.catch((fault) => void faults.push(fault)).then(() => this.#giveAllBack(faults));
+        const pending = resource.release();
+        if (pending instanceof Promise) {
+          return pending.catch((fault) => void faults.push(fault)).then(() => this.#releaseAll(faults));
         }
       } catch (fault) {
         faults.push(fault);
@@ -60,27 +62,27 @@ export class Lease {
   }
 }
 
-class Held implements HeldThing {
-  /** null: it was given back or forgotten. */
-  #giveBack: GiveBack | null;
+class LeaseEntry implements LeasedResource {
+  /** null once the resource has been released or forgotten. */
+  #release: ReleaseResource | null;
 
-  constructor(giveBack: GiveBack) {
-    this.#giveBack = giveBack;
+  constructor(release: ReleaseResource) {
+    this.#release = release;
   }
 
-  giveBack(): void | Promise<void> {
-    const giveBack = this.#giveBack;
-    this.#giveBack = null;
-    return giveBack?.();
+  release(): void | Promise<void> {
+    const release = this.#release;
+    this.#release = null;
+    return release?.();
   }
 
   forget(): void {
-    this.#giveBack = null;
+    this.#release = null;
   }
 }
 
-async function later(thing: HeldThing): Promise<void> {
-  await thing.giveBack();
+async function later(resource: LeasedResource): Promise<void> {
+  await resource.release();
 }
 
 async function together(works: readonly (Promise<void> | undefined)[]): Promise<void> {
@@ -90,5 +92,5 @@ async function together(works: readonly (Promise<void> | undefined)[]): Promise<
 }
 
 function aggregateOf(faults: readonly unknown[]): AggregateError {
-  return new AggregateError(faults, 'a lease could not give everything back');
+  return new AggregateError(faults, 'a lease could not release all its resources');
 }

@@ -1,35 +1,38 @@
-// What each Run of the service reserves from the memory budget: who may take how much, and in which order Runs that were
-// set aside take theirs again. It knows neither uploads nor threads.
-// States of a reservation: held → aside (its upload is slow) → held again, at once or after waiting for it → over.
+// Memory reservations of Runs. Decides how much a Run may reserve, limits each account's share, and re-reserves memory
+// for suspended Runs in FIFO order. Independent of uploads and threads. States of a reservation: held → suspended (the
+// upload is slow) → held again, immediately or after a wait → over.
 import { isWithinShare } from '../../workers/memory/account-share.ts';
 import {
   ACCOUNT_ROWS,
   BUDGET_UNIT_BYTES,
-  NO_ACCOUNT,
   RUN_RESERVATION_BYTES,
   SPILL_ROOM_BYTES,
   unitsOf,
 } from '../../workers/memory/budget.ts';
+import { NO_ACCOUNT } from '../../workers/protocol/messages.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
-/** What an account that has a Run at work leaves for one that has none, in bytes: a Run with two operations that may spill. */
+/**
+ * Memory that an account with active Runs must leave for an account without one, in bytes: a Run with two operations
+ * that may spill.
+ */
 const NEWCOMER_BYTES = RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES;
 
-/** Memory is short while less than one part in so many of the budget is free. */
+/** Memory is short while less than this fraction (1/n) of the budget is free. */
 const SHORT_SHARE = 2;
 
-/** How often those that wait are looked at, in milliseconds: what threads give back tells nobody. */
-const LOOK_MILLISECONDS = 50;
+/** Polling interval for waiting Runs, in milliseconds: threads release memory without a notification. */
+const POLL_MILLISECONDS = 50;
 
-/** Of the accounts that are told apart; all others share the last. */
+/** Last row of the account counters. All accounts without a separate row share it. */
 const LAST_ROW = ACCOUNT_ROWS - 1;
 
-/** What one account holds. */
-class AccountHold {
+/** Memory of one account. */
+class AccountMemory {
   readonly account: string;
-  /** Of the shared counters. */
+  /** Row in the shared counters. */
   readonly row: number;
-  /** Reservations that are not over, and those of them that are held whole. */
+  /** Number of open reservations, and the number of them that are not suspended. */
   runs = 0;
   atWork = 0;
 
@@ -41,97 +44,101 @@ class AccountHold {
 
 export class RunMemories {
   readonly #budget: MemoryBudget;
-  readonly #asideBytes: number;
-  readonly #accounts = new Map<string, AccountHold>();
+  readonly #suspendedBytes: number;
+  readonly #accounts = new Map<string, AccountMemory>();
   readonly #freeRows: number[] = [];
   readonly #waiting: RunMemory[] = [];
   #watch: NodeJS.Timeout | null = null;
-  /** Runs that hold no more than their uploads need: these are slow, or over and the Runs wait for their turn. */
-  aside = 0;
+  /**
+   * Number of suspended Runs, which hold only what their uploads need: their uploads are slow, or complete and waiting
+   * for memory.
+   */
+  suspended = 0;
 
-  /** @param asideBytes what a Run that was set aside still holds */
-  constructor(budget: MemoryBudget, asideBytes: number) {
+  /** @param suspendedBytes memory that a suspended Run still holds */
+  constructor(budget: MemoryBudget, suspendedBytes: number) {
     this.#budget = budget;
-    this.#asideBytes = asideBytes;
+    this.#suspendedBytes = suspendedBytes;
     for (let row = LAST_ROW - 1; row > NO_ACCOUNT; row -= 1) this.#freeRows.push(row);
   }
 
-  /** Whether slow uploads should give back what their Runs hold. */
+  /** True if slow uploads should be suspended, to release the memory of their Runs. */
   get isShort(): boolean {
     return this.#waiting.length > 0 || this.#budget.availableBytes() < this.#budget.limitBytes / SHORT_SHARE;
   }
 
   /**
-   * The reservation of a new Run; null: it has to be refused. An account without a Run at work gets what is free, any other
-   * its share. Runs that wait to go on come first: those of the account, and those that wait for room alone.
+   * Reserves memory for a new Run. Returns null if the Run must be refused. An account without an active Run may take
+   * any free memory, any other account only its share. Refuses while a Run of the same account is waiting, or a Run of
+   * an account without an active Run.
    */
   admit(account: string, bytes: number): RunMemory | null {
-    const hold = this.#accounts.get(account) ?? new AccountHold(account, this.#freeRows.at(-1) ?? LAST_ROW);
-    if (this.#waiting.some((memory) => memory.hold === hold || memory.hold.atWork === 0)) return null;
+    const owner = this.#accounts.get(account) ?? new AccountMemory(account, this.#freeRows.at(-1) ?? LAST_ROW);
+    if (this.#waiting.some((memory) => memory.owner === owner || memory.owner.atWork === 0)) return null;
     const wholeBytes = unitsOf(bytes) * BUDGET_UNIT_BYTES;
-    if (!this.#take(hold, wholeBytes)) return null;
-    if (hold.runs === 0) {
-      this.#accounts.set(account, hold);
+    if (!this.#take(owner, wholeBytes)) return null;
+    if (owner.runs === 0) {
+      this.#accounts.set(account, owner);
       this.#freeRows.pop();
     }
-    hold.runs += 1;
-    hold.atWork += 1;
-    return new RunMemory(this, hold, wholeBytes);
+    owner.runs += 1;
+    owner.atWork += 1;
+    return new RunMemory(this, owner, wholeBytes);
   }
 
-  /** Of RunMemory, as all below. */
-  setAside({ hold, bytes }: RunMemory): void {
-    hold.atWork -= 1;
-    this.aside += 1;
-    this.#give(hold, bytes - this.#asideBytes);
-    this.#look();
+  /** Called by RunMemory, as are the following methods. */
+  suspend({ owner, bytes }: RunMemory): void {
+    owner.atWork -= 1;
+    this.suspended += 1;
+    this.#give(owner, bytes - this.#suspendedBytes);
+    this.#serveQueue();
   }
 
-  /** At once, or not at all. */
-  takeAgain({ hold, bytes }: RunMemory): boolean {
-    if (!this.#take(hold, bytes - this.#asideBytes)) return false;
-    hold.atWork += 1;
-    this.aside -= 1;
+  /** Re-reserves the memory immediately, or returns false. */
+  reacquire({ owner, bytes }: RunMemory): boolean {
+    if (!this.#take(owner, bytes - this.#suspendedBytes)) return false;
+    owner.atWork += 1;
+    this.suspended -= 1;
     return true;
   }
 
-  /** Its turn comes when there is room for it. */
+  /** Adds the Run to the queue for memory. */
   wait(memory: RunMemory): void {
     this.#waiting.push(memory);
-    this.#look();
+    this.#serveQueue();
   }
 
-  /** @param isAside it holds no more than a Run that was set aside */
-  end(memory: RunMemory, isAside: boolean): void {
-    const { hold, bytes } = memory;
+  /** @param isSuspended whether the Run holds only what a suspended Run holds */
+  end(memory: RunMemory, isSuspended: boolean): void {
+    const { owner, bytes } = memory;
     this.#leave(memory);
-    this.#give(hold, isAside ? this.#asideBytes : bytes);
-    if (isAside) this.aside -= 1;
-    else hold.atWork -= 1;
-    hold.runs -= 1;
-    if (hold.runs === 0) {
-      this.#accounts.delete(hold.account);
-      if (hold.row !== LAST_ROW) this.#freeRows.push(hold.row);
+    this.#give(owner, isSuspended ? this.#suspendedBytes : bytes);
+    if (isSuspended) this.suspended -= 1;
+    else owner.atWork -= 1;
+    owner.runs -= 1;
+    if (owner.runs === 0) {
+      this.#accounts.delete(owner.account);
+      if (owner.row !== LAST_ROW) this.#freeRows.push(owner.row);
     }
-    this.#look();
+    this.#serveQueue();
   }
 
-  #take(hold: AccountHold, bytes: number): boolean {
-    if (hold.atWork > 0 && !this.#isWithinShare(hold, bytes)) return false;
+  #take(owner: AccountMemory, bytes: number): boolean {
+    if (owner.atWork > 0 && !this.#isWithinShare(owner, bytes)) return false;
     if (!this.#budget.tryReserve(bytes, 'reservations')) return false;
-    this.#budget.noteAccount(hold.row, bytes);
+    this.#budget.noteAccount(owner.row, bytes);
     return true;
   }
 
-  #isWithinShare(hold: AccountHold, bytes: number): boolean {
-    const heldBytes = this.#budget.accountBytes(hold.row) + bytes;
+  #isWithinShare(owner: AccountMemory, bytes: number): boolean {
+    const heldBytes = this.#budget.accountBytes(owner.row) + bytes;
     const freeBytes = this.#budget.availableBytes() - bytes;
     return freeBytes >= NEWCOMER_BYTES && isWithinShare('reservations', heldBytes, freeBytes);
   }
 
-  #give(hold: AccountHold, bytes: number): void {
+  #give(owner: AccountMemory, bytes: number): void {
     this.#budget.release(bytes, 'reservations');
-    this.#budget.noteAccount(hold.row, -bytes);
+    this.#budget.noteAccount(owner.row, -bytes);
   }
 
   #leave(memory: RunMemory): void {
@@ -140,25 +147,25 @@ export class RunMemories {
   }
 
   /**
-   * In the order in which they came. One whose account has its share already keeps nobody else; one whose account has no Run
-   * at work waits for room alone: what becomes free is its own.
+   * Serves the queue in FIFO order. A Run whose account has used up its share does not block others. A Run whose
+   * account has no active Run waits only for free memory: the queue stops at this Run, so that it gets the next memory.
    */
-  #look(): void {
+  #serveQueue(): void {
     if (this.#waiting.length === 0 && this.#watch === null) return;
-    const late = new Set<AccountHold>();
+    const late = new Set<AccountMemory>();
     for (const memory of [...this.#waiting]) {
-      if (late.has(memory.hold)) continue;
-      if (this.takeAgain(memory)) {
+      if (late.has(memory.owner)) continue;
+      if (this.reacquire(memory)) {
         this.#leave(memory);
         memory.taken();
-      } else if (memory.hold.atWork === 0) break;
-      else late.add(memory.hold);
+      } else if (memory.owner.atWork === 0) break;
+      else late.add(memory.owner);
     }
-    this.#keepLooking();
+    this.#keepPolling();
   }
 
-  #keepLooking(): void {
-    if (this.#waiting.length > 0) this.#watch ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
+  #keepPolling(): void {
+    if (this.#waiting.length > 0) this.#watch ??= setInterval(() => this.#serveQueue(), POLL_MILLISECONDS);
     else if (this.#watch !== null) {
       clearInterval(this.#watch);
       this.#watch = null;
@@ -168,62 +175,64 @@ export class RunMemories {
 
 /** The reservation of one Run. */
 export class RunMemory {
-  readonly hold: AccountHold;
-  /** When it is held. */
+  readonly owner: AccountMemory;
+  /** Size of the reservation while it is held. */
   readonly bytes: number;
   readonly #memories: RunMemories;
-  #state: 'held' | 'aside' | 'over' = 'held';
+  #state: 'held' | 'suspended' | 'over' = 'held';
   #onTaken: (() => void) | null = null;
 
-  constructor(memories: RunMemories, hold: AccountHold, bytes: number) {
+  constructor(memories: RunMemories, owner: AccountMemory, bytes: number) {
     this.#memories = memories;
-    this.hold = hold;
+    this.owner = owner;
     this.bytes = bytes;
   }
 
-  /** Of the shared counters: where its Run notes what it borrows. */
+  /** Row in the shared counters to which the Run's borrowed memory is added. */
   get accountRow(): number {
-    return this.hold.row;
+    return this.owner.row;
   }
 
   get isHeld(): boolean {
     return this.#state === 'held';
   }
 
-  /** Gives back all but what a Run needs whose upload arrives and nothing else. */
-  setAside(): void {
+  /** Releases everything except what a Run needs while its upload arrives. */
+  suspend(): void {
     if (this.#state !== 'held') return;
-    this.#state = 'aside';
-    this.#memories.setAside(this);
+    this.#state = 'suspended';
+    this.#memories.suspend(this);
   }
 
-  /** Takes it again if it can be had now. */
-  tryHold(): boolean {
-    if (this.#state === 'aside' && this.#onTaken === null && this.#memories.takeAgain(this)) this.#state = 'held';
+  /** Re-reserves the memory if that is possible now. Returns whether it is held. */
+  tryReacquire(): boolean {
+    if (this.#state === 'suspended' && this.#onTaken === null && this.#memories.reacquire(this)) this.#state = 'held';
     return this.isHeld;
   }
 
-  /** Calls back once it is held: now, or when its turn has come. Never when it is given back before. */
+  /**
+   * Calls `listener` once the reservation is held: immediately, or when its turn comes. Never if it is released before.
+   */
   whenHeld(listener: () => void): void {
     if (this.#state === 'held') listener();
-    if (this.#state !== 'aside') return;
+    if (this.#state !== 'suspended') return;
     this.#onTaken = listener;
     this.#memories.wait(this);
   }
 
-  /** Of RunMemories: its turn has come. */
+  /** Called by RunMemories when its turn has come. */
   taken(): void {
     this.#state = 'held';
     this.#onTaken?.();
     this.#onTaken = null;
   }
 
-  /** Gives everything back. Idempotent. */
-  giveBack(): void {
+  /** Releases everything. Idempotent. */
+  release(): void {
     const state = this.#state;
     if (state === 'over') return;
     this.#state = 'over';
     this.#onTaken = null;
-    this.#memories.end(this, state === 'aside');
+    this.#memories.end(this, state === 'suspended');
   }
 }

@@ -1,40 +1,40 @@
-// Reads the catalog's folder within bounds: regular files of a limited size, links only to what lies inside the folder.
-// It knows names and bytes, not their meaning.
+// Reads the catalog's folder safely: only regular files of limited size, and only links that stay inside the folder.
+// Handles names and bytes, not their meaning.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { FOLDER_FILES_MAX } from './catalog-limits.ts';
-import { ProblemList } from './problems.ts';
+import { FOLDER_FILES_MAX, ProblemList } from './problems.ts';
 
 export interface CatalogFile {
-  /** Relative to the catalog, with slashes. */
+  /** Path relative to the catalog, with slashes. */
   readonly file: string;
-  /** Its last part. */
+  /** Last part of the path. */
   readonly name: string;
   readonly path: string;
   readonly isDirectory: boolean;
   readonly sizeBytes: number;
   /**
-   * Differs when the file was changed or replaced: inode, size and times. Null for a file that was changed just now: one
-   * more change could leave all of them as they are.
+   * Changes when the file is changed or replaced; made from inode, size and times. Null for a file changed moments
+   * ago, because another change within the resolution of the file times could go unnoticed.
    */
   readonly version: string | null;
 }
 
-/** File systems keep times in steps of up to two seconds (FAT); the usual ones in steps of 4 ms. */
+/** Resolution of file times: up to two seconds (FAT), usually 4 ms. */
 const TIME_STEP_MILLISECONDS = 2_000;
 
-/** Bytes read at once: each piece is hashed on the event loop, in a fifth of a millisecond. */
+/** Bytes read at once. Each piece is hashed on the event loop, which takes a fifth of a millisecond. */
 const PIECE_BYTES = 262_144;
 
 /**
- * A folder is listed again when a name of the list leads nowhere: the folder was moved away in between, and half a list of
- * accounts would take the rights of the other half. A link that leads nowhere, or names that come and go all the time, end it.
+ * Number of attempts to list a folder. A folder is listed again if a listed name does not exist, because the folder
+ * may have been replaced in between: half a list of accounts would revoke the access of the other half. The
+ * limit applies to broken links and to folders whose names change all the time.
  */
 const LISTINGS_MAX = 3;
 
-/** What editors, copies and orchestrators leave beside: hidden files, backups, files being written. */
+/** Files left by editors, copy tools and orchestrators: hidden files, backups, files being written. */
 const IGNORED = /^\.|^#.*#$|~$|\.(?:tmp|swp|bak)$/;
 
 export class CatalogFolder {
@@ -42,14 +42,14 @@ export class CatalogFolder {
   #root: string;
   #problems: ProblemList;
 
-  /** null after a problem: there is no such folder. */
+  /** Null after a problem: the folder does not exist. */
   static async open(directory: string, problems: ProblemList): Promise<CatalogFolder | null> {
     try {
       const root = await realpath(directory);
       if ((await stat(root)).isDirectory()) return new CatalogFolder(directory, root, problems);
       problems.add('.', '', 'the catalog is not a folder.');
     } catch (fault) {
-      problems.isPassing ||= isPassing(fault);
+      problems.isTemporary ||= isTemporary(fault);
       problems.add('.', '', `the catalog's folder cannot be read (${reason(fault)}).`);
     }
     return null;
@@ -61,18 +61,21 @@ export class CatalogFolder {
     this.#problems = problems;
   }
 
-  /** The same folder, though a link to it leads elsewhere by now, for a reader with problems of its own. */
+  /**
+   * The same folder with a separate list of problems. Keeps the resolved path, so a changed link to the folder has no
+   * effect.
+   */
   reportingTo(problems: ProblemList): CatalogFolder {
     return new CatalogFolder(this.directory, this.#root, problems);
   }
 
-  /** Tells the catalog and the folders in it from others that came into their places. */
+  /** Identifies the catalog and its subfolders, so that a replacement of one of them is noticed. */
   async identity(folders: readonly string[]): Promise<string> {
     const statuses = ['', ...folders].map((name) => stat(join(this.#root, name)).catch(() => null));
     return (await Promise.all(statuses)).map((status) => `${status?.dev}:${status?.ino}`).join(' ');
   }
 
-  /** Files and folders in a folder, by name; none when it does not exist. */
+  /** Files and folders in a folder, sorted by name; empty if the folder does not exist. */
   async list(folder: string, listing = 1): Promise<readonly CatalogFile[]> {
     const files: CatalogFile[] = [];
     const problems = new ProblemList();
@@ -87,7 +90,7 @@ export class CatalogFolder {
     return files;
   }
 
-  /** What is in a folder, sorted. */
+  /** Names in a folder, sorted. */
   async #names(folder: string): Promise<readonly string[]> {
     const names: string[] = [];
     try {
@@ -105,7 +108,7 @@ export class CatalogFolder {
     return names.sort();
   }
 
-  /** null when there is no such file, or after a problem: a link out of the folder, a device, a pipe. */
+  /** Null if the file does not exist, or after a problem: a link that leaves the folder, a device, a pipe. */
   async find(file: string): Promise<CatalogFile | null> {
     try {
       const path = await realpath(join(this.#root, file));
@@ -118,8 +121,8 @@ export class CatalogFolder {
         this.#problems.add(file, '', 'is neither a file nor a folder.');
         return null;
       }
-      const isYoung = Date.now() - Number(status.ctimeMs) < TIME_STEP_MILLISECONDS;
-      const version = isYoung ? null : `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
+      const isRecent = Date.now() - Number(status.ctimeMs) < TIME_STEP_MILLISECONDS;
+      const version = isRecent ? null : `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
       const name = file.slice(file.lastIndexOf('/') + 1);
       return { file, name, path, isDirectory: status.isDirectory(), sizeBytes: Number(status.size), version };
     } catch (fault) {
@@ -136,17 +139,19 @@ export class CatalogFolder {
       : null;
   }
 
-  /** SHA-256 of a regular file of at most `bytesMax`, lower-case hex, read in pieces; null after a problem. */
+  /** SHA-256 of a regular file of at most `bytesMax` in lower-case hex, read in pieces; null after a problem. */
   async digest(file: CatalogFile, bytesMax: number): Promise<string | null> {
     const hash = createHash('sha256');
     return (await this.#readPieces(file, bytesMax, (piece) => hash.update(piece))) ? hash.digest('hex') : null;
   }
 
-  /** False after a problem. What was a file when it was found may be a pipe by now, or grow while it is read. */
+  /**
+   * False after a problem. The path may have become a pipe since it was found, or the file may grow while it is read.
+   */
   async #readPieces(file: CatalogFile, bytesMax: number, take: (piece: Buffer) => void): Promise<boolean> {
     let handle: FileHandle | null = null;
     try {
-      // Without O_NONBLOCK a pipe without a writer would hold one of the four threads that read files for ever.
+      // Without O_NONBLOCK, a pipe without a writer would block one of the four threads of the I/O pool forever.
       handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
       const status = await handle.stat();
       if (status.isDirectory()) return this.#refuse(file, 'is a folder where a file is expected.');
@@ -169,7 +174,7 @@ export class CatalogFolder {
   }
 
   #unreadable(file: string, fault: unknown): false {
-    this.#problems.isPassing ||= isPassing(fault);
+    this.#problems.isTemporary ||= isTemporary(fault);
     this.#problems.add(file, '', `cannot be read (${reason(fault)}).`);
     return false;
   }
@@ -180,8 +185,8 @@ export class CatalogFolder {
   }
 }
 
-/** What the system says when it lacks something now, rather than of the file. */
-const PASSING: ReadonlySet<string> = new Set([
+/** Error codes of temporary shortages of the system, which do not depend on the file. */
+const TEMPORARY_CODES: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
   'ENOMEM',
@@ -192,8 +197,8 @@ const PASSING: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-function isPassing(fault: unknown): boolean {
-  return PASSING.has(reason(fault));
+function isTemporary(fault: unknown): boolean {
+  return TEMPORARY_CODES.has(reason(fault));
 }
 
 function reason(fault: unknown): string {

@@ -1,13 +1,30 @@
-// The catalog as an immutable snapshot: who may do what, with which Templates and tables. It is made by load-catalog.ts
-// and replaced as a whole by CatalogStore; a Run keeps what it took from the snapshot it began with.
-import type { RateLimit } from '../stores/rate-limiter.ts';
-import type { EndpointName, KeyScope } from './access.ts';
+// The catalog as an immutable snapshot: accounts, their access, and their Templates and tables. Created by
+// load-catalog.ts and replaced as a whole by CatalogStore. A Run keeps using the snapshot with which it began.
 
-/** A plan's limits. null = none. */
+import { createHash } from 'node:crypto';
+import type { RateLimit } from '../stores/rate-limiter.ts';
+
+// Names that keys and plans may use: the scopes of a key, and the endpoints whose rate a plan can limit. The scope
+// that an endpoint requires is in its record (src/routes).
+
+export const ENDPOINT_NAMES = [
+  'list_templates',
+  'create_run',
+  'get_run',
+  'get_run_output',
+  'get_run_rejects',
+  'get_usage',
+] as const;
+export type EndpointName = (typeof ENDPOINT_NAMES)[number];
+
+export const KEY_SCOPES = ['templates:read', 'runs:write', 'runs:read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** The limits of a plan; null: unlimited. */
 export interface Plan {
   readonly id: string;
   readonly uploadBytesMax: number | null;
-  /** What an upload may inflate to, in bytes. */
+  /** Maximum size of an upload after decompression, in bytes. */
   readonly inflatedBytesMax: number | null;
   readonly rowsMax: number | null;
   readonly outputRowsMax: number | null;
@@ -23,15 +40,15 @@ export interface ApiKey {
   /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly sha256: string;
   readonly scopes: ReadonlySet<KeyScope>;
-  /** Milliseconds since 1970, null = never. */
+  /** Milliseconds since 1970; null: never. */
   readonly expiresAt: number | null;
-  /** A key that was revoked is dead, whatever the time. */
+  /** A revoked key is invalid regardless of its expiry time. */
   readonly revoked: boolean;
 }
 
 export interface Subscription {
   readonly plan: Plan;
-  /** Only "active" is active; any other word says why not. */
+  /** "active", or any other word, such as "cancelled", which states why the subscription is not active. */
   readonly status: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -42,29 +59,29 @@ export interface CatalogTable {
   /** Lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** As that of a CatalogFile: the same, and not null, when the file was not changed since. */
+  /** Version as in CatalogFile. Equal versions other than null mean that the file has not changed. */
   readonly version: string | null;
 }
 
-/** How many tests stand in a Template, and the files that they name. */
+/** Number of tests in a Template, and the files that they use. */
 export interface TestsNamed {
   readonly count: number;
   readonly files: readonly string[];
 }
 
-/** A Template of an account. `Checked` is what the Template checker made of it. */
+/** A Template of an account. `Checked` is the result of the Template checker. */
 export interface CatalogTemplate<Checked> {
   readonly id: string;
-  /** Relative to the catalog, such as "templates/acme/orders.yaml". */
+  /** Path relative to the catalog, such as "templates/acme/orders.yaml". */
   readonly file: string;
-  /** As that of a table. */
+  /** Like `version` of a table. */
   readonly version: string | null;
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;
   readonly format: 'json' | 'yaml';
   readonly source: string;
-  /** Of the source's bytes, lower-case hex. */
+  /** Digest of the source's bytes, lower-case hex. */
   readonly sha256: string;
   readonly checked: Checked;
   readonly tests?: TestsNamed;
@@ -76,13 +93,13 @@ export interface Account<Checked = unknown> {
   readonly active: boolean;
   readonly subscription: Subscription | null;
   readonly keys: readonly ApiKey[];
-  /** In the order of their ids. */
+  /** Sorted by id. */
   readonly templates: ReadonlyMap<string, CatalogTemplate<Checked>>;
-  /** By their catalog names. */
+  /** Tables by catalog name. */
   readonly tables: ReadonlyMap<string, CatalogTable>;
-  /** Names of the account's secrets; their contents are never in the snapshot. */
+  /** Names of the account's secrets; the snapshot never contains their values. */
   readonly secrets: ReadonlySet<string>;
-  /** Folder of the secrets, null when the account has none. */
+  /** Folder of the secrets; null: the account has no secrets. */
   readonly secretsDirectory: string | null;
 }
 
@@ -109,8 +126,47 @@ export class Catalog<Checked = unknown> {
     return this.accounts.get(account)?.templates.get(id);
   }
 
-  /** The key with this digest (lower-case hex), live or not. A digest is not secret: no constant time is needed. */
+  /**
+   * Returns the key with this digest (lower-case hex), even if it is expired or revoked. A digest is not secret, so the
+   * lookup need not take constant time.
+   */
   keyByDigest(sha256: string): { readonly account: Account<Checked>; readonly key: ApiKey } | undefined {
     return this.#keys.get(sha256);
   }
+}
+
+// Digest of a catalog's content, by which operators can compare whether several nodes have the same catalog.
+
+/** Hex digits of the digest, enough to distinguish a handful of catalogs. */
+const DIGEST_DIGITS = 16;
+
+/** Computes the digest once per snapshot. */
+export class CatalogDigests {
+  readonly #known = new WeakMap<Catalog<unknown>, string>();
+
+  of(catalog: Catalog<unknown>): string {
+    const known = this.#known.get(catalog);
+    if (known !== undefined) return known;
+    const hash = createHash('sha256');
+    for (const id of [...catalog.accounts.keys()].sort()) {
+      hash.update(JSON.stringify(contentOf(catalog.accounts.get(id)!)));
+    }
+    const digest = hash.digest('hex').slice(0, DIGEST_DIGITS);
+    this.#known.set(catalog, digest);
+    return digest;
+  }
+}
+
+/** Leaves out paths and versions of files, which differ from machine to machine. */
+function contentOf({ id, name, active, subscription, keys, templates, tables, secrets }: Account): unknown {
+  return [
+    id,
+    name,
+    active,
+    subscription,
+    keys.map(({ scopes, ...key }) => ({ ...key, scopes: [...scopes].sort() })),
+    [...templates].map(([template, { sha256 }]) => [template, sha256]),
+    [...tables].map(([table, { sha256 }]) => [table, sha256]).sort(),
+    [...secrets].sort(),
+  ];
 }

@@ -1,4 +1,4 @@
-// The entry of the thread that checks Templates.
+// The entry point of the thread that checks Templates.
 import { parentPort } from 'node:worker_threads';
 import { Bundles } from '../../workers/bundles.ts';
 

@@ -1,14 +1,15 @@
-// Binds the catalog's loader to the engine's Template checker: the account's reference tables and secrets are those of the catalog.
+// Connects the catalog's loader to the engine's Template checker, with the reference tables and secrets of the
+// account.
 
-import { checkTemplate } from '../../workers/plan/check-template.ts';
 import { reservationBytes } from '../../workers/plan/reservation.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import type { Template } from '../../workers/template/template.ts';
-import type { CheckedTemplate } from '../outputs/output-name.ts';
+import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { TemplateTest } from '../template-tests/run-tests.ts';
 import type { TestsNamed } from './catalog.ts';
 import type { TemplateCheck } from './template-checker.ts';
 
-/** What a Template may refer to beside its own text: names alone. */
+/** Names that a Template may refer to. */
 export interface ReferenceNames {
   readonly tables: { has(name: string): boolean; keys(): Iterable<string> };
   readonly secrets: ReadonlySet<string>;
@@ -32,7 +33,10 @@ function testsNamed(tests: readonly TemplateTest[]): TestsNamed {
   return { count: tests.length, files: [...new Set(files.filter((file) => file !== undefined))] };
 }
 
-/** For the service: its threads make the Template anew from its text, so that it keeps no more than it uses itself. */
+/**
+ * For the service. Keeps only the data that the service uses itself, because its threads compile the Template again
+ * from its text.
+ */
 export function checkForService(
   source: string,
   format: 'json' | 'yaml',

@@ -1,13 +1,58 @@
-// Reads one JSON object of the catalog field by field; what is wrong is noted with its pointer and what to write instead,
-// and reads as absent, so that one pass finds everything.
-import { suggestion } from '../../workers/template/suggestion.ts';
+// Reads JSON files of the catalog field by field.
+import { isUtf8 } from 'node:buffer';
+import { parseTemplate } from '../../workers/template/template-text.ts';
+import { suggestion } from '../../workers/values/suggestion.ts';
 import type { ProblemList } from './problems.ts';
 
-/** Names of accounts, plans, templates, tables and secrets. */
+// Parses a JSON file of the catalog. The parser's messages are not shown, because they quote the file.
+
+/** Returns undefined, and adds a problem, if the file is not valid JSON. */
+export function readJson(file: string, bytes: Buffer, problems: ProblemList): unknown {
+  const text = readText(file, bytes, problems);
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { line, column } = syntaxErrorPosition(text);
+    problems.add(file, '', 'is not valid JSON.', line, column);
+    return undefined;
+  }
+}
+
+/**
+ * Maximum length of a text in which the position of a syntax error is located, in characters; this takes a few
+ * milliseconds on the event loop.
+ */
+const LOCATED_CHARACTERS_MAX = 131_072;
+
+/**
+ * Locates a syntax error with the Template parser, because the runtime's JSON parser does not always report the
+ * position.
+ */
+function syntaxErrorPosition(text: string): { readonly line: number | null; readonly column: number | null } {
+  if (text.length > LOCATED_CHARACTERS_MAX) return { line: null, column: null };
+  const read = parseTemplate(text, 'json');
+  const problem = 'problems' in read ? read.problems.find(({ code }) => !/^TOO_/.test(code)) : undefined;
+  return problem ?? { line: null, column: null };
+}
+
+/** Decodes UTF-8 without its byte order mark; null after a problem. */
+export function readText(file: string, bytes: Buffer, problems: ProblemList): string | null {
+  if (!isUtf8(bytes)) {
+    problems.add(file, '', 'is not UTF-8: save it as UTF-8.');
+    return null;
+  }
+  return bytes.toString('utf8').replace(/^\ufeff/, '');
+}
+
+// Reads one JSON object of the catalog field by field. An invalid field is reported with its pointer and a suggested
+// fix, and then treated as absent, so that one pass finds all problems.
+
+/** Names of accounts, plans, Templates, tables and secrets. */
 export const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 export const SLUG_RULE = '1 to 64 of A-Z, a-z, 0-9, "_" and "-"';
 
-/** C0, DEL, C1 and the line and paragraph separators: they would break a log line, a header or a terminal. */
+/** C0, DEL, C1, and the line and paragraph separators, which would break a log line, a header or a terminal. */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
@@ -18,7 +63,7 @@ export class FieldReader {
   #object: Readonly<Record<string, unknown>>;
   #problems: ProblemList;
 
-  /** null after a problem: the value is no object. Names outside `known` are problems, with a suggestion. */
+  /** Null after a problem: the value is not an object. Names outside `known` are problems, with a suggestion. */
   static of(
     file: string,
     pointer: string,
@@ -33,7 +78,7 @@ export class FieldReader {
     const reader = new FieldReader(file, pointer, value as Record<string, unknown>, problems);
     for (const name of Object.keys(value)) {
       if (known.includes(name)) continue;
-      reader.problem(name, `is not known here.${problems.full ? '' : suggestion(name, known)}`);
+      reader.problem(name, `is not a known setting.${problems.full ? '' : suggestion(name, known)}`);
     }
     return reader;
   }
@@ -45,7 +90,7 @@ export class FieldReader {
     this.#problems = problems;
   }
 
-  /** undefined when absent. */
+  /** Undefined if absent. */
   raw(name: string): unknown {
     return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
   }
@@ -59,17 +104,17 @@ export class FieldReader {
     return null;
   }
 
-  /** null when absent or null. */
+  /** Null if absent or null. */
   text(name: string, lengthMax: number): string | null {
     const value = this.raw(name) ?? null;
     if (value === null) return null;
     if (typeof value !== 'string') return this.problem(name, 'must be a text in quotes.');
     if (value.length > lengthMax) return this.problem(name, `must have at most ${lengthMax} characters.`);
-    if (CONTROL_CHARACTERS.test(value)) return this.problem(name, 'must not hold control characters.');
+    if (CONTROL_CHARACTERS.test(value)) return this.problem(name, 'must not contain control characters.');
     return value;
   }
 
-  /** A text that must be there and fit the pattern. */
+  /** A required text that must match the pattern. */
   matching(name: string, pattern: RegExp, rule: string): string | null {
     const value = this.raw(name);
     if (typeof value === 'string' && pattern.test(value)) return value;
@@ -84,13 +129,13 @@ export class FieldReader {
     return fallback;
   }
 
-  /** null stands for "none"; absent is the fallback. */
+  /** A null value means "unlimited"; an absent one gives the fallback. */
   limit(name: string, min: number, max: number, fallback: number | null): number | null {
     const value = this.raw(name);
     if (value === undefined) return fallback;
     if (value === null) return null;
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-    return this.problem(name, `must be a whole number from ${min} to ${max}, or null for none.`);
+    return this.problem(name, `must be a whole number from ${min} to ${max}, or null for no limit.`);
   }
 
   choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
@@ -103,7 +148,7 @@ export class FieldReader {
     return fallback;
   }
 
-  /** A point in time in milliseconds since 1970; null when absent or null. */
+  /** A point in time in milliseconds since 1970; null if absent or null. */
   time(name: string): number | null {
     const value = this.raw(name) ?? null;
     if (value === null) return null;
@@ -111,7 +156,7 @@ export class FieldReader {
     return time ?? this.problem(name, 'must be a date and time such as "2026-01-31T00:00:00Z".');
   }
 
-  /** Empty when absent. */
+  /** Empty if absent. */
   list(name: string): readonly unknown[] {
     const value = this.raw(name);
     if (value === undefined) return [];
@@ -120,14 +165,14 @@ export class FieldReader {
     return [];
   }
 
-  /** The object under a name; null when absent, null or wrong. */
+  /** The object under a name; null if absent, null or invalid. */
   child(name: string, known: readonly string[]): FieldReader | null {
     const value = this.raw(name) ?? null;
     return value === null ? null : FieldReader.of(this.file, this.pointerOf(name), value, known, this.#problems);
   }
 }
 
-/** RFC 3339, or a date alone (its midnight in UTC); null when it is neither or no such day exists. */
+/** Parses RFC 3339, or a date alone (midnight UTC); null if it is neither, or if the day does not exist. */
 export function parseTime(text: string): number | null {
   const [, year, month, day] = DATE_TIME.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return null;

@@ -1,35 +1,45 @@
-// Reads a catalog folder whole into a snapshot, or into the list of everything that is wrong with it. Between files it
-// lets the event loop turn, so that a running node can do it beside its work.
-import { suggestion } from '../../workers/template/suggestion.ts';
-import { type Account, Catalog } from './catalog.ts';
+// Reads a whole catalog folder into a snapshot or into the list of all problems, and checks it for the commands.
+import { suggestion } from '../../workers/values/suggestion.ts';
+import { type Account, Catalog, type CatalogTemplate } from './catalog.ts';
 import { CatalogFolder } from './catalog-folder.ts';
 import { type CatalogProblem, ProblemList } from './problems.ts';
 import { type Access, readAccess } from './read-access.ts';
-import { readSecrets, readTables, readTemplates } from './read-templates.ts';
-import type { CheckTemplate } from './template-checker.ts';
-import type { TemplateGate } from './template-gate.ts';
-import { TemplateVerdicts } from './template-verdicts.ts';
+import { readSecrets, readTables, readTemplates, TemplateVerdicts } from './read-templates.ts';
+import type { CheckTemplate, TemplateProblem } from './template-checker.ts';
+import type { TestTurns, Untested } from './template-gate.ts';
+
+// Reads a whole catalog folder into a snapshot, or into the list of all problems. Yields to the event loop between
+// files, so that a running node can reload during its work.
 
 export type LoadedCatalog<Checked> =
   | { readonly ok: true; readonly catalog: Catalog<Checked> }
   | {
       readonly ok: false;
       readonly problems: readonly CatalogProblem[];
-      /** Problems that were found and not listed. */
+      /** Number of problems that were found but not listed. */
       readonly more: number;
-      /** The system refused to read something and may not do so again, though nothing in the folder changes. */
-      readonly isPassing: boolean;
+      /** The system temporarily refused to read something, so a retry may succeed without any change in the folder. */
+      readonly isTemporary: boolean;
+      /** True if the load ended before all tests were run, because the folder is to be read again. */
+      readonly isOutdated: boolean;
     };
 
-/** What is known from loading before: what has not changed since is taken over from it. */
+/** Results of earlier loads, reused for files that have not changed. */
 export interface Known<Checked> {
-  /** The snapshot that is in force. */
+  /** The live snapshot. */
   readonly catalog?: Catalog<Checked>;
   readonly access?: Access;
   readonly verdicts?: TemplateVerdicts<Checked>;
-  /** Without it no test is run. */
-  readonly gate?: TemplateGate;
-  /** Called with who may do what as soon as that is read, before any Template. */
+  /** Without it, no tests are run. */
+  readonly turns?: TestTurns;
+  /**
+   * Called while tests are running, with a catalog in which accounts whose tests are still to be run have their
+   * Templates of the live snapshot.
+   */
+  readonly onPart?: (catalog: Catalog<Checked>, waiting: number) => void;
+  /** Returns true if the folder is to be read again, so that tests need not be continued now. */
+  readonly isOutdated?: () => boolean;
+  /** Called with the access rights as soon as they are read, before any Template. */
   readonly onAccess?: (access: Access) => void;
 }
 
@@ -50,6 +60,7 @@ export async function loadCatalog<Checked>(
   problems.addAll(access.problems);
   await checkOwners(folder, access, known.catalog, problems);
   const accounts = new Map<string, Account<Checked>>();
+  const untested = new Map<string, Untested<Checked>>();
   const verdicts = known.verdicts ?? new TemplateVerdicts<Checked>();
   for (const [id, { record }] of access.accounts) {
     if (record === null) continue;
@@ -59,25 +70,48 @@ export async function loadCatalog<Checked>(
     const templates = await readTemplates(folders, { tables, secrets }, checkTemplate);
     const secretsFolder = secrets.size > 0 ? await folder.find(`secrets/${id}`) : null;
     const secretsDirectory = secretsFolder?.path ?? null;
-    await known.gate?.check(templates.values(), { account: id, folder, tables, secrets, secretsDirectory, problems });
+    const settings = { account: id, folder, tables, secrets, secretsDirectory, problems };
+    const left = (await known.turns?.gate.untested(templates.values(), settings)) ?? [];
+    if (left.length > 0) untested.set(id, { templates: left, settings });
     accounts.set(id, { id, ...record, templates, tables, secrets, secretsDirectory });
   }
   verdicts.keepUsed();
-  known.gate?.keepUsed();
+  const publishPart = async (): Promise<void> => {
+    if (known.catalog === undefined || !problems.empty || (await folder.identity(FOLDERS)) !== identity) return;
+    const part = partOf(accounts, untested, known.catalog);
+    known.onPart?.(new Catalog(directory, access.plans, part), untested.size);
+  };
+  if (untested.size > 0) await publishPart();
+  const isWhole = (await known.turns?.run(untested, known.isOutdated ?? (() => false), publishPart)) ?? true;
+  known.turns?.gate.keepUsed();
   if ((await folder.identity(FOLDERS)) !== identity) {
-    // Half of what was read was there before, or nothing was where something had been.
-    problems.isPassing = true;
+    // The files read so far may come from two different states of the catalog.
+    problems.isTemporary = true;
     problems.add('.', '', 'folders of the catalog were replaced while they were read; they are read again.');
   }
-  if (problems.empty) return { ok: true, catalog: new Catalog(directory, access.plans, accounts) };
-  return refused(problems);
+  if (problems.empty && isWhole) return { ok: true, catalog: new Catalog(directory, access.plans, accounts) };
+  return refused(problems, !isWhole);
 }
 
-function refused<Checked>({ problems, more, isPassing }: ProblemList): LoadedCatalog<Checked> {
-  return { ok: false, problems, more, isPassing };
+/** The accounts whose tests have been run, and the live state of the others. */
+function partOf<Checked>(
+  accounts: ReadonlyMap<string, Account<Checked>>,
+  untested: ReadonlyMap<string, unknown>,
+  live: Catalog<Checked>,
+): Map<string, Account<Checked>> {
+  const part = new Map<string, Account<Checked>>();
+  for (const [id, account] of accounts) {
+    const shown = untested.has(id) ? live.account(id) : account;
+    if (shown !== undefined) part.set(id, shown);
+  }
+  return part;
 }
 
-/** A folder whose name is nearly one of ours would be left out in silence. */
+function refused<Checked>({ problems, more, isTemporary }: ProblemList, isOutdated = false): LoadedCatalog<Checked> {
+  return { ok: false, problems, more, isTemporary, isOutdated };
+}
+
+/** A folder whose name resembles a known one is reported, because it would otherwise be ignored silently. */
 async function checkTopLevel(folder: CatalogFolder, problems: ProblemList): Promise<void> {
   for (const { name, isDirectory } of await folder.list('')) {
     if (FOLDERS.includes(name) === isDirectory) continue;
@@ -96,11 +130,11 @@ async function checkOwners(
     const entries = await folder.list(kind);
     if (kind === 'templates' && entries.length === 0 && hasTemplates(before)) {
       const hint =
-        'Has it been moved, or is its volume not there? The folder of an account that is empty takes all away.';
+        'Was it moved, or is its volume not mounted? To remove all Templates of an account, leave its folder empty.';
       problems.add(kind, '', `is missing or empty, and was not before. ${hint}`);
     }
     for (const { file, name, isDirectory } of entries) {
-      if (!isDirectory) problems.add(file, '', `must lie in the folder of an account: ${kind}/<account>/.`);
+      if (!isDirectory) problems.add(file, '', `must be in the folder of an account: ${kind}/<account>/.`);
       else if (accounts.get(name)?.record == null) {
         problems.add(file, '', `belongs to no account in accounts/.${suggestion(name, accounts.keys())}`);
       }
@@ -110,4 +144,43 @@ async function checkOwners(
 
 function hasTemplates(catalog: Catalog | undefined): boolean {
   return [...(catalog?.accounts.values() ?? [])].some(({ templates }) => templates.size > 0);
+}
+
+// Checks a whole catalog folder, and runs the tests of its Templates.
+
+/** Runs the tests of one Template. Throws only on a fault of the program. */
+export type TestTemplate<Checked> = (
+  template: CatalogTemplate<Checked>,
+  account: Account<Checked>,
+) => Promise<{ readonly tests: number; readonly problems: readonly TemplateProblem[] }>;
+
+export interface CatalogCheck {
+  readonly problems: readonly CatalogProblem[];
+  /** Number of problems that are not listed. */
+  readonly more: number;
+  readonly accounts: number;
+  readonly templates: number;
+  /** Number of tests run; 0 while the catalog itself has problems. */
+  readonly tests: number;
+}
+
+export async function checkCatalog<Checked>(
+  directory: string,
+  checkTemplate: CheckTemplate<Checked>,
+  testTemplate: TestTemplate<Checked>,
+): Promise<CatalogCheck> {
+  const loaded = await loadCatalog(directory, checkTemplate);
+  if (!loaded.ok) return { problems: loaded.problems, more: loaded.more, accounts: 0, templates: 0, tests: 0 };
+  const problems: CatalogProblem[] = [];
+  let templates = 0;
+  let tests = 0;
+  for (const account of loaded.catalog.accounts.values()) {
+    for (const template of account.templates.values()) {
+      const result = await testTemplate(template, account);
+      for (const problem of result.problems) problems.push({ ...problem, file: template.file });
+      templates += 1;
+      tests += result.tests;
+    }
+  }
+  return { problems, more: 0, accounts: loaded.catalog.accounts.size, templates, tests };
 }

@@ -1,13 +1,47 @@
-// What is wrong with a catalog: collected whole, each with its file, place and what to write instead. It never holds
-// a secret, a key or a table's cell.
-import { CATALOG_PROBLEMS_MAX } from './catalog-limits.ts';
+// Problems found while loading a catalog, and the limits of its files.
+
+// Limits of a catalog's files. They prevent a mistake (a database dump copied into the folder, a link to a device)
+// from filling the memory of a node, which reads the whole folder again after each change.
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+const GIBIBYTE = 1024 * MEBIBYTE;
+
+/** A plan takes a few hundred bytes. */
+export const PLANS_FILE_BYTES_MAX = MEBIBYTE;
+
+/** A key takes about 250 bytes, so this is enough for thousands. */
+export const ACCOUNT_FILE_BYTES_MAX = 2 * MEBIBYTE;
+
+/**
+ * Templates are written by hand, and even those with large inline maps are smaller. Larger maps belong into a table.
+ */
+export const TEMPLATE_FILE_BYTES_MAX = MEBIBYTE;
+
+/** Tables are read by the engine; the catalog only computes their digests. */
+export const TABLE_FILE_BYTES_MAX = 4 * GIBIBYTE;
+
+/** Test files are small; they are in memory while the tests run. */
+export const TEST_FILE_BYTES_MAX = 16 * MEBIBYTE;
+
+/** A key for HMAC-SHA-256, for which 32 bytes are enough. */
+export const SECRET_FILE_BYTES_MAX = 4 * KIBIBYTE;
+
+/** Maximum number of files in one folder. */
+export const FOLDER_FILES_MAX = 50_000;
+
+/** Maximum number of problems reported at once. */
+const CATALOG_PROBLEMS_MAX = 200;
+
+// Problems found while loading a catalog, each with file, position and suggested fix. Never contains secrets, keys or
+// cell values.
 
 export interface CatalogProblem {
-  /** Relative to the catalog's folder, with slashes. */
+  /** Path relative to the catalog's folder, with slashes. */
   readonly file: string;
-  /** JSON pointer inside the file, '' = the whole file. */
+  /** JSON pointer inside the file; '' means the whole file. */
   readonly pointer: string;
-  /** 1-based where they are known, else null. */
+  /** Counted from 1; null if unknown. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
@@ -15,8 +49,8 @@ export interface CatalogProblem {
 
 export class ProblemList {
   readonly problems: CatalogProblem[] = [];
-  /** One of them may be gone the next time though nothing in the folder changes. */
-  isPassing = false;
+  /** True if a problem is temporary and may disappear without any change in the folder. */
+  isTemporary = false;
   #more = 0;
 
   add(file: string, pointer: string, message: string, line: number | null = null, column: number | null = null): void {
@@ -24,8 +58,8 @@ export class ProblemList {
     else this.#more += 1;
   }
 
-  addAll({ problems, more, isPassing }: ProblemList): void {
-    this.isPassing ||= isPassing;
+  addAll({ problems, more, isTemporary }: ProblemList): void {
+    this.isTemporary ||= isTemporary;
     for (const { file, pointer, message, line, column } of problems) this.add(file, pointer, message, line, column);
     this.#more += more;
   }
@@ -34,17 +68,17 @@ export class ProblemList {
     return this.problems.length === 0;
   }
 
-  /** Of all problems, also those that are not listed. */
+  /** Number of all problems, listed or not. */
   get count(): number {
     return this.problems.length + this.#more;
   }
 
-  /** Whether further problems are counted only: what would be said of them need not be made. */
+  /** True if further problems are only counted, so that callers need not build their messages. */
   get full(): boolean {
     return this.problems.length === CATALOG_PROBLEMS_MAX;
   }
 
-  /** Problems beyond those that are listed. */
+  /** Number of problems that are not listed. */
   get more(): number {
     return this.#more;
   }

@@ -1,10 +1,41 @@
-// What the thread does that checks the Templates of the catalog: answers one message after the other.
+// The loop of the thread that checks the Templates of the catalog, and runs their tests.
+
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import { runTests, type TemplateTest } from '../template-tests/run-tests.ts';
+import type { TestEngine } from '../template-tests/test-engine.ts';
 import type { FromCheckThread, ToCheckThread } from './check-messages.ts';
 import { checkForService } from './engine-checker.ts';
-import { TemplateTests } from './template-tests.ts';
+
+// Runs the tests of the catalog's Templates inside the checking thread, on an engine that starts with the first
+// tests.
+
+type TestMessage = Extract<ToCheckThread, { readonly kind: 'test' }>;
+
+class TemplateTests {
+  #engine: Promise<TestEngine> | null = null;
+
+  /**
+   * Runs the tests of a Template that has been checked. Returns for each test the number of differences from its
+   * expectation.
+   */
+  async run(message: TestMessage): Promise<{ readonly name: string; readonly differences: number }[]> {
+    const { source, format, files, folder, tables, secrets, secretsDirectory } = message;
+    const references = { tables: new Set(Object.keys(tables)), secrets };
+    const checked = checkTemplate(source, format, references);
+    if ('problems' in checked) throw new Error('the tests of a Template that is not valid');
+    this.#engine ??= import('../template-tests/test-engine.ts').then(({ TestEngine }) => TestEngine.open(folder));
+    const engine = (await this.#engine).forAccount(tables, secretsDirectory);
+    const read = async (name: string): Promise<Uint8Array | string> => files.get(name) ?? 'is not there';
+    const tests = checked.template.tests as readonly TemplateTest[];
+    const results = await runTests({ source, format, tests, read }, (run) => engine.run(run));
+    return results.map(({ test, differences }) => ({ name: test, differences: differences.length }));
+  }
+}
+
+// The loop of the thread that checks the Templates of the catalog: answers one message after the other.
 
 export function serveChecks(port: MessagePort): void {
   const send = (message: FromCheckThread): void => port.postMessage(message);

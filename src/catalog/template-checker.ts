@@ -1,7 +1,8 @@
-// The seam to the Template checker of the engine: the catalog's loader is given a checker and knows no Template itself.
+// The interface between the catalog's loader and the engine's Template checker. The loader receives a checker and
+// knows nothing about Templates.
 import type { CatalogTable, TestsNamed } from './catalog.ts';
 
-/** What a Template may refer to besides its own text. */
+/** Names that a Template may refer to. */
 export interface TemplateContext {
   readonly account: string;
   readonly templateId: string;
@@ -11,8 +12,8 @@ export interface TemplateContext {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** What the list of Templates shows, and what the checker made: kept as it is for the engine. */
-export interface SoundTemplate<Checked> {
+/** The data shown in the list of Templates, and the checker's result, which is kept unchanged for the engine. */
+export interface ValidTemplate<Checked> {
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;
@@ -22,18 +23,21 @@ export interface SoundTemplate<Checked> {
 
 export interface TemplateProblem {
   readonly pointer: string;
-  /** 1-based; null when the place in the text is not known. */
+  /** Counted from 1; null: position unknown. */
   readonly line: number | null;
   readonly column: number | null;
   readonly message: string;
 }
 
 export type TemplateCheck<Checked> =
-  | { readonly template: SoundTemplate<Checked> }
-  /** `isPassing`: it says nothing of the text; the next time it may be another one. */
-  | { readonly problems: readonly TemplateProblem[]; readonly isPassing?: boolean };
+  | { readonly template: ValidTemplate<Checked> }
+  /** `isTemporary`: the problem may disappear although the text is unchanged. */
+  | { readonly problems: readonly TemplateProblem[]; readonly isTemporary?: boolean };
 
-/** Checks one Template's text: the same words for the same text, names of tables and names of secrets. It throws only when it has a fault of its own. */
+/**
+ * Checks one Template's text. The result depends only on the text and the names of tables and secrets. Throws only on
+ * a fault of the program.
+ */
 export type CheckTemplate<Checked> = (
   source: string,
   format: 'json' | 'yaml',

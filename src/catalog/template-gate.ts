@@ -1,35 +1,37 @@
-// The gate before the catalog: a Template whose own tests fail is refused as one that is not sound, so that the catalog before
-// stays. What a test reads lies in the account's folder of Templates. It never tells what stands in a file or comes out of it.
+// Runs the tests of Templates before a catalog becomes live, in turns among the accounts.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import type { CatalogTable, CatalogTemplate } from './catalog.ts';
 import type { CatalogFolder } from './catalog-folder.ts';
-import { SECRET_FILE_BYTES_MAX, TEST_FILE_BYTES_MAX } from './catalog-limits.ts';
-import { ProblemList } from './problems.ts';
+import { ProblemList, SECRET_FILE_BYTES_MAX, TEST_FILE_BYTES_MAX } from './problems.ts';
 
-/** What one Template's tests need beside its text. */
+// Runs the tests of Templates before a catalog becomes live. A Template whose tests fail is treated as invalid, so
+// that the previous catalog stays live. Test files are in the account's folder of Templates. Problems never quote
+// files or outputs.
+
+/** Inputs of one Template's tests. */
 export interface TestJob {
   readonly source: string;
   readonly format: 'json' | 'yaml';
-  /** By the names that the tests have for them. */
+  /** Files by the names that the tests use. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly tables: ReadonlyMap<string, CatalogTable>;
-  /** Their names. */
+  /** Names of the secrets. */
   readonly secrets: ReadonlySet<string>;
   readonly secretsDirectory: string | null;
 }
 
-/** How the tests went, in their order; or why nobody knows. */
+/** Results of the tests in their order, or the reason why they are unknown. */
 export type TestVerdict =
   | { readonly tests: readonly { readonly name: string; readonly differences: number }[] }
-  /** `isPassing`: it says nothing of the Template. */
-  | { readonly problem: string; readonly isPassing: boolean };
+  /** `isTemporary`: the problem may disappear although the Template is unchanged. */
+  | { readonly problem: string; readonly isTemporary: boolean };
 
-/** Runs the tests of a Template, off the event loop and within bounds. It throws only when it has a fault of its own. */
+/** Runs the tests of a Template outside the event loop, with limits. Throws only on a fault of the program. */
 export type TestTemplate = (job: TestJob) => Promise<TestVerdict>;
 
-/** Of one account, what its Templates' tests may read. */
-export interface GateSettings {
+/** The files of one account that its Templates' tests may read. */
+interface GateSettings {
   readonly account: string;
   readonly folder: CatalogFolder;
   readonly tables: ReadonlyMap<string, CatalogTable>;
@@ -40,10 +42,12 @@ export interface GateSettings {
 
 export class TemplateGate {
   readonly #test: TestTemplate;
-  /** Of this process alone: what is kept of a secret must not let it be guessed. */
+  /** Random per process, so that the digests that are kept do not allow secrets to be guessed. */
   readonly #digestKey = randomBytes(32);
-  /** Tests that were run, by how they ended. */
+  /** Number of tests run, by result. */
   readonly counts = { passed: 0, failed: 0 };
+  /** Digests of an account's secrets in one load, keyed by its settings. */
+  readonly #secretDigests = new WeakMap<GateSettings, string>();
   #known = new Map<string, TestVerdict>();
   #used = new Map<string, TestVerdict>();
 
@@ -51,50 +55,79 @@ export class TemplateGate {
     this.#test = test;
   }
 
-  /** Runs the tests that were not run before over the same files, and adds a problem for each that fails. */
-  async check(templates: Iterable<CatalogTemplate<unknown>>, settings: GateSettings): Promise<void> {
-    let secretsDigest: string | null = null;
+  /**
+   * Adds a problem for each failed test whose result is known from an earlier load with the same files. Returns the
+   * Templates whose tests must be run.
+   */
+  async untested<Checked>(
+    templates: Iterable<CatalogTemplate<Checked>>,
+    settings: GateSettings,
+  ): Promise<CatalogTemplate<Checked>[]> {
+    const untested: CatalogTemplate<Checked>[] = [];
     for (const template of templates) {
       if (template.tests === undefined || template.tests.count === 0) continue;
       const files = await readFiles(template, settings);
       if (files === null) continue;
-      secretsDigest ??= await this.#digestOfSecrets(settings);
-      const verdict = await this.#verdict(template, files, settings, secretsDigest);
-      if ('problem' in verdict) {
-        settings.problems.isPassing ||= verdict.isPassing;
-        settings.problems.add(template.file, '/tests', verdict.problem);
-      } else addFailures(template, verdict.tests, settings.problems);
+      const key = await this.#keyOf(template, files, settings);
+      const known = this.#used.get(key) ?? this.#known.get(key);
+      if (known === undefined) untested.push(template);
+      else this.#take(template, key, known, settings);
     }
+    return untested;
   }
 
-  /** At the end of a loading: what nobody asked for since the last one is forgotten. */
+  /** Runs the tests of a Template, and adds a problem for each failed one. */
+  async run(template: CatalogTemplate<unknown>, settings: GateSettings): Promise<void> {
+    const files = await readFiles(template, settings);
+    if (files === null) return;
+    const key = await this.#keyOf(template, files, settings);
+    const { tables, secrets, secretsDirectory } = settings;
+    const { source, format } = template;
+    const verdict = await this.#test({ source, format, files, tables, secrets, secretsDirectory });
+    if ('tests' in verdict) {
+      for (const { differences } of verdict.tests) this.counts[differences === 0 ? 'passed' : 'failed'] += 1;
+    }
+    this.#take(template, key, verdict, settings);
+  }
+
+  /** Called at the end of a load: discards results that were not used since the end of the previous load. */
   keepUsed(): void {
     this.#known = this.#used;
     this.#used = new Map();
   }
 
-  async #verdict(
-    { source, format, sha256 }: CatalogTemplate<unknown>,
+  #take(template: CatalogTemplate<unknown>, key: string, verdict: TestVerdict, settings: GateSettings): void {
+    const { problems } = settings;
+    if ('problem' in verdict) {
+      problems.isTemporary ||= verdict.isTemporary;
+      problems.add(template.file, '/tests', verdict.problem);
+    } else addFailures(template, verdict.tests, problems);
+    if ('tests' in verdict || !verdict.isTemporary) this.#used.set(key, verdict);
+  }
+
+  async #keyOf(
+    { format, sha256 }: CatalogTemplate<unknown>,
     files: ReadonlyMap<string, Uint8Array>,
-    { account, tables, secrets, secretsDirectory }: GateSettings,
-    secretsDigest: string,
-  ): Promise<TestVerdict> {
+    settings: GateSettings,
+  ): Promise<string> {
+    const { account, tables, secretsDirectory } = settings;
+    let secretsDigest = this.#secretDigests.get(settings);
+    if (secretsDigest === undefined) {
+      secretsDigest = await this.#digestOfSecrets(settings);
+      this.#secretDigests.set(settings, secretsDigest);
+    }
     const hash = createHash('sha256').update(
       JSON.stringify([account, format, sha256, secretsDirectory, secretsDigest]),
     );
     for (const [name, table] of tables) hash.update(JSON.stringify([name, table.sha256]));
     for (const [name, bytes] of files) hash.update(JSON.stringify([name, bytes.length])).update(bytes);
-    const key = hash.digest('hex');
-    const known = this.#used.get(key) ?? this.#known.get(key);
-    const verdict = known ?? (await this.#test({ source, format, files, tables, secrets, secretsDirectory }));
-    if (known === undefined && 'tests' in verdict) {
-      for (const { differences } of verdict.tests) this.counts[differences === 0 ? 'passed' : 'failed'] += 1;
-    }
-    if ('tests' in verdict || !verdict.isPassing) this.#used.set(key, verdict);
-    return verdict;
+    return hash.digest('hex');
   }
 
-  /** Differs where a test that hashes may come out otherwise. A secret that cannot be read is told of where it is used. */
+  /**
+   * Changes if a secret changes, because tests that hash may then have another result. An unreadable secret is
+   * reported where it is used.
+   */
   async #digestOfSecrets({ account, folder, secrets }: GateSettings): Promise<string> {
     const hmac = createHmac('sha256', this.#digestKey);
     const reader = folder.reportingTo(new ProblemList());
@@ -107,14 +140,14 @@ export class TemplateGate {
   }
 }
 
-/** What is wrong with a Template whose tests name files of other folders; null: nothing. */
+/** The problem of a Template whose tests use files in other folders; null: no problem. */
 export function strayFile(names: readonly string[]): string | null {
-  return names.some(leadsOut)
-    ? 'names a file outside of its own folder: tests of the catalog read what lies beside.'
+  return names.some(isOutside)
+    ? 'names a file outside the folder of the Template: tests in a catalog can only read files in that folder.'
     : null;
 }
 
-function leadsOut(name: string): boolean {
+function isOutside(name: string): boolean {
   let depth = 0;
   for (const part of name.split('/')) {
     if (part === '..') depth--;
@@ -136,14 +169,14 @@ async function readFiles(
     return null;
   }
   for (const name of tests!.files) {
-    // Its own list: a problem is told of the Template.
+    // Uses a separate list, because the problem is reported for the Template, not for the file.
     const found = new ProblemList();
     const reader = folder.reportingTo(found);
     const entry = await reader.find(posix.join('templates', account, name));
     const bytes = entry === null ? null : await reader.read(entry, TEST_FILE_BYTES_MAX);
     if (bytes === null) {
-      problems.isPassing ||= found.isPassing;
-      const why = found.problems[0]?.message ?? 'is not there.';
+      problems.isTemporary ||= found.isTemporary;
+      const why = found.problems[0]?.message ?? 'does not exist.';
       problems.add(file, '/tests', `names a file that cannot be read: ${JSON.stringify(name)} ${why}`);
       return null;
     }
@@ -161,5 +194,67 @@ function addFailures(
     if (differences === 0) continue;
     const message = `the test ${JSON.stringify(name)} fails. Run "template-run template test" on the file, which shows the differences.`;
     problems.add(file, `/tests/${index}`, message);
+  }
+}
+
+// Runs the tests of all accounts' Templates in turns: the account whose tests have taken the least time is next, so
+// that slow tests of one account delay another account by at most the tests of one Template.
+
+/** Templates of one account whose tests must be run. */
+export interface Untested<Checked> {
+  readonly templates: CatalogTemplate<Checked>[];
+  readonly settings: GateSettings;
+}
+
+export class TestTurns {
+  readonly #gate: TemplateGate;
+  /** Time that the tests of each account have taken since the last load that ran all tests, in milliseconds. */
+  #spent = new Map<string, number>();
+
+  constructor(gate: TemplateGate) {
+    this.#gate = gate;
+  }
+
+  get gate(): TemplateGate {
+    return this.#gate;
+  }
+
+  /**
+   * Runs the tests. When the last Template of an account has been tested, removes the account from `untested` and calls
+   * `tested` if further accounts remain. Returns false if `isOutdated` became true before all tests were run.
+   */
+  async run<Checked>(
+    untested: Map<string, Untested<Checked>>,
+    isOutdated: () => boolean,
+    tested: () => Promise<void>,
+  ): Promise<boolean> {
+    if (untested.size === 0) return true;
+    while (untested.size > 0) {
+      if (isOutdated()) return false;
+      const account = this.#next(untested.keys());
+      const { templates, settings } = untested.get(account)!;
+      const began = performance.now();
+      await this.#gate.run(templates.shift()!, settings);
+      this.#spent.set(account, (this.#spent.get(account) ?? 0) + performance.now() - began);
+      if (templates.length > 0) continue;
+      untested.delete(account);
+      if (untested.size > 0) await tested();
+    }
+    // A load that became outdated during its last tests may have postponed them.
+    if (isOutdated()) return false;
+    this.#spent = new Map();
+    return true;
+  }
+
+  #next(accounts: Iterable<string>): string {
+    let next = '';
+    let least = Number.POSITIVE_INFINITY;
+    for (const account of accounts) {
+      const spent = this.#spent.get(account) ?? 0;
+      if (spent >= least) continue;
+      next = account;
+      least = spent;
+    }
+    return next;
   }
 }

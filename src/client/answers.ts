@@ -1,9 +1,13 @@
-// Reads the answers of the API: JSON of a bounded length, and errors as what they are.
-import type { QuotaErrorBody, Run, TemplateList, Usage } from './api-schemas.ts';
+// Parses responses of the API: JSON bodies of limited length, and error responses as TemplateRunError.
+import type { QuotaErrorBody, RunBody, TemplateList, Usage } from './api-schemas.ts';
 import { TemplateRunError } from './errors.ts';
+import { isRun, type Run } from './run.ts';
 import type { TransportAnswer } from './transport.ts';
 
-/** A report has at most 64 KiB, an account thousands of Templates: longer is not this API's. */
+/**
+ * Longer bodies do not come from this API: a report has at most 64 KiB, and a list contains at most some thousand
+ * Templates.
+ */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface RunAnswer {
@@ -13,13 +17,9 @@ export interface RunAnswer {
 }
 
 export async function readRun(answer: TransportAnswer): Promise<RunAnswer> {
-  const body = await readJson<Run>(answer);
+  const body = await readJson<RunBody>(answer);
   if (!isRun(body)) throw unexpected(answer);
   return { run: body, retryAfter: retryAfterOf(answer) };
-}
-
-function isRun(body: Partial<Run>): body is Run {
-  return typeof body.id === 'string' && typeof body.status === 'string';
 }
 
 export async function readTemplates(answer: TransportAnswer): Promise<TemplateList['data']> {
@@ -34,7 +34,7 @@ export async function readUsage(answer: TransportAnswer): Promise<Usage> {
   return body as Usage;
 }
 
-/** Throws what an answer other than 2xx says; its body is read to its end. */
+/** Throws the error of a response whose status is not 2xx, after reading its body to the end. */
 export async function refuseErrors(answer: TransportAnswer): Promise<void> {
   if (answer.status >= 200 && answer.status < 300) return;
   const { error, message, request_id: requestId, columns, quota } = await readJson<QuotaErrorBody>(answer);
@@ -65,21 +65,27 @@ async function readJson<Body>(answer: TransportAnswer): Promise<Partial<Body>> {
   return value as Partial<Body>;
 }
 
-/** Seconds alone: the service sends no dates. */
+/** Supports seconds only, because the service never sends dates. */
 function retryAfterOf(answer: TransportAnswer): number | null {
   const text = answer.header('retry-after') ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** File and key go to no other place than the one that they were given for. */
+/**
+ * Error for a redirect. Redirects are not followed, because file and key must not be sent to another origin than the
+ * configured one.
+ */
 export function redirected(): TemplateRunError {
-  const message = 'The answer is a redirect to another address: write the one that is meant as the base URL.';
+  const message = 'The service answered with a redirect to another address. Use that address as the base URL.';
   return new TemplateRunError('UNEXPECTED_ANSWER', message);
 }
 
-/** What it says instead is not told: it may be anything. */
+/**
+ * Error for a response that does not come from this API. The message does not quote the response, which may contain
+ * anything.
+ */
 export function unexpected(answer: TransportAnswer): TemplateRunError {
-  const message = `The answer with status ${answer.status} is none of this API's: look at the base URL and at proxies before it.`;
+  const message = `The answer with status ${answer.status} does not come from this API. Check the base URL, and the proxies between client and service.`;
   const { status } = answer;
   const requestId = answer.header('x-request-id');
   return new TemplateRunError('UNEXPECTED_ANSWER', message, { status, requestId, retryAfter: retryAfterOf(answer) });

@@ -1,22 +1,23 @@
-// What a client's promises are rejected with, beside an AbortSignal's own reason and the errors of local files.
-import type { ErrorBody, Quota, Run, RunError } from './api-schemas.ts';
+// Errors with which a client's promises are rejected, besides the reasons of AbortSignals and errors of local files.
+import type { ErrorBody, Quota, RunError } from './api-schemas.ts';
+import type { FailedRun } from './run.ts';
 
-/** What the service says, or what became of the way to it. */
+/** Error codes of the service, of its Runs, and of the connection to it. */
 export type ErrorCode =
   | ErrorBody['error']
   | RunError['code']
-  /** No whole answer came, however often it was tried. */
+  /** No complete response arrived in any attempt. */
   | 'CONNECTION_LOST'
-  /** An answer that is none of this API's, such as a proxy's page. */
+  /** The response does not come from this API; it may be the page of a proxy. */
   | 'UNEXPECTED_ANSWER'
-  /** What was downloaded is not what the service's digest says. */
+  /** The downloaded bytes do not match the service's digest. */
   | 'OUTPUT_DAMAGED';
 
 export interface ErrorDetails {
-  /** Of the HTTP answer; null where there was none. */
+  /** Status of the HTTP response; null: no response. */
   readonly status?: number | null;
   readonly requestId?: string | null;
-  /** In seconds, as the service asked for. */
+  /** Delay requested by the service, in seconds. */
   readonly retryAfter?: number | null;
   /** With EXPORT_LIMIT_REACHED. */
   readonly quota?: Quota | null;
@@ -25,7 +26,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A request that did not succeed: look at `code`. */
+/** A request that failed; `code` gives the reason. */
 export class TemplateRunError extends Error {
   readonly code: ErrorCode;
   readonly status: number | null;
@@ -46,7 +47,7 @@ export class TemplateRunError extends Error {
   }
 }
 
-/** A path that cannot be sent. What the system says of one, such as ENOENT, comes as the system's own error. */
+/** A path that cannot be sent. Errors of the operating system, such as ENOENT, are thrown unchanged. */
 export class SourceError extends Error {
   readonly code: 'SOURCE_NOT_A_FILE' | 'SOURCE_SHORTENED';
 
@@ -57,12 +58,12 @@ export class SourceError extends Error {
   }
 }
 
-/** The Run came to its end and failed; `code` and `message` are its error's. It was not charged. */
+/** The Run has ended and failed; `code` and `message` are those of its error. It was not charged. */
 export class RunFailedError extends TemplateRunError {
-  readonly run: Run;
+  readonly run: FailedRun;
 
-  constructor(run: Run) {
-    super(run.error?.code ?? 'INTERNAL_ERROR', run.error?.message ?? 'The Run failed.');
+  constructor(run: FailedRun) {
+    super(run.error.code, run.error.message);
     this.name = 'RunFailedError';
     this.run = run;
   }

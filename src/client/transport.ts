@@ -1,11 +1,14 @@
-// The port between what a client does and what carries its requests: node:http, or fetch in a browser.
+// The interface between the client and the transport that sends its requests: node:http, or fetch in a browser.
 
-/** The file of a form, and how its sending is told of. `Source` is what this transport can open again for each try. */
+/**
+ * The file of a form, and a callback for its progress. `Source` is a type that the transport can open again for each
+ * attempt.
+ */
 export interface Upload<Source> {
   readonly source: Source;
-  /** Other parts of the form by their name. */
+  /** Other fields of the form by name. */
   readonly fields: ReadonlyMap<string, string>;
-  /** What one try has sent of the file so far. @param totalBytes null where it is not known before the end */
+  /** Reports the bytes of the file sent in the current attempt. @param totalBytes null if unknown before the end */
   readonly onSent: (bytes: number, totalBytes: number | null) => void;
 }
 
@@ -15,26 +18,32 @@ export interface TransportRequest<Source> {
   readonly headers: Readonly<Record<string, string>>;
   readonly upload: Upload<Source> | null;
   readonly signal: AbortSignal;
-  /** The connection is given up when no byte has moved for so long. */
+  /** The connection is closed after this time without progress, in milliseconds. */
   readonly idleMilliseconds: number;
 }
 
-/** The head of an answer, and its body as it comes: it is read to its end, or cancelled. */
+/** Status and headers of a response, and its body as a stream, which must be read to its end or cancelled. */
 export interface TransportAnswer {
   readonly status: number;
   header(name: string): string | null;
-  /** Throws ConnectionLostError where it ends too early. */
+  /** Throws ConnectionLostError if the body ends too early. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Nobody reads the rest. */
+  /** Discards the rest of the body. */
   cancel(): void;
 }
 
 export interface Transport<Source> {
-  /** Sends once. Rejects with ConnectionLostError where no answer came, and with what a source says that cannot be read. */
+  /**
+   * Sends the request once. Rejects with ConnectionLostError if no response arrived, and with the error of a source
+   * that cannot be read.
+   */
   send(request: TransportRequest<Source>): Promise<TransportAnswer>;
 }
 
-/** Whether the service has done what it was asked for is not known. Within the client alone: callers see CONNECTION_LOST. */
+/**
+ * The connection was lost, so it is unknown whether the service has processed the request. Used only inside the
+ * client; callers get CONNECTION_LOST.
+ */
 export class ConnectionLostError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

@@ -1,18 +1,25 @@
-// A map whose entries end at a given time, for idempotency records and rate limits. Every call does a bounded
-// amount of work: entries are spread over many small Maps, because one Map of a million entries stops the loop for a
-// tenth of a second when it grows, and stand in a binary heap by expiry in which each knows its place (mnemonist's heap
-// cannot move or remove an entry in the middle, so what was deleted or prolonged would stay in it).
-import { textHash } from './text-hash.ts';
+// A map whose entries expire at a given time, for idempotency records and rate limits. Every call does a limited
+// amount of work. Entries are spread over many small Maps, because a single Map of a million entries blocks the event
+// loop for a tenth of a second when it grows. They are ordered by expiry in a binary heap, and each entry knows its
+// index in the heap. The heap of mnemonist is not used, because it cannot move or remove an entry in the middle, so
+// deleted or prolonged entries would stay in it.
+import { textHash } from './hash-index.ts';
 
-/** A power of two. A million entries are 4,000 in each Map: growing one takes a fraction of a millisecond. */
+/**
+ * Number of Maps, a power of two. With a million entries, each Map has 4,000, and growing one takes a fraction of a
+ * millisecond.
+ */
 const SHARDS = 256;
 
 export interface ExpiringMapOptions<Value> {
-  /** Called for each entry that ends by its time, after it has been removed; not for `delete` or a replaced value. */
+  /** Called for each expired entry, after it has been removed; not called for `delete` or for a replaced value. */
   readonly expired?: (key: string, value: Value) => void;
-  /** What an entry weighs, in bytes; asked once when it is set. */
+  /** Memory of an entry in bytes; called once when the entry is set. */
   readonly bytesOf?: (key: string, value: Value) => number;
-  /** Called with the change in bytes whenever entries come, go or are replaced: the budget's charge. */
+  /**
+   * Called with the change in bytes whenever entries are added, removed or replaced; used to charge the memory
+   * budget.
+   */
   readonly charge?: (bytes: number) => void;
 }
 
@@ -21,7 +28,7 @@ interface Entry<Value> {
   value: Value;
   bytes: number;
   expiresAt: number;
-  place: number;
+  heapIndex: number;
 }
 
 export class ExpiringMap<Value> {
@@ -34,43 +41,46 @@ export class ExpiringMap<Value> {
     this.#options = options;
   }
 
-  /** Entries held, those included whose time has come and that no sweep has removed yet. */
+  /** Number of entries held, including expired ones that no sweep has removed yet. */
   get size(): number {
     return this.#heap.length;
   }
 
-  /** Sum of what the entries weigh. */
+  /** Total memory of the entries, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Inserts or replaces. `expiresAt`: on the clock that get and sweep are given; Infinity = until it is updated. */
+  /**
+   * Inserts or replaces an entry. `expiresAt` is on the same clock as the `now` of get and sweep; Infinity: never
+   * expires.
+   */
   set(key: string, value: Value, expiresAt: number): void {
     const bytes = this.#options.bytesOf?.(key, value) ?? 0;
     const shard = this.#shard(key);
     const entry = shard.get(key);
     if (entry === undefined) {
-      const made: Entry<Value> = { key, value, bytes, expiresAt, place: this.#heap.length };
+      const made: Entry<Value> = { key, value, bytes, expiresAt, heapIndex: this.#heap.length };
       shard.set(key, made);
       this.#heap.push(made);
       this.#rise(made);
-      this.#weigh(bytes);
+      this.#chargeBytes(bytes);
       return;
     }
     const change = bytes - entry.bytes;
     entry.value = value;
     entry.bytes = bytes;
     this.#move(entry, expiresAt);
-    this.#weigh(change);
+    this.#chargeBytes(change);
   }
 
-  /** The value, or undefined when there is none or its time has come at `now`. */
+  /** The value; undefined if the key is unknown or the entry has expired at `now`. */
   get(key: string, now: number): Value | undefined {
     const entry = this.#shard(key).get(key);
     return entry !== undefined && entry.expiresAt > now ? entry.value : undefined;
   }
 
-  /** Gives an entry another time. False when there is none. */
+  /** Changes the expiry of an entry. Returns false if the key is unknown. */
   updateExpiry(key: string, expiresAt: number): boolean {
     const entry = this.#shard(key).get(key);
     if (entry === undefined) return false;
@@ -78,7 +88,7 @@ export class ExpiringMap<Value> {
     return true;
   }
 
-  /** Removes an entry. False when there was none. */
+  /** Removes an entry. Returns false if the key is unknown. */
   delete(key: string): boolean {
     const entry = this.#shard(key).get(key);
     if (entry === undefined) return false;
@@ -86,7 +96,10 @@ export class ExpiringMap<Value> {
     return true;
   }
 
-  /** Removes at most `max` entries whose time has come, the oldest first. Returns how many: `max` = call again soon. */
+  /**
+   * Removes at most `max` expired entries, the earliest first. Returns the number removed; if it equals `max`, call
+   * again soon.
+   */
   sweep(now: number, max: number): number {
     let removed = 0;
     for (; removed < max; removed += 1) {
@@ -102,7 +115,7 @@ export class ExpiringMap<Value> {
     return this.#shards[textHash(key) & (SHARDS - 1)]!;
   }
 
-  #weigh(bytes: number): void {
+  #chargeBytes(bytes: number): void {
     if (bytes === 0) return;
     this.#bytes += bytes;
     this.#options.charge?.(bytes);
@@ -112,11 +125,11 @@ export class ExpiringMap<Value> {
     this.#shard(entry.key).delete(entry.key);
     const last = this.#heap.pop()!;
     if (last !== entry) {
-      this.#put(last, entry.place);
+      this.#put(last, entry.heapIndex);
       this.#rise(last);
       this.#sink(last);
     }
-    this.#weigh(-entry.bytes);
+    this.#chargeBytes(-entry.bytes);
   }
 
   #move(entry: Entry<Value>, expiresAt: number): void {
@@ -126,8 +139,8 @@ export class ExpiringMap<Value> {
   }
 
   #rise(entry: Entry<Value>): void {
-    while (entry.place > 0) {
-      const parent = this.#heap[(entry.place - 1) >> 1]!;
+    while (entry.heapIndex > 0) {
+      const parent = this.#heap[(entry.heapIndex - 1) >> 1]!;
       if (parent.expiresAt <= entry.expiresAt) return;
       this.#swap(entry, parent);
     }
@@ -135,8 +148,8 @@ export class ExpiringMap<Value> {
 
   #sink(entry: Entry<Value>): void {
     for (;;) {
-      const left = this.#heap[2 * entry.place + 1];
-      const right = this.#heap[2 * entry.place + 2];
+      const left = this.#heap[2 * entry.heapIndex + 1];
+      const right = this.#heap[2 * entry.heapIndex + 2];
       if (left === undefined) return;
       const child = right !== undefined && right.expiresAt < left.expiresAt ? right : left;
       if (child.expiresAt >= entry.expiresAt) return;
@@ -145,13 +158,13 @@ export class ExpiringMap<Value> {
   }
 
   #swap(one: Entry<Value>, other: Entry<Value>): void {
-    const { place } = one;
-    this.#put(one, other.place);
-    this.#put(other, place);
+    const { heapIndex } = one;
+    this.#put(one, other.heapIndex);
+    this.#put(other, heapIndex);
   }
 
-  #put(entry: Entry<Value>, place: number): void {
-    entry.place = place;
-    this.#heap[place] = entry;
+  #put(entry: Entry<Value>, heapIndex: number): void {
+    entry.heapIndex = heapIndex;
+    this.#heap[heapIndex] = entry;
   }
 }

@@ -1,12 +1,28 @@
-// Finds places by the hash of a name, in numbers alone: a Map of names is an object and a string for each, which the
-// collector copies twice and looks at again and again. It does not know the names: two may have the same hash.
+// An index from the hash of a name to a place, and the hash that spreads keys over shards.
+
+// The hash that spreads keys over the shards of tables. An attacker may choose keys that collide, but they fill only
+// one of many shards. The request rate and the number of keys per account limit how slow that shard becomes.
+
+/** FNV-1a over the UTF-16 code units, with the high bits folded down: 32 bits, unsigned. */
+export function textHash(text: string): number {
+  let digest = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (digest ^ (digest >>> 16)) >>> 0;
+}
+
+// An index from the hash of a name to a place (a number), stored in typed arrays only. A Map would need an object and
+// a string per name, which the garbage collector copies twice and visits repeatedly. The index does not store the
+// names, and two names may have the same hash.
+//
 // Open addressing with linear probing, without tombstones (Knuth, The Art of Computer Programming, volume 3, 6.4, R).
 
-/** Powers of two. A million entries are 4,000 in each shard: growing one takes a fraction of a millisecond. */
+/** Powers of two. With a million entries, each shard has 4,000, and growing one takes a fraction of a millisecond. */
 const SHARDS = 256;
 const SLOTS_MIN = 16;
 
-/** Of a slot, instead of a place. */
+/** Marks a free slot. */
 const FREE = -1;
 
 export class HashIndex {
@@ -17,12 +33,12 @@ export class HashIndex {
     this.#shard(hash).add(hash, place);
   }
 
-  /** The place under this hash that `isIt` accepts; null: there is none. */
-  find(hash: number, isIt: (place: number) => boolean): number | null {
-    return this.#shard(hash).find(hash, isIt);
+  /** The place with this hash that `matches` accepts; null: not found. */
+  find(hash: number, matches: (place: number) => boolean): number | null {
+    return this.#shard(hash).find(hash, matches);
   }
 
-  /** Removes what was added with just these. */
+  /** Removes the entry that was added with the same arguments. */
   remove(hash: number, place: number): void {
     this.#shard(hash).remove(hash, place);
   }
@@ -32,7 +48,7 @@ export class HashIndex {
   }
 }
 
-/** Between an eighth and a half of its slots are taken. */
+/** Keeps between an eighth and a half of its slots in use. */
 class Shard {
   #hashes = new Uint32Array(SLOTS_MIN);
   #places = new Float64Array(SLOTS_MIN).fill(FREE);
@@ -44,10 +60,10 @@ class Shard {
     this.#put(hash, place);
   }
 
-  find(hash: number, isIt: (place: number) => boolean): number | null {
+  find(hash: number, matches: (place: number) => boolean): number | null {
     for (let slot = this.#at(hash); this.#places[slot] !== FREE; slot = this.#at(slot + 1)) {
       const place = this.#places[slot]!;
-      if (this.#hashes[slot] === hash && isIt(place)) return place;
+      if (this.#hashes[slot] === hash && matches(place)) return place;
     }
     return null;
   }
@@ -58,7 +74,7 @@ class Shard {
       if (this.#places[gap] === FREE) throw new Error('a place was removed that had not been added');
       gap = this.#at(gap + 1);
     }
-    // What stands behind the gap moves into it, where it would not be found otherwise.
+    // Entries after the gap move into it if lookups would no longer find them.
     for (let slot = this.#at(gap + 1); this.#places[slot] !== FREE; slot = this.#at(slot + 1)) {
       const home = this.#at(this.#hashes[slot]!);
       if (this.#at(slot - home) < this.#at(slot - gap)) continue;
@@ -89,7 +105,7 @@ class Shard {
     this.#places[slot] = place;
   }
 
-  /** The slot of a number: they go round. */
+  /** The slot of a number, modulo the number of slots. */
   #at(number: number): number {
     return number & (this.#places.length - 1);
   }

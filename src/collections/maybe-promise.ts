@@ -1,11 +1,11 @@
-// Answers that may take time: the stores of one process have theirs at once, those that several nodes share will not. A
-// small Run asks a dozen times, and each wait for what is already there would be a turn of its own. Where a function is
-// asynchronous in any case it asks `x instanceof Promise ? await x : x`.
+// Results that may be available immediately or later: stores inside the process answer immediately, stores shared by
+// several nodes answer later. A small Run makes a dozen calls, and awaiting each available result would cost a turn
+// of the event loop each time. Functions that are asynchronous anyway use `x instanceof Promise ? await x : x`.
 
-/** There now, or later. */
+/** A value that is available now or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with the value: in place when it is there. */
+/** Continues with the value, synchronously if it is available. */
 export function andThen<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,5 +1,7 @@
-// Work that is asked for more often than it can be done: one at a time, and all who ask meanwhile share the next one.
-// States: idle → at work → idle, or at work → one more waits → at work.
+// Coalesces repeated requests for the same work: only one execution runs at a time, and all requests made during it
+// share the next execution.
+//
+// States: idle → at work → idle, or at work → at work with one execution waiting → at work.
 
 export class RepeatedWork<Result> {
   readonly #work: () => Promise<Result>;
@@ -10,7 +12,7 @@ export class RepeatedWork<Result> {
     this.#work = work;
   }
 
-  /** Resolves with the result of work that began after this was called. */
+  /** Resolves with the result of an execution that started after this call. */
   run(): Promise<Result> {
     if (this.#current === null) {
       this.#current = this.#work().finally(() => {
@@ -31,7 +33,7 @@ export class RepeatedWork<Result> {
     return this.#current !== null;
   }
 
-  /** When nothing is under way and nothing waits. */
+  /** Resolves when no execution is running or waiting. */
   async ended(): Promise<void> {
     while (this.#current !== null) await (this.#next ?? this.#current).catch(() => undefined);
   }

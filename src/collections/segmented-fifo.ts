@@ -1,15 +1,19 @@
-// Ranges of bytes that are removed in the order in which they were added (Runs that have ended, until they expire), one
-// behind the other in large blocks: one by one they would cost the collector as many objects and the allocator as many
-// pieces. It does not know what is in them.
-// States of a block: filled → full → empty (all of it was removed) → filled again.
+// A queue of byte ranges that are removed in the order in which they were added, such as ended Runs until they
+// expire. The ranges are stored one after the other in large blocks; individually they would cost the garbage
+// collector one object each and the allocator one allocation each. The content is not interpreted.
+//
+// States of a block: filled → full → empty (all entries removed) → filled again.
 
-/** What is left free at a block's end is charged to nobody: of entries of 66 KiB, the longest usual ones, 3 %. */
+/**
+ * Size of a block. The unused end of a block is not charged to the budget; with entries of 66 KiB, the largest usual
+ * size, it is 3 %.
+ */
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Empty blocks that keep their memory for their next use, at most: 10,000 small Runs a second empty 5 with each sweep. */
+/** Maximum number of empty blocks kept for reuse. At 10,000 small Runs per second, each sweep empties 5 blocks. */
 const EMPTY_BLOCKS_MAX = 8;
 
-/** Before each entry, its length as an unsigned number. */
+/** The length of each entry, an unsigned integer, is stored before it. */
 const LENGTH_BYTES = 4;
 
 class Block {
@@ -17,7 +21,7 @@ class Block {
   readonly bytes: Buffer;
   filledBytes = 0;
   removedBytes = 0;
-  /** The one that is removed after it. */
+  /** The block that is removed after this one. */
   next: Block | null = null;
 
   constructor(number: number, lengthBytes: number) {
@@ -27,14 +31,17 @@ class Block {
 }
 
 export class SegmentedFifo {
-  /** By number; null where the number is free. */
+  /** Blocks by number; null: the number is free. */
   #blocks: (Block | null)[] = [];
   #freeNumbers: number[] = [];
   #empty: Block[] = [];
   #first: Block | null = null;
   #last: Block | null = null;
 
-  /** Adds an entry and returns its place, which is good until it is removed. What is in it is left over from others. */
+  /**
+   * Adds an entry and returns its place, which is valid until the entry is removed. The entry's bytes are
+   * uninitialised and may contain data of earlier entries.
+   */
   add(lengthBytes: number): number {
     const bytes = LENGTH_BYTES + lengthBytes;
     let block = this.#last;
@@ -42,29 +49,32 @@ export class SegmentedFifo {
     const start = block.filledBytes;
     block.bytes.writeUInt32LE(lengthBytes, start);
     block.filledBytes += bytes;
-    // An entry that is longer than a block has one of its own, and begins it.
+    // An entry longer than a block gets a separate block and starts at its beginning, so its place stays unambiguous.
     return block.number * BLOCK_BYTES + start;
   }
 
-  /** Whether an entry of so many bytes goes where the last one is. What is there stays readable as long as any of it. */
-  fitsBehindLast(lengthBytes: number): boolean {
+  /**
+   * True if an entry of this size fits into the block of the last entry. A block stays readable until all its entries
+   * have been removed.
+   */
+  fitsLastBlock(lengthBytes: number): boolean {
     const block = this.#last;
     return block !== null && block.filledBytes + LENGTH_BYTES + lengthBytes <= block.bytes.length;
   }
 
-  /** The bytes themselves: whoever keeps some of them beyond their removal takes a copy. */
+  /** The bytes of an entry, not a copy. Callers that keep them beyond the entry's removal must copy them. */
   at(place: number): Buffer {
     const { bytes } = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;
     const start = (place % BLOCK_BYTES) + LENGTH_BYTES;
     return bytes.subarray(start, start + bytes.readUInt32LE(start - LENGTH_BYTES));
   }
 
-  /** The place of the entry that is removed next; null: there is none. */
+  /** The place of the entry that is removed next; null: the queue is empty. */
   get first(): number | null {
     return this.#first === null ? null : this.#first.number * BLOCK_BYTES + this.#first.removedBytes;
   }
 
-  /** Removes the first entry, if there is one. */
+  /** Removes the first entry, if any. */
   removeFirst(): void {
     const block = this.#first;
     if (block === null) return;

@@ -1,4 +1,5 @@
-// `accounts`: adds, lists and changes accounts; with --ops it asks a running node how much of their quota they used.
+// `accounts`: adds, lists and changes accounts, and reads quota usage from a node.
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -10,26 +11,79 @@ import {
   removeAccount,
 } from '../catalog/account-editor.ts';
 import { parseTime } from '../catalog/field-reader.ts';
-import { type Action, actionsCommand } from './actions.ts';
-import { CATALOG_FLAG, catalogDirectory, positionals } from './catalog-flag.ts';
-import { type Command, type CommandIo, UsageError } from './command.ts';
-import { withCatalogFailures } from './failures.ts';
-import { type Flag, type Flags, flagsHelp, parseFlags } from './flags.ts';
-import { JSON_FLAGS } from './json-flag.ts';
-import { printTable } from './print-table.ts';
-import { fetchUsage } from './quota-usage.ts';
+import { CATALOG_FLAG, catalogDirectory, positionals, withCatalogFailures } from './catalog-changes.ts';
+import {
+  type Action,
+  actionsCommand,
+  type Command,
+  type CommandIo,
+  type Flag,
+  type Flags,
+  flagsHelp,
+  JSON_FLAGS,
+  parseFlags,
+  UsageError,
+} from './command.ts';
+import { serviceUrl } from './service-client.ts';
+import { printTable } from './terminal.ts';
+
+// Reads quota usage from a node's /metrics (Prometheus text format 0.0.4).
+
+export interface QuotaUsage {
+  readonly account: string;
+  readonly used: number;
+  /** Null: unlimited. */
+  readonly limit: number | null;
+}
+
+const TIMEOUT_MILLISECONDS = 10_000;
+
+/** Usage by account. Throws AccountEditError if the node does not answer or publishes no metrics. */
+async function fetchUsage(address: URL): Promise<QuotaUsage[]> {
+  const metrics = new URL(`${address.pathname.replace(/\/+$/, '')}/metrics`, address);
+  const answer = await fetch(metrics, { signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS) }).catch((fault: Error) => {
+    throw new AccountEditError(
+      `${metrics} does not answer (${(fault.cause as Error | undefined)?.message ?? fault.message}).`,
+    );
+  });
+  if (!answer.ok) throw new AccountEditError(`${metrics} answers ${answer.status}: is it a node's ops port?`);
+  return parseUsage(await answer.text());
+}
+
+/** The samples of template_run_quota_used and template_run_quota_limit, sorted by account. */
+export function parseUsage(text: string): QuotaUsage[] {
+  const used = samples(text, 'template_run_quota_used');
+  const limits = samples(text, 'template_run_quota_limit');
+  return [...used].sort().map(([account, value]) => {
+    const limit = limits.get(account);
+    return { account, used: value, limit: limit !== undefined && Number.isFinite(limit) ? limit : null };
+  });
+}
+
+/** Account ids are slugs, so label values never need unescaping. */
+function samples(text: string, name: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [, labels = '', value = ''] of text.matchAll(new RegExp(`^${name}\\{([^}]*)\\}[ \\t]+(\\S+)`, 'gm'))) {
+    const [, account] = /(?:^|,)account="([A-Za-z0-9_-]+)"/.exec(labels) ?? [];
+    if (account !== undefined) found.set(account, Number(value.replace('+Inf', 'Infinity')));
+  }
+  return found;
+}
+
+// `accounts`: adds, lists and changes accounts. With --ops it asks a running node how much of their quotas the
+// accounts have used.
 
 const SUBSCRIPTION_FLAGS = {
-  plan: { kind: 'value', placeholder: 'PLAN', purpose: 'a plan of plans.json (required where there is none yet)' },
+  plan: { kind: 'value', placeholder: 'PLAN', purpose: 'a plan of plans.json (required if the account has none)' },
   status: {
     kind: 'value',
     placeholder: 'WORD',
-    purpose: '"active" serves; any other word, such as cancelled, does not (active)',
+    purpose: '"active" permits requests; any other word, such as cancelled, does not (active)',
   },
   started: {
     kind: 'value',
     placeholder: 'TIME',
-    purpose: 'such as 2026-01-31 or 2026-01-31T00:00:00Z: billing periods begin on its day (now)',
+    purpose: 'such as 2026-01-31 or 2026-01-31T00:00:00Z; billing periods start on this day (now)',
   },
 } as const;
 
@@ -48,7 +102,7 @@ const CHANGE_FLAGS = {
 const REMOVE_FLAGS = {
   'with-files': {
     kind: 'switch',
-    purpose: 'its Templates, tables and secrets too (off: an account that has some stays)',
+    purpose: 'also removes its Templates, tables and secrets (off: an account that has any is not removed)',
   },
   catalog: CATALOG_FLAG,
 } as const;
@@ -61,7 +115,8 @@ const OPS_FLAGS = {
   ops: {
     kind: 'value',
     placeholder: 'URL',
-    purpose: 'a running node, such as http://127.0.0.1:9090: its ops port, or its API port where metrics are there',
+    purpose:
+      'a running node, such as http://127.0.0.1:9090: its ops port, or its API port if metrics are enabled there',
   },
 } as const;
 
@@ -71,16 +126,19 @@ export const command: Command = actionsCommand({
     add: action('ACCOUNT --plan PLAN --catalog DIR', 'Adds an account with a subscription.', ADD_FLAGS, add),
     list: action('--catalog DIR', 'Lists all accounts: state, subscription, number of keys.', LIST_FLAGS, list),
     show: action('ACCOUNT --catalog DIR', 'Prints an account as JSON.', ACCOUNT_FLAGS, show),
-    activate: action('ACCOUNT --catalog DIR', 'Lets an account in again.', ACCOUNT_FLAGS, (args, io) =>
+    activate: action('ACCOUNT --catalog DIR', 'Activates an account again.', ACCOUNT_FLAGS, (args, io) =>
       setActive(args, io, true),
     ),
-    deactivate: action('ACCOUNT --catalog DIR', 'Keeps an account out; its files stay.', ACCOUNT_FLAGS, (args, io) =>
-      setActive(args, io, false),
+    deactivate: action(
+      'ACCOUNT --catalog DIR',
+      'Deactivates an account; its files are kept.',
+      ACCOUNT_FLAGS,
+      (args, io) => setActive(args, io, false),
     ),
     remove: action('ACCOUNT --catalog DIR', 'Removes an account and its keys.', REMOVE_FLAGS, remove),
     subscription: action(
       'ACCOUNT [--plan PLAN] [--status WORD] [--started TIME] [--none] --catalog DIR',
-      'Changes the subscription of an account; what is not named stays.',
+      'Changes the subscription of an account; other settings are kept.',
       CHANGE_FLAGS,
       subscription,
     ),
@@ -188,10 +246,7 @@ async function usage(args: readonly string[], io: CommandIo): Promise<void> {
   const flags = parseFlags(args, OPS_FLAGS);
   positionals(flags, []);
   const address = flags.values.get('ops') ?? '';
-  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    throw new UsageError('--ops must be the address of a node, such as http://127.0.0.1:9090.');
-  }
-  const accounts = await fetchUsage(new URL(address));
+  const accounts = await fetchUsage(new URL(serviceUrl(address, '--ops')));
   const rows = accounts.map(({ account, used, limit }) => [
     account,
     String(used),

@@ -1,23 +1,21 @@
-// `catalog check`: says everything that is wrong with a catalog folder, its Templates' tests included.
+// `catalog check`: reports every problem of a catalog folder, including failing tests of its Templates.
 import { join } from 'node:path';
 import type { Template } from '../../workers/template/template.ts';
-import type { TestTemplate } from '../catalog/check-catalog.ts';
-import { checkCatalog } from '../catalog/check-catalog.ts';
 import { CheckThread } from '../catalog/check-thread.ts';
 import { checkForTests } from '../catalog/engine-checker.ts';
-import { problemText } from '../catalog/problems.ts';
+import { checkCatalog, type TestTemplate } from '../catalog/load-catalog.ts';
+import { type CatalogProblem, problemText } from '../catalog/problems.ts';
 import type { CheckTemplate } from '../catalog/template-checker.ts';
 import { strayFile } from '../catalog/template-gate.ts';
 import { environmentName } from '../setting-reader.ts';
 import { runTests } from '../template-tests/run-tests.ts';
 import { TestEngine } from '../template-tests/test-engine.ts';
-import { actionsCommand } from './actions.ts';
-import { CATALOG_FLAG, positionals } from './catalog-flag.ts';
-import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK } from './command.ts';
-import { parseFlags } from './flags.ts';
+import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts';
+import { CATALOG_FLAG, positionals } from './catalog-changes.ts';
+import { actionsCommand, type Command, type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags } from './command.ts';
 import { testedFile } from './template-file.ts';
 
-const CHECK_FLAGS = { catalog: CATALOG_FLAG } as const;
+const CHECK_FLAGS = { catalog: CATALOG_FLAG, ...FORMAT_FLAGS } as const;
 
 export const command: Command = actionsCommand({
   name: 'catalog',
@@ -36,19 +34,30 @@ async function check(args: readonly string[], io: CommandIo): Promise<number> {
   const flags = parseFlags(args, CHECK_FLAGS);
   const fallback = flags.values.get('catalog') ?? io.env[environmentName('catalog')];
   const directory = flags.positionals.length === 0 && fallback ? fallback : positionals(flags, ['DIR']).DIR;
+  const asAnnotations = wantsAnnotations(flags.values);
   const checks = new CheckThread();
   const found = await TestEngine.with((engine) =>
     checkCatalog(directory, boundedCheck(checks), testsOn(engine, directory)),
   ).finally(() => checks.close());
-  for (const problem of found.problems) io.stdout.write(`${problemText(problem)}\n`);
+  for (const problem of found.problems) {
+    io.stdout.write(asAnnotations ? annotationOf(directory, problem) : `${problemText(problem)}\n`);
+  }
   if (found.more > 0) io.stdout.write(`and ${found.more} more\n`);
   if (found.problems.length > 0) return EXIT_FAILED;
   const { accounts, templates, tests } = found;
-  io.stderr.write(`${directory}: sound, ${accounts} accounts, ${templates} Templates, ${tests} tests passed.\n`);
+  io.stderr.write(`${directory}: valid, ${accounts} accounts, ${templates} Templates, ${tests} tests passed.\n`);
   return EXIT_OK;
 }
 
-/** As the service checks, so that it says what the service would; what passes is made here too, for its tests. */
+function annotationOf(directory: string, { file, pointer, line, column, message }: CatalogProblem): string {
+  const title = pointer === '' ? 'catalog check' : pointer;
+  return annotationLine({ level: 'error', file: join(directory, file), line, column, title, message });
+}
+
+/**
+ * Checks Templates the way the service does, so that the results are the same. A valid Template is then compiled here
+ * too, because its tests need it.
+ */
 function boundedCheck(checks: CheckThread): CheckTemplate<Template> {
   return async (source, format, context) => {
     const result = await checks.check(source, format, context);

@@ -1,13 +1,12 @@
-// `template-run completion`: a script that makes a shell complete commands, actions and flags; the rest are files. What can be
-// completed is what the help lists, so it never lags behind it.
+// `template-run completion`: prints a shell script that completes commands, actions and flags; all other words
+// complete as file names. The script is generated from the help texts, so that the two never differ.
 
-import { suggestion } from '../../workers/template/suggestion.ts';
-import { type Command, type CommandEntry, EXIT_OK, UsageError } from './command.ts';
-import { parseFlags } from './flags.ts';
+import { suggestion } from '../../workers/values/suggestion.ts';
+import { type Command, type CommandEntry, EXIT_OK, parseFlags, UsageError } from './command.ts';
 
-/** What may follow some words: `template-run keys` is followed by its actions. */
+/** Possible next words after a command or action: `template-run keys` is followed by its actions. */
 interface Context {
-  /** Words behind `template-run`, such as "keys issue"; "" at the beginning. */
+  /** Words after `template-run`, such as "keys issue"; "" at the top level. */
   readonly words: string;
   /** Commands or actions. */
   readonly names: readonly string[];
@@ -50,12 +49,12 @@ async function contextsOf(commands: readonly CommandEntry[]): Promise<readonly C
   return contexts;
 }
 
-/** The flags that a help lists, each on a line of its own. */
+/** The flags in a help text, which lists one flag per line. */
 function flagsOf(usage: string): string[] {
   return [...Array.from(usage.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm), ([, flag]) => flag!), '--help'];
 }
 
-/** Names where a word begins without a dash, else flags; where there are none, files. */
+/** Completes flags if the word begins with a dash, otherwise names, or file names if the context has no names. */
 function bash(contexts: readonly Context[]): string {
   const cases = contexts.map(
     ({ words, names, flags }) => `    '${words}') names='${names.join(' ')}' flags='${flags.join(' ')}' ;;`,
@@ -78,13 +77,13 @@ complete -o filenames -F _template_run template-run
 `;
 }
 
-/** An action counts once the word behind it is begun. */
+/** An action becomes part of the context only when the word after it has begun. */
 function actionPatterns(contexts: readonly Context[]): string {
   const words = contexts.filter((context) => context.words.includes(' ')).map((context) => `'${context.words}'`);
   return `    ${words.join('|')}) [ "$COMP_CWORD" -gt 2 ] && context="$context \${COMP_WORDS[2]}" ;;`;
 }
 
-/** By the shell's own emulation of bash. */
+/** Uses zsh's emulation of bash completion. */
 function zsh(contexts: readonly Context[]): string {
   return `autoload -U +X bashcompinit && bashcompinit\n${bash(contexts)}`;
 }

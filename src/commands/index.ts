@@ -1,4 +1,5 @@
-// The table of commands. A command's code is loaded when it is called: `keys list` starts no engine.
+// The table of commands. The code of a command is loaded when the command is called, so that `keys list` does not
+// start an engine.
 import type { CommandEntry } from './command.ts';
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -14,12 +15,32 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'send',
-    summary: 'send files to a service, and fetch what a Template makes of them',
+    summary: 'send files to a service, and download the outputs',
     load: async () => (await import('./send.ts')).command,
   },
   {
+    name: 'templates',
+    summary: 'list the Templates of a service',
+    load: async () => (await import('./service-queries.ts')).templates,
+  },
+  {
+    name: 'usage',
+    summary: 'show how much of its plan an account of a service has used',
+    load: async () => (await import('./service-queries.ts')).usage,
+  },
+  {
+    name: 'get',
+    summary: 'show a Run of a service, and fetch its output',
+    load: async () => (await import('./service-queries.ts')).get,
+  },
+  {
+    name: 'wait',
+    summary: 'wait for the end of a Run of a service, and fetch its output',
+    load: async () => (await import('./service-queries.ts')).wait,
+  },
+  {
     name: 'inspect',
-    summary: 'tell how a file is read: type, encoding, delimiter, header, rows',
+    summary: 'show how a file is read: type, encoding, delimiter, header, rows',
     load: async () => (await import('./inspect.ts')).command,
   },
   {

@@ -1,17 +1,15 @@
-// `init`: writes a catalog with a demo account, the plans and Templates of examples/catalog, and prints the account's key.
+// `init`: writes a catalog with a demo account and the plans and Templates of examples/catalog, and prints the
+// account's key.
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AccountEditError, addAccount } from '../catalog/account-editor.ts';
-import { issueKey } from '../catalog/issue-key.ts';
+import { AccountEditError, addAccount, issueKey } from '../catalog/account-editor.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import { makeFolder } from '../runtime/make-folder.ts';
-import { positionals } from './catalog-flag.ts';
-import type { Command } from './command.ts';
-import { withCatalogFailures } from './failures.ts';
-import { parseFlags } from './flags.ts';
+import { makeFolder } from '../runtime/data-directory.ts';
+import { positionals, withCatalogFailures } from './catalog-changes.ts';
+import { type Command, parseFlags } from './command.ts';
 
-/** Its templates lie under the account's name in examples/catalog, and its plan in its plans.json. */
+/** The demo account. examples/catalog contains its Templates in a folder of this name, and its plan in plans.json. */
 const DEMO_ACCOUNT = 'demo';
 const DEMO_PLAN = 'demo';
 
@@ -33,7 +31,7 @@ standard output.`,
 };
 
 async function makeCatalog(directory: string): Promise<void> {
-  // Secrets and digests of keys will lie in it.
+  // The folder will contain secrets and digests of API keys.
   makeFolder(directory, 0o700);
   if ((await readdir(directory)).length > 0)
     throw new AccountEditError(`${directory} is not empty: name a new folder.`);

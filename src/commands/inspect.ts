@@ -1,6 +1,6 @@
-// `template-run inspect`: one JSON line per file, as the engine reads it when nothing is declared.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// `template-run inspect`: shows how the engine reads each file without any declarations.
+
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
@@ -13,58 +13,175 @@ import {
   inspectFile,
 } from '../../workers/run/inspect.ts';
 import type { Template } from '../../workers/template/template.ts';
-import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { delimiter } from './delimiter.ts';
-import { flagsHelp, parseFlags } from './flags.ts';
-import { localInput } from './local-input.ts';
+import {
+  type Command,
+  type CommandIo,
+  delimiter,
+  EXIT_FAILED,
+  EXIT_OK,
+  flagsHelp,
+  parseFlags,
+  UsageError,
+} from './command.ts';
+import { localInput, makeTemporaryFolder, refuseSecondStandardInput } from './local-input.ts';
 import { problemLines, readTemplateFile } from './template-file.ts';
+import { Progress, painted, printable, printTable } from './terminal.ts';
+
+// Prints what `inspect` found out about a file, for people.
+
+/** How many cells of each kind a column has, such as `{text: 3, number: 5}`. */
+type Kinds = Readonly<Record<string, number>>;
+
+/** The JSON line of a file. */
+interface Inspected {
+  readonly file: string;
+  readonly error?: string;
+  readonly message?: string;
+  readonly type?: string;
+  readonly encoding?: string | null;
+  readonly delimiter?: string | null;
+  readonly quote?: string | null;
+  readonly escape?: string;
+  readonly quotes_after_space?: boolean;
+  readonly header_row?: number | null;
+  readonly header_lines?: number;
+  readonly columns?: { readonly count: number; readonly names: readonly string[]; readonly kinds?: readonly Kinds[] };
+  readonly rows?: number;
+  readonly sheets?: readonly WrittenSheet[];
+  readonly doubt?: string;
+  readonly explanation?: Readonly<Record<string, { readonly confidence: number; readonly reason: string }>>;
+}
+
+interface WrittenSheet {
+  readonly number: number;
+  readonly name: string;
+  readonly visibility: string;
+  readonly read: boolean;
+  readonly rows: number;
+  readonly columns: number;
+  readonly kinds: readonly Kinds[];
+  readonly error?: string;
+  readonly message?: string;
+}
+
+/** @param isFirst false: a blank line separates the file from the one before it */
+function printInspection(io: CommandIo, found: Inspected, isFirst: boolean): void {
+  if (!isFirst) io.stdout.write('\n');
+  const name = painted(io, 'stdout', 'heading', printable(found.file));
+  if (found.error !== undefined) {
+    io.stdout.write(`${name}: ${found.error}: ${printable(found.message ?? '')}\n`);
+    return;
+  }
+  io.stdout.write(`${name}: ${readingText(found)}\n`);
+  if (found.doubt !== undefined) io.stdout.write(`A Run would refuse the file: ${printable(found.doubt)}\n`);
+  for (const [topic, { confidence, reason }] of Object.entries(found.explanation ?? {})) {
+    io.stdout.write(`${topic} (confidence ${confidence}): ${printable(reason)}\n`);
+  }
+  printColumns(io, found.columns!);
+  if (found.sheets !== undefined && found.sheets.length > 1) printSheets(io, found.sheets);
+}
+
+function readingText({ type, encoding, delimiter, quote, header_row, header_lines, rows, ...more }: Inspected): string {
+  const header =
+    header_row === null || header_row === undefined
+      ? 'no header'
+      : `header in record ${header_row + 1}${header_lines === undefined ? '' : ` (${header_lines} lines)`}`;
+  return [
+    type,
+    ...(encoding == null ? [] : [encoding]),
+    ...(delimiter == null ? [] : [`delimiter ${characterText(delimiter)}`]),
+    ...(quote == null ? [] : [`quote ${quote}`]),
+    ...(more.escape === undefined ? [] : [`escape ${more.escape}`]),
+    ...(more.quotes_after_space === true ? ['quotes after spaces'] : []),
+    header,
+    `${rows} ${rows === 1 ? 'row' : 'rows'}`,
+  ].join(', ');
+}
+
+function characterText(delimiter: string): string {
+  const names: Readonly<Record<string, string>> = { '\t': 'tab', ' ': 'space', ',': 'comma', ';': 'semicolon' };
+  return names[delimiter] ?? printable(delimiter);
+}
+
+function printColumns(io: CommandIo, { count, names, kinds }: NonNullable<Inspected['columns']>): void {
+  const rows = Array.from({ length: count }, (_, index) => [
+    String(index + 1),
+    printable(names[index] ?? ''),
+    ...(kinds === undefined ? [] : [kindsText(kinds[index] ?? {})]),
+  ]);
+  printTable(io, ['', 'COLUMN', ...(kinds === undefined ? [] : ['CELLS'])], rows);
+}
+
+function printSheets(io: CommandIo, sheets: readonly WrittenSheet[]): void {
+  io.stdout.write('\n');
+  const rows = sheets.map(({ number, name, visibility, read, rows, columns, message }) => [
+    String(number),
+    printable(name),
+    String(rows),
+    String(columns),
+    [...(read ? ['is read'] : []), ...(visibility === 'visible' ? [] : [visibility]), printable(message ?? '')]
+      .join(' ')
+      .trim(),
+  ]);
+  printTable(io, ['', 'SHEET', 'ROWS', 'COLUMNS', ''], rows);
+}
+
+function kindsText(kinds: Kinds): string {
+  return Object.entries(kinds)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+}
 
 const FLAGS = {
   template: {
     kind: 'value',
     placeholder: 'FILE',
-    purpose: 'reads as a Run of this Template would, in the service too (as is most likely)',
+    purpose: 'reads like a Run of this Template, also in the service (the most likely way)',
   },
   encoding: {
     kind: 'value',
     placeholder: 'NAME',
-    purpose: "such as windows-1252 (the Template's, else the most likely one)",
+    purpose: "such as windows-1252 (the Template's, otherwise the most likely one)",
   },
-  delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as the Template says, else detected)' },
+  delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as in the Template, otherwise detected)' },
   sheet: {
     kind: 'value',
     placeholder: 'NAME',
-    purpose: "of a workbook, or its number from 1 (the Template's, else the first visible one with cells)",
+    purpose: "sheet of a workbook, or its number from 1 (the Template's, otherwise the first visible sheet with cells)",
   },
   explain: {
     kind: 'switch',
     purpose:
-      'also explanation: {delimiter, header_row} of a CSV, {sheet, header_row} of a workbook, {records, header_row} of JSON; each ' +
-      'with confidence (0 to 1), runner_up (what came next; null for nothing, or for no header) and reason in words (off)',
+      'adds explanation: {delimiter, header_row} of a CSV, {sheet, header_row} of a workbook, {records, header_row} of JSON; each ' +
+      'with confidence (0 to 1), runner_up (the second best choice; null for no other choice, or for no header) and reason (off)',
   },
+  json: { kind: 'switch', purpose: 'JSON also on a terminal (off: a table on a terminal, JSON otherwise)' },
 } as const;
 
 export const command: Command = {
   name: 'inspect',
   usage: `template-run inspect FILE... [--template FILE]
 
-Prints one JSON line per file ("-" is standard input): {file, type, encoding, delimiter, quote, header_row, columns,
-rows}, or {file, error, message}. header_row counts records from 0 and is null when there is none; of a header of several
-lines, whose texts are joined, it is the last one, and header_lines is there too; columns are {count, names},
-and kinds where the file knows types: how many cells of each kind a column has. Of a workbook sheets is there too: all of
-its sheets as {number, name, visibility, read, rows, columns, kinds}, where rows and columns reach to the last cell with
-something in it, and kinds counts the cells of each of these columns, titles and header among them.
+Shows how each file ("-" is standard input) is read: on a terminal as a table, otherwise or with --json as one JSON line
+per file: {file, type, encoding, delimiter, quote, header_row, columns, rows}, or {file, error, message}. header_row
+counts records from 0 and is null for a file without a header. If the header has several lines, header_row is the last of
+them and header_lines is their number. columns contains {count, names}, and kinds if cells of the file have types: the
+number of cells of each kind in a column. For a workbook, sheets lists all sheets as {number, name, visibility, read,
+rows, columns, kinds}; rows and columns end with the last cell that has a value, and kinds counts the cells of each of
+these columns, including titles and the header.
 
 ${flagsHelp(FLAGS)}
 
-A file that cannot be read does not keep the others from it.
-Exit status: 0 all were read, 1 a file was not, 2 usage.`,
+If a file cannot be read, the command continues with the others.
+Exit status: 0 all were read, 1 a file could not be read, 2 usage.`,
   run: inspectFiles,
 };
 
 async function inspectFiles(args: readonly string[], io: CommandIo): Promise<number> {
   const { positionals, switches, values } = parseFlags(args, FLAGS);
   if (positionals.length === 0) throw new UsageError('Write a file to inspect.');
+  refuseSecondStandardInput([...positionals, values.get('template')]);
   const template = await templateOf(values.get('template'), io);
   if (template === null) return EXIT_FAILED;
   const separator = delimiter(values.get('delimiter'));
@@ -77,21 +194,28 @@ async function inspectFiles(args: readonly string[], io: CommandIo): Promise<num
     ...(separator === null ? {} : { delimiter: separator }),
     ...(values.has('sheet') ? { sheet: sheet(values.get('sheet')!) } : {}),
   };
-  const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
+  const folder = makeTemporaryFolder('template-run-');
   let status = EXIT_OK;
+  const isTable = (io.stdout as { readonly isTTY?: boolean }).isTTY === true && !switches.has('json');
+  let current = '';
+  const progress = new Progress(io.stderr, (seconds) => `${printable(current)}: being read, ${seconds} s`);
   try {
     for (const [index, file] of positionals.entries()) {
+      current = file;
       const line = await inspectOne(file, join(folder, `${index}.input`), options);
       if ('error' in line) status = EXIT_FAILED;
-      io.stdout.write(`${JSON.stringify(line)}\n`);
+      progress.clear();
+      if (isTable) printInspection(io, line, index === 0);
+      else io.stdout.write(`${JSON.stringify(line)}\n`);
     }
   } finally {
+    progress.end();
     rmSync(folder, { recursive: true, force: true });
   }
   return status;
 }
 
-/** Undefined where none is named; null: it has problems, which are told. */
+/** Undefined: no Template was given. Null: the Template has problems, which have been printed. */
 async function templateOf(path: string | undefined, io: CommandIo): Promise<Template | null | undefined> {
   if (path === undefined) return undefined;
   const file = await readTemplateFile(path);
@@ -105,13 +229,13 @@ function encoding(label: string): string {
   throw new UsageError(`--encoding ${problem}`);
 }
 
-/** What is a number is a place in the workbook. */
+/** A number is a sheet's position in the workbook. */
 function sheet(text: string): string | number {
   if (text === '') throw new UsageError('--sheet takes the name of a sheet, or its number from 1.');
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
 }
 
-async function inspectOne(file: string, copyPath: string, options: InspectOptions): Promise<Written> {
+async function inspectOne(file: string, copyPath: string, options: InspectOptions): Promise<Inspected> {
   try {
     const found = await inspectFile(await localInput(file, copyPath), options);
     const { head, rows, kinds, doubt, explanation, sheets } = found;
@@ -122,6 +246,7 @@ async function inspectOne(file: string, copyPath: string, options: InspectOption
       delimiter: head.delimiter,
       quote: head.quote,
       ...(head.quotesAfterSpace === true ? { quotes_after_space: true } : {}),
+      ...(head.escape === undefined ? {} : { escape: head.escape }),
       header_row: head.headerRow,
       ...(head.headerLines === undefined ? {} : { header_lines: head.headerLines }),
       columns: {
@@ -142,9 +267,12 @@ async function inspectOne(file: string, copyPath: string, options: InspectOption
   }
 }
 
-type Written = Readonly<Record<string, unknown>>;
-
-function writtenExplanation({ delimiter, sheet, records, headerRow }: NonNullable<Inspection['explanation']>): Written {
+function writtenExplanation({
+  delimiter,
+  sheet,
+  records,
+  headerRow,
+}: NonNullable<Inspection['explanation']>): NonNullable<Inspected['explanation']> {
   const choices = { delimiter, sheet, records, header_row: headerRow };
   return Object.fromEntries(
     Object.entries(choices).flatMap(([name, choice]) =>
@@ -155,7 +283,16 @@ function writtenExplanation({ delimiter, sheet, records, headerRow }: NonNullabl
   );
 }
 
-function writtenSheet({ number, name, visibility, isRead, rows, columns, kinds, problem }: InspectedSheet): Written {
+function writtenSheet({
+  number,
+  name,
+  visibility,
+  isRead,
+  rows,
+  columns,
+  kinds,
+  problem,
+}: InspectedSheet): WrittenSheet {
   return {
     number,
     name,

@@ -1,16 +1,11 @@
 // `keys`: issues, lists and revokes the API keys of an account.
-import { suggestion } from '../../workers/template/suggestion.ts';
-import { KEY_SCOPES, type KeyScope } from '../catalog/access.ts';
-import { AccountEditError, changeAccount, readAccountText } from '../catalog/account-editor.ts';
+import { suggestion } from '../../workers/values/suggestion.ts';
+import { AccountEditError, changeAccount, issueKey, readAccountText } from '../catalog/account-editor.ts';
+import { KEY_SCOPES, type KeyScope } from '../catalog/catalog.ts';
 import { parseTime } from '../catalog/field-reader.ts';
-import { issueKey } from '../catalog/issue-key.ts';
-import { actionsCommand } from './actions.ts';
-import { CATALOG_FLAG, catalogDirectory, positionals } from './catalog-flag.ts';
-import { type Command, type CommandIo, UsageError } from './command.ts';
-import { withCatalogFailures } from './failures.ts';
-import { parseFlags } from './flags.ts';
-import { JSON_FLAGS } from './json-flag.ts';
-import { printTable } from './print-table.ts';
+import { CATALOG_FLAG, catalogDirectory, positionals, withCatalogFailures } from './catalog-changes.ts';
+import { actionsCommand, type Command, type CommandIo, JSON_FLAGS, parseFlags, UsageError } from './command.ts';
+import { printTable } from './terminal.ts';
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -20,7 +15,7 @@ const ISSUE_FLAGS = {
   scopes: {
     kind: 'value',
     placeholder: 'LIST',
-    purpose: `what the key may do, with commas: ${KEY_SCOPES.join(', ')} (all)`,
+    purpose: `scopes of the key, separated by commas: ${KEY_SCOPES.join(', ')} (all)`,
   },
   expires: { kind: 'value', placeholder: 'TIME', purpose: 'such as 90d, 12h, 30m or 2027-01-31T00:00:00Z (never)' },
   catalog: CATALOG_FLAG,
@@ -31,13 +26,13 @@ export const command: Command = actionsCommand({
   actions: {
     issue: {
       form: 'ACCOUNT [--scopes LIST] [--expires TIME] --catalog DIR',
-      summary: 'Makes a key and prints it once on standard output; the catalog keeps its SHA-256 only.',
+      summary: 'Creates a key and prints it once on standard output; the catalog contains only its SHA-256.',
       flags: ISSUE_FLAGS,
       run: (args, io) => withCatalogFailures(io, () => issue(args, io)),
     },
     list: {
       form: 'ACCOUNT --catalog DIR',
-      summary: "Lists an account's keys: id, state, scopes, when they were made and when they end.",
+      summary: 'Lists the keys of an account: id, state, scopes, creation and expiry.',
       flags: LIST_FLAGS,
       run: (args, io) => withCatalogFailures(io, () => list(args, io)),
     },

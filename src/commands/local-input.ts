@@ -1,25 +1,124 @@
-// What a command reads of an input that it was given: the file itself, or a copy of what comes through standard input or
-// a pipe, because the engine reads by position and needs the length.
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+// Inputs of a command as files of known length: files, standard input, and the folder for temporary files.
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  lstatSync,
+  mkdtempSync,
+  readlinkSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { UsageError } from './command.ts';
+
+// A new folder for the temporary files of a command.
+
+/** Throws an error of the system, whose message says what to do where the parent folder does not exist. */
+export function makeTemporaryFolder(prefix: string): string {
+  const parent = tmpdir();
+  try {
+    return mkdtempSync(join(parent, prefix));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      (error as Error).message = `the folder for temporary files does not exist: ${parent}. Create it, or set TMPDIR.`;
+    throw error;
+  }
+}
+
+// Provides an input of a command as a file of known length: the file itself, or a copy of standard input or of a
+// pipe. The engine needs this because it reads by position.
 
 /**
  * @param input a path, or "-" for standard input
- * @param copyPath where a copy goes, if one is needed
- * @returns the path of a file of known length. Throws a system error for what cannot be read, a folder among it.
+ * @param copyPath path of the copy, if one is needed
+ * @returns the path of a file of known length. Throws UnreadableFileError.
  */
 export async function localInput(input: string, copyPath: string): Promise<string> {
   if (input === '-') return copied(process.stdin, copyPath);
   const path = resolve(input);
-  const stats = statSync(path);
-  if (stats.isFile()) return path;
-  if (stats.isDirectory()) throw Object.assign(new Error(`${input} is a folder, not a file.`), { code: 'EISDIR' });
-  return copied(createReadStream(path), copyPath);
+  checkReadable(input);
+  return statSync(path).isFile() ? path : copied(createReadStream(path), copyPath);
+}
+
+/** An input file that cannot be read. The message is one line for the user. */
+export class UnreadableFileError extends Error {
+  readonly code: string;
+
+  constructor(path: string, what: string, code: string) {
+    super(`${path} ${what}`);
+    this.name = 'UnreadableFileError';
+    this.code = code;
+  }
+}
+
+/** Throws UnreadableFileError unless the path is a file or a pipe that this user may read. */
+export function checkReadable(path: string): void {
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new UnreadableFileError(
+      path,
+      code === 'ENOENT' ? missing(path) : (REASONS[code] ?? `cannot be read: ${code}.`),
+      code,
+    );
+  }
+  if (stats.isDirectory()) throw new UnreadableFileError(path, 'is a folder, not a file.', 'EISDIR');
+  // A device has no end, or none worth waiting for. Standard input is an exception and may be a terminal.
+  const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && !STANDARD_INPUTS.has(path));
+  if (isDevice || stats.isSocket()) {
+    throw new UnreadableFileError(path, `is a ${isDevice ? 'device' : 'socket'}, not a file.`, 'ENXIO');
+  }
+}
+
+const STANDARD_INPUTS: ReadonlySet<string> = new Set(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'cannot be read: permission denied.',
+  EPERM: 'cannot be read: permission denied.',
+  ELOOP: 'is a link that leads to itself.',
+  ENOTDIR: 'does not exist: a part of the path is a file, not a folder.',
+  ENAMETOOLONG: 'does not exist: the name is too long.',
+};
+
+function missing(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? `is a link to ${readlinkSync(path)}, which does not exist.` : 'does not exist.';
 }
 
 async function copied(stream: Readable, copyPath: string): Promise<string> {
   await pipeline(stream, createWriteStream(copyPath, { flags: 'wx', mode: 0o600 }));
   return copyPath;
+}
+
+// Standard input as a file argument of a command, written "-".
+
+/** File argument that means standard input. */
+export const STANDARD_INPUT = '-';
+
+/** Throws UsageError if more than one of a command's file arguments is standard input, which ends after one reading. */
+export function refuseSecondStandardInput(files: readonly (string | null | undefined)[]): void {
+  if (files.filter((file) => file === STANDARD_INPUT).length < 2) return;
+  throw new UsageError('Standard input can be read once: write "-" for one of the files only.');
+}
+
+/**
+ * Calls `body` with the path of a file that can be read by position and more than once: the file itself, or a temporary
+ * copy of standard input or of a pipe. Throws UnreadableFileError.
+ */
+export async function withLocalFile<T>(file: string, body: (path: string) => Promise<T>): Promise<T> {
+  const folder = makeTemporaryFolder('template-run-input-');
+  try {
+    return await body(await localInput(file, join(folder, 'stdin')));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -1,7 +1,6 @@
 // `template-run openapi`: prints the OpenAPI document.
 import { apiDocument } from '../routes/index.ts';
-import { type Command, EXIT_OK } from './command.ts';
-import { parseFlags } from './flags.ts';
+import { type Command, EXIT_OK, parseFlags } from './command.ts';
 
 export const command: Command = {
   name: 'openapi',

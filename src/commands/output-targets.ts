@@ -1,13 +1,18 @@
-// Where `run` puts its outputs: standard output, a file, or one file for each input in a folder; written beside and
-// renamed, so that a file is whole or not there. A pipe or a device is written into, never replaced.
+// Destinations of the outputs and rejected rows of `run`, and the protection of files that a command reads.
+
 import { randomUUID } from 'node:crypto';
 import {
   accessSync,
+  type BigIntStats,
   chmodSync,
   constants,
   createReadStream,
   createWriteStream,
   existsSync,
+  fstatSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -15,22 +20,85 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeFolder } from '../runtime/make-folder.ts';
+import { REJECTS_SUFFIX } from '../../workers/protocol/messages.ts';
+import { makeFolder } from '../runtime/data-directory.ts';
 import { UsageError } from './command.ts';
 import type { LocalResult } from './run-summary.ts';
 
+// Prevents `run` from overwriting files that it reads: inputs, the Template, reference tables, secrets. Files are
+// compared by device and inode, so links, other spellings of a path and redirected streams are recognised.
+
+const STANDARD_INPUT = 0;
+const STANDARD_OUTPUT = 1;
+
+export interface ReadFiles {
+  /** Paths, or "-" for standard input. */
+  readonly files: readonly string[];
+  /** Folders whose files are read. */
+  readonly folders: readonly string[];
+}
+
+/**
+ * @param targets paths of the outputs; null: standard output
+ * @throws UsageError before anything is written
+ */
+export function refuseOverwriting(targets: readonly (string | null)[], { files, folders }: ReadFiles): void {
+  const read = new Map<string, string>();
+  for (const file of [...files, ...folders.flatMap(filesIn)]) {
+    const identity = identityOf(file === '-' ? STANDARD_INPUT : file);
+    if (identity !== null) read.set(identity, file);
+  }
+  for (const target of targets) {
+    const identity = identityOf(target ?? STANDARD_OUTPUT);
+    const file = identity === null ? undefined : read.get(identity);
+    if (file === undefined) continue;
+    const name = target ?? 'Standard output';
+    const same = file === target ? 'is read by this command' : `is the same file as ${file}, which this command reads`;
+    throw new UsageError(`${name} ${same}: it is not overwritten. Write another path with -o.`);
+  }
+}
+
+/** Null if the path does not exist, or has no content to overwrite: a pipe, a terminal, /dev/null. */
+function identityOf(file: string | number): string | null {
+  const stats = statsOf(file);
+  return stats !== null && (stats.isFile() || stats.isBlockDevice()) ? `${stats.dev}:${stats.ino}` : null;
+}
+
+/** If stat fails, opening the file fails too, and that error is reported. */
+function statsOf(file: string | number): BigIntStats | null {
+  try {
+    return typeof file === 'number' ? fstatSync(file, { bigint: true }) : statSync(file, { bigint: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return null;
+  }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return [];
+  }
+}
+
+// Destinations of the outputs of `run`: standard output, a file, or a folder with one file per input. Files are
+// written under a temporary name and renamed, so that a file is either complete or absent. Pipes and devices are
+// written directly and never replaced.
+
 export interface OutputTarget {
   readonly input: string;
-  /** Where it will be written, given the ending of the Template's outputs; null: standard output. */
+  /** The path that will be written, given the extension of the Template's outputs; null: standard output. */
   path(ending: string): string | null;
-  /** Takes the output of a Run that succeeded. */
+  /** Writes the output of a successful Run to its destination. */
   keep(result: LocalResult): Promise<void>;
 }
 
-/** @param target the -o of the command line, null or `-` for standard output */
+/** @param target the value of -o; null or `-` means standard output */
 export function outputTargets(
   inputs: readonly string[],
   target: string | null,
@@ -45,15 +113,16 @@ export function outputTargets(
   const wantsFolder = target.endsWith('/') || inputs.length > 1;
   if (wantsFolder && known?.isDirectory() === false) throw new UsageError(`${target} is a file, not a folder.`);
   if (!wantsFolder && known?.isDirectory() !== true) {
-    // Said before the Run and not behind it.
-    const folder = dirname(target);
+    const file = known === undefined ? linkedPath(target) : target;
+    // Checked here so that the user sees the error before the Run, not after it.
+    const folder = dirname(file);
     if (!existsSync(folder))
-      throw new UsageError(`There is no folder ${folder} for ${basename(target)}: make it first.`);
-    const put = known === undefined || known.isFile() ? place : pour;
-    return [{ input: inputs[0]!, path: () => target, keep: (result) => put(result, target) }];
+      throw new UsageError(`The folder ${folder} for ${basename(file)} does not exist. Create it first.`);
+    const put = known === undefined || known.isFile() ? replaceFile : writeInto;
+    return [{ input: inputs[0]!, path: () => target, keep: (result) => put(result, file) }];
   }
   const names = inputs
-    .map((input) => basename(input).replace(/\.gz$/i, ''))
+    .map((input) => (input === '-' ? 'stdin' : basename(input).replace(/\.gz$/i, '')))
     .map((name) => basename(name, extname(name)));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new UsageError(`Two inputs would both be written as ${twice}: give them other names.`);
@@ -64,10 +133,16 @@ export function outputTargets(
       path,
       async keep(result) {
         makeFolder(target);
-        await place(result, path(result.outcome.output!.ending));
+        await replaceFile(result, linkedPath(path(result.outcome.output!.ending)));
       },
     };
   });
+}
+
+/** The file that a shell's `>` would create: a link to a file that does not exist yet is followed and stays a link. */
+function linkedPath(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? linkedPath(resolve(dirname(path), readlinkSync(path))) : path;
 }
 
 async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.WritableStream): Promise<void> {
@@ -76,43 +151,45 @@ async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.Writab
   try {
     await pipeline(source, stdout, { end: false });
   } catch (error) {
-    // A reader that has had enough is no fault of the Run: the program's exit status tells it (see program.ts).
+    // If the reader closes the pipe early, the Run has not failed; the exit status of the program reports it (see
+    // program.ts).
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   }
 }
 
-async function pour({ outcome, outputPath }: LocalResult, target: string): Promise<void> {
+async function writeInto({ outcome, outputPath }: LocalResult, target: string): Promise<void> {
   const { bytes } = outcome.output!;
   await pipeline(bytes === null ? createReadStream(outputPath) : Readable.from([bytes]), createWriteStream(target));
 }
 
-/** What open(2) is asked for by all programs that make files; the umask takes from it. */
+/** The mode that programs usually pass to open(2) for new files; the umask is applied to it. */
 const NEW_FILE_MODE = 0o666;
 
-/** Of a mode, without the file's type. */
+/** Permission bits of a mode, without the file type. */
 const PERMISSIONS = 0o777;
 
-/** @param name the file, or a link to it, which stays one */
-async function place({ outcome, outputPath }: LocalResult, name: string): Promise<void> {
+/** @param name the file, or a link to it, which stays a link */
+async function replaceFile({ outcome, outputPath }: LocalResult, name: string): Promise<void> {
   const known = statSync(name, { throwIfNoEntry: false });
   const target = known === undefined ? name : realpathSync(name);
-  // A rename asks for the folder's permission alone; who has made a file read-only means it.
+  // A rename only needs write permission for the folder. This check respects files that were made read-only.
   if (known !== undefined) accessSync(target, constants.W_OK);
-  // Not the target's name and more: that may be longer than a name can be.
-  const beside = join(dirname(target), `.${randomUUID()}.part`);
+  // The temporary name is not derived from the target's name, because the result could be longer than a file name may
+  // be.
+  const temporaryPath = join(dirname(target), `.${randomUUID()}.part`);
   try {
     const { bytes } = outcome.output!;
-    if (bytes !== null) writeFileSync(beside, bytes);
-    else await move(outputPath, beside);
-    // As if it were written there, whatever its way: spooled files are for their owner alone.
-    chmodSync(beside, known === undefined ? NEW_FILE_MODE & ~process.umask() : known.mode & PERMISSIONS);
-    renameSync(beside, target);
+    if (bytes !== null) writeFileSync(temporaryPath, bytes);
+    else await move(outputPath, temporaryPath);
+    // Gives the file the mode of a directly written file, because spooled files are readable by their owner only.
+    chmodSync(temporaryPath, known === undefined ? NEW_FILE_MODE & ~process.umask() : known.mode & PERMISSIONS);
+    renameSync(temporaryPath, target);
   } finally {
-    rmSync(beside, { force: true });
+    rmSync(temporaryPath, { force: true });
   }
 }
 
-/** A rename, or a copy where the two are on different file systems. */
+/** Renames, or copies if the paths are on different file systems. */
 async function move(from: string, to: string): Promise<void> {
   try {
     renameSync(from, to);
@@ -120,4 +197,36 @@ async function move(from: string, to: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
     await copyFile(from, to);
   }
+}
+
+// Destinations of the rows that a Template rejects (`on_error: reject`): a file, or a folder with one file per input.
+
+/** @param target the value of --rejects; undefined: rejected rows are not written */
+export function rejectTargets(
+  inputs: readonly string[],
+  target: string | undefined,
+  stdout: NodeJS.WritableStream,
+): readonly OutputTarget[] {
+  if (target === undefined) return [];
+  if (target === '-') throw new UsageError('--rejects takes the path of a file or folder.');
+  return outputTargets(inputs, target, stdout).map((one) => ({
+    input: one.input,
+    // Rejected rows are always CSV, independent of the output format.
+    path: () => one.path('csv'),
+    async keep(result) {
+      const { outcome, outputPath } = result;
+      if (outcome.rejects === null) return;
+      await one.keep({
+        ...result,
+        outcome: { ...outcome, output: outcome.rejects },
+        outputPath: outputPath + REJECTS_SUFFIX,
+      });
+    },
+  }));
+}
+
+/** @throws UsageError if two files would have the same path */
+export function refuseSamePath(outputs: readonly (string | null)[], rejects: readonly (string | null)[]): void {
+  const same = rejects.find((path) => path !== null && outputs.includes(path));
+  if (same !== undefined) throw new UsageError(`Output and rejected rows would both be written to ${same}.`);
 }

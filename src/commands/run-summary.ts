@@ -1,24 +1,24 @@
-// What `run` says of each file on standard error: counts by operation and code, never a value.
+// The summary that `run` prints for each file on standard error: counts by operation and code, never a value.
 import type { RunOutcome } from '../../workers/protocol/messages.ts';
-import type { CodeCounts, ReportedPlace } from '../../workers/run/report.ts';
+import type { CodeCounts, ReportedPlace, RunReport } from '../../workers/protocol/report.ts';
 
 export interface LocalResult {
   readonly input: string;
   readonly outcome: RunOutcome;
-  /** In how many parts it was done; 1: as a whole. */
+  /** Number of parts in which the file was processed; 1: as a whole. */
   readonly parts: number;
-  /** Where the output is when it is not in `outcome.output.bytes`. */
+  /** Path of the output if it is not in `outcome.output.bytes`. */
   readonly outputPath: string;
   readonly milliseconds: number;
 }
 
 export interface Summary {
   readonly json: boolean;
-  /** Rejected rows go to a file, whose name the author has just written. */
+  /** Rejected rows are written to a file, so the summary need not suggest that. */
   readonly keepsRejects: boolean;
 }
 
-/** One JSON line, or a few lines to read. */
+/** One JSON line, or a few lines for people. */
 export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary): string {
   const { input, outcome, milliseconds } = result;
   const { report, rowsWritten, truncated, failure } = outcome;
@@ -38,11 +38,42 @@ export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary):
   if (failure !== null) return `${input}: failed after ${counted(report.rows_read, 'row')}`;
   const head = `${input}: ${counted(report.rows_read, 'row')} read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
   return [
-    head + (truncated ? ', cut at the cap' : ''),
+    head + (truncated ? ', truncated at the row or size limit' : ''),
+    ...guessLines(report.input),
+    ...readingLines(report.input),
     ...codeLines('input', report.input.errors, report.input.places),
     ...operationLines(result),
+    ...outputLines(report),
     ...(report.rejects === undefined ? [] : [rejectedLine(report.rejects.rows, keepsRejects)]),
   ].join('\n');
+}
+
+function outputLines({ output, input }: RunReport): string[] {
+  const { formulas_guarded: guarded, errors = {} } = output;
+  const guard = `  output: ${counted(guarded, 'cell')} got a ' in front, because a spreadsheet could run the text as a formula (output.formula_guard)`;
+  return [...(guarded > 0 ? [guard] : []), ...codeLines('output', errors, input.places)];
+}
+
+/** Lines about how the file was read, if that was guessed, and about what was left out. */
+function readingLines(input: RunReport['input']): string[] {
+  const { delimiter, quotes_after_space, nul_bytes = 0, comment_lines = 0, header_lines = 1 } = input;
+  const { values_beside_list: beside = 0 } = input;
+  const above = (input.header_row ?? 0) + 1 - header_lines;
+  return [
+    ...(above > 0
+      ? [`  input: ${counted(above, 'record')} above the header left out (header_row: ${input.header_row})`]
+      : []),
+    ...((delimiter?.length ?? 0) > 1 ? [`  input: read with the delimiter ${JSON.stringify(delimiter)}`] : []),
+    ...(input.escape === undefined ? [] : ['  input: read with backslash escapes']),
+    ...(quotes_after_space === true ? ['  input: read with quotes after spaces'] : []),
+    ...(nul_bytes > 0 ? [`  input: ${counted(nul_bytes, 'NUL byte')} left out`] : []),
+    ...(comment_lines > 0 ? [`  input: ${counted(comment_lines, 'comment line')} left out`] : []),
+    ...(beside > 0
+      ? [
+          `  input: ${counted(beside, 'value')} beside the list of records left out (input.json.records: "" reads them too)`,
+        ]
+      : []),
+  ];
 }
 
 function rejectedLine(rows: number, isKept: boolean): string {
@@ -62,14 +93,36 @@ function operationLines({ outcome }: LocalResult): string[] {
   });
 }
 
+function guessLines({ encoding, encoding_guess }: RunReport['input']): string[] {
+  if (encoding_guess === undefined) return [];
+  return [
+    `  input: read as ${encoding} because it shows ${encoding_guess}; input.csv.encoding: ${encoding} makes it certain`,
+  ];
+}
+
+/** Explanations of codes whose counts include values that were read under an assumption. */
+const HINTS: Readonly<Record<string, string>> = {
+  DATE_IN_DST_GAP: ' (local times that do not exist because the clock changed; "dst" sets how they are read)',
+  DATE_IN_DST_OVERLAP:
+    ' (local times that exist twice because the clock changed; the earlier one is used unless "dst" is set)',
+};
+
 function codeLines(place: string, counts: CodeCounts, places: readonly ReportedPlace[] = []): string[] {
   return Object.entries(counts).map(
-    ([code, { count, rows }]) => `  ${place}: ${code} ${counted(count, 'time')}, first in ${rowsText(rows, places)}`,
+    ([code, { count, rows }]) =>
+      `  ${place}: ${code} ${counted(count, 'time')}, ${rowsText(rows, places)}${HINTS[code] ?? ''}`,
   );
 }
 
-/** Of a workbook as a spreadsheet program counts them, else as the data does. */
+/**
+ * Row numbers as a spreadsheet program shows them for a workbook, otherwise as row numbers of the data. Rows that
+ * operations added have no number.
+ */
 function rowsText(rows: readonly number[], places: readonly ReportedPlace[]): string {
+  return rows.length === 0 ? 'in rows that operations added' : `first in ${numbersOf(rows, places)}`;
+}
+
+function numbersOf(rows: readonly number[], places: readonly ReportedPlace[]): string {
   const found = places.filter(({ row }) => rows.includes(row));
   if (found.length === 0) return `rows ${rows.join(' ')}`;
   return [...new Set(found.map(({ sheet }) => sheet))]

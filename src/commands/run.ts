@@ -1,30 +1,295 @@
-// `template-run run`: applies a Template file to local files with the engine's own threads, without a server.
+// `template-run run`: applies a Template file to local files with an engine in this process, without a server.
+
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { TemplateText } from '../../workers/template/template-text.ts';
-import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
-import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
+import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { outputFormats } from '../../workers/output/index.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import type { RowPlace } from '../../workers/protocol/failure.ts';
+import type { TemplateOperation } from '../../workers/template/template.ts';
+import { parseTemplate, type TemplateText } from '../../workers/template/template-text.ts';
+import { suggestion } from '../../workers/values/suggestion.ts';
+import {
+  defaultMemoryBudgetBytes,
+  MEMORY_BUDGET_BYTES_MAX,
+  MEMORY_BUDGET_BYTES_MIN,
+} from '../admission/memory-budget.ts';
 import { parseBytes } from '../setting-reader.ts';
-import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { delimiter } from './delimiter.ts';
-import { endingNotes } from './ending-notes.ts';
-import { failingRowLines } from './failing-row.ts';
-import { flagsHelp, parseFlags } from './flags.ts';
+import {
+  type Command,
+  type CommandIo,
+  delimiter,
+  EXIT_FAILED,
+  EXIT_OK,
+  type Flags,
+  flagsHelp,
+  parseFlags,
+  QUIET_FLAG,
+  UsageError,
+} from './command.ts';
 import { LocalEngine } from './local-engine.ts';
-import { readLocalTables, readLocalTemplate } from './local-template.ts';
-import { type OutputTarget, outputTargets } from './output-targets.ts';
-import { Progress } from './progress.ts';
-import { progressLine } from './progress-line.ts';
-import { refuseOverwriting } from './refuse-overwriting.ts';
-import { refuseSamePath, rejectTargets } from './reject-targets.ts';
+import { refuseSecondStandardInput } from './local-input.ts';
+import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
+import {
+  type OutputTarget,
+  outputTargets,
+  refuseOverwriting,
+  refuseSamePath,
+  rejectTargets,
+} from './output-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
+import { type LocalTemplate, readLocalTables, readLocalTemplate } from './template-file.ts';
+import { alignedLines, Progress, painted } from './terminal.ts';
+
+// The arguments of `run`: which of them is the Template, which are the inputs, and which format the output has.
+
+export interface RunArguments {
+  /** Path of the Template; null: the operations are on the command line, or the files are converted only. */
+  readonly templatePath: string | null;
+  readonly inputs: readonly string[];
+  /** The output is a table for a terminal. */
+  readonly isTable: boolean;
+  /** The Template if it is valid; otherwise null, after its problems have been written to `stderr`. */
+  read(stderr: NodeJS.WritableStream): LocalTemplate | null;
+}
+
+/** @throws UsageError if a file is missing, or if an operation or the format is not valid */
+function runArguments({ values, lists, positionals }: Flags): RunArguments {
+  const expressions = lists.get('expression') ?? [];
+  const to = formatOf(values.get('to'));
+  const isConversion = to !== null && positionals.length === 1 && !isYaml(positionals[0]!);
+  const isTable = to === 'table';
+  if (expressions.length > 0 || isConversion) {
+    if (positionals.length === 0) throw new UsageError('Write an input file; "-" is standard input.');
+    const template = positionals.find(isYaml);
+    if (template !== undefined) {
+      throw new UsageError(`With -e all files are inputs: leave ${template} out, or write the operations into it.`);
+    }
+    const format = to ?? formatOfEnding(values.get('output')) ?? 'csv';
+    const read = operationsTemplate(expressions, format);
+    return { templatePath: null, inputs: positionals, isTable, read: () => read };
+  }
+  const [templatePath, ...inputs] = positionals;
+  if (templatePath === undefined || inputs.length === 0) {
+    throw new UsageError('Write a Template file and an input file, or operations with -e and an input file.');
+  }
+  refuseSwapped(templatePath, inputs[0]!);
+  return {
+    templatePath,
+    inputs,
+    isTable,
+    read(stderr) {
+      const read = readLocalTemplate(templatePath, stderr);
+      if (read !== null) return to === null ? read : withFormat(read.template, to);
+      if (isYaml(inputs[0]!) && !isYaml(templatePath)) stderr.write(`${swapped(templatePath, inputs[0]!)}\n`);
+      return null;
+    },
+  };
+}
+
+function formatOf(to: string | undefined): string | null {
+  if (to === undefined || TO_FORMATS.includes(to)) return to ?? null;
+  throw new UsageError(`--to takes ${TO_FORMATS.join(', ')}.${suggestion(to, TO_FORMATS)}`);
+}
+
+/** Without a Template, the extension of the output file determines the format. */
+function formatOfEnding(output = ''): string | undefined {
+  const ending = extname(output).slice(1).toLowerCase();
+  return TO_FORMATS.find((format) => format === ending && format !== 'table');
+}
+
+/**
+ * Detects a swapped Template and input. Only refuses if the input is YAML and the Template is not, because a .json
+ * file may be either.
+ */
+function refuseSwapped(templatePath: string, input: string): void {
+  if (isYaml(templatePath) || /\.json$/i.test(templatePath) || !isYaml(input)) return;
+  throw new UsageError(swapped(templatePath, input));
+}
+
+function swapped(templatePath: string, input: string): string {
+  return `The Template comes first: write run ${input} ${templatePath}.`;
+}
+
+function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+// The progress line of `run`. Contains only counts, nothing from the files.
+
+const BYTES_PER_MB = 1_000_000;
+
+/** @param files total number of files, and the number done so far */
+export function progressLine(
+  files: { readonly all: number; readonly done: () => number },
+  engine: Pick<LocalEngine, 'progress' | 'inputBytes' | 'writtenBytes'>,
+  seconds: number,
+): string {
+  const { rows, bytes } = engine.progress;
+  const { inputBytes, writtenBytes } = engine;
+  // With --show-cell a file is read twice, so its bytes can exceed its size.
+  const percentage = inputBytes === 0 ? 0 : Math.min(100, Math.floor((bytes / inputBytes) * 100));
+  return [
+    ...(files.all === 1 ? [] : [`${files.done()} of ${files.all} files done`]),
+    `${percentage} % (${megabytes(bytes)} of ${megabytes(inputBytes)} MB) read`,
+    `${rows} rows`,
+    `${megabytes(writtenBytes)} MB written`,
+    `${seconds} s`,
+  ].join(', ');
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / BYTES_PER_MB).toFixed(1);
+}
+
+// Warns if an output file has the extension of a different format than the Template writes. Spreadsheet programs call
+// a CSV named report.xlsx broken, and the format depends on the Template only.
+
+/** Other common extensions of a format. */
+const OTHER_ENDINGS: ReadonlyMap<string, string> = new Map([
+  ['jsonl', 'ndjson'],
+  ['tab', 'tsv'],
+  ['xls', 'xlsx'],
+  ['xlsm', 'xlsx'],
+]);
+
+/** Extensions of compressed files, which `run` does not write. */
+const COMPRESSED: readonly string[] = ['gz', 'zst', 'zip'];
+
+/**
+ * @param paths paths of the outputs; null: standard output
+ * @param ending extension of the Template's outputs, without a dot
+ * @param others other extensions that also fit the format
+ * @returns one line for each file with an unsuitable extension
+ */
+function endingNotes(paths: readonly (string | null)[], ending: string, others: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => {
+    const own = path === null ? '' : extname(path).slice(1).toLowerCase();
+    if (COMPRESSED.includes(own))
+      return [`note: ${path} will contain uncompressed ${ending}: run does not compress its outputs.`];
+    const format = OTHER_ENDINGS.get(own) ?? own;
+    if (!outputFormats.has(format) || format === ending || others.includes(format)) return [];
+    return [
+      `note: ${path} will contain ${ending}, as the Template says. For ${own}, write output: {format: ${format}} in the Template.`,
+    ];
+  });
+}
+
+// `run --show-cell`: shows the row that ended a Run, as it was before the failing operation, on the author's own
+// terminal. Messages and reports never contain cell values, so the file is read a second time, with only the
+// operations before the failing one.
+
+/** Maximum number of cells shown, which is more than fills a screen. */
+const CELLS_MAX = 40;
+
+/** Maximum number of characters shown per cell. */
+const CELL_CHARACTERS_MAX = 500;
+
+/**
+ * Lines for the terminal: the failing cell, then the whole row. If the row cannot be reproduced, a line that says so.
+ */
+async function failingRowLines(
+  engine: LocalEngine,
+  input: string,
+  template: TemplateText,
+  place: RowPlace,
+): Promise<readonly string[]> {
+  if (place.row === null) return ['  the row cannot be shown: an operation added it, it is not in the file'];
+  const { outcome } = await engine.run(input, failingRowTemplate(template, place));
+  engine.discard(input);
+  const bytes = outcome.output?.bytes;
+  const text = bytes === undefined || bytes === null ? '' : Buffer.from(bytes).toString('utf8');
+  const [line = ''] = text.split('\n');
+  if (outcome.failure !== null || line === '')
+    return ['  the row cannot be shown: it is not among the rows before that operation'];
+  const row = Object.entries(JSON.parse(line) as Readonly<Record<string, unknown>>);
+  const { column } = place;
+  const shown = column === null ? row : row.filter(([name]) => name === column);
+  const rest = column === null ? [] : row.filter(([name]) => name !== column);
+  const cells = [...shown, ...rest].slice(0, CELLS_MAX);
+  const more = row.length - cells.length;
+  return [
+    ...cells.map(
+      ([name, cell], index) => `  ${index < shown.length && column !== null ? '>' : ' '} ${cellText(name, cell)}`,
+    ),
+    ...(more > 0 ? [`    and ${more} more columns`] : []),
+  ];
+}
+
+function cellText(name: string, cell: unknown): string {
+  const text = JSON.stringify(cell);
+  const cut =
+    text.length > CELL_CHARACTERS_MAX ? `${text.slice(0, CELL_CHARACTERS_MAX)}... (${text.length} characters)` : text;
+  return `${JSON.stringify(name)}: ${cut}`;
+}
+
+/** A Template that outputs the one row as it was before the operation. Rows that fail earlier are dropped. */
+export function failingRowTemplate({ source, format }: TemplateText, { row, step }: RowPlace): TemplateText {
+  const checked = checkTemplate(source, format);
+  const parsed = parseTemplate(source, format);
+  if ('problems' in checked || 'problems' in parsed) throw new Error('a Template that ran is not sound');
+  const { input, tables, defaults } = parsed.text.root.value as Readonly<Record<string, object | undefined>>;
+  const before = checked.template.operations.slice(0, step).map(written);
+  const json = JSON.stringify({
+    input,
+    tables,
+    defaults: { ...defaults, on_error: 'drop_row', max_errors: null, max_error_ratio: null },
+    operations: [...before, { op: 'filter', where: `run.row == ${row}` }],
+    output: { format: 'ndjson' },
+  });
+  return { source: json, format: 'json', sha256: createHash('sha256').update(json).digest('hex') };
+}
+
+/** The operation in the form of a Template file. */
+function written({ name, where, ifMissing, onError, parameters }: TemplateOperation): object {
+  return {
+    ...parameters,
+    op: name,
+    ...(where === null ? {} : { where }),
+    if_missing: ifMissing,
+    on_error: onError === 'fail' || onError === 'reject' ? 'drop_row' : onError,
+  };
+}
+
+// The output of `run --to table`: the CSV of a Run, written again with aligned columns.
+
+/** Extension of tables in a folder. */
+const TABLE_ENDING = 'txt';
+
+/** The result with the table as its output, in a file beside the CSV. */
+async function asTable(result: LocalResult): Promise<LocalResult> {
+  const { outcome, outputPath } = result;
+  const output = outcome.output!;
+  const { bytes } = output;
+  const open = (): AsyncIterable<string> =>
+    bytes === null ? createReadStream(outputPath, 'utf8') : Readable.from([Buffer.from(bytes).toString('utf8')]);
+  const path = `${outputPath}.${TABLE_ENDING}`;
+  await pipeline(Readable.from(alignedLines(open, TABLE_DELIMITER)), createWriteStream(path, { mode: 0o600 }));
+  const table = { ...output, bytes: null, sizeBytes: statSync(path).size, ending: TABLE_ENDING };
+  return { ...result, outputPath: path, outcome: { ...outcome, output: table } };
+}
 
 const FLAGS = {
+  expression: {
+    kind: 'list',
+    short: 'e',
+    placeholder: 'OPERATION',
+    purpose: "an operation as in a Template, such as 'sort: amount'; repeatable, instead of a Template (none)",
+  },
+  to: {
+    kind: 'value',
+    placeholder: 'FORMAT',
+    purpose: `output format, one of ${TO_FORMATS.join(', ')}; table is text with aligned columns (as the Template says)`,
+  },
   output: {
     kind: 'value',
     short: 'o',
     placeholder: 'PATH',
     purpose:
-      'file, or folder when it is one, ends in / or there are several inputs; "-" is standard output (standard output)',
+      'file, or a folder if it exists, ends with / or there are several inputs; "-" is standard output (standard output)',
   },
   rejects: {
     kind: 'value',
@@ -32,44 +297,47 @@ const FLAGS = {
     purpose: 'file or folder, as -o, for rows that the Template rejects with on_error: reject (they are only counted)',
   },
   tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
-  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, each a file of its name (none)' },
-  delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as the Template says, else detected)' },
+  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, one file for each (none)' },
+  delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as in the Template, otherwise detected)' },
   'header-row': {
     kind: 'value',
     placeholder: 'N',
-    purpose: '0-based record of the header (as the Template says, else detected)',
+    purpose: '0-based record of the header (as in the Template, otherwise detected)',
   },
   workers: {
     kind: 'value',
     placeholder: 'N',
     purpose:
-      'threads (one for each file, at most the number of cores, and where a core is left a second that reads ahead in ' +
-      'a large CSV); a single file of more than 256 MiB is shared by so many where each operation looks at one row alone',
+      'threads (one for each file, at most the number of cores; if a core is free, another one reads ahead in a large ' +
+      'file); a single file of more than 256 MiB is divided between them if each operation needs only one row at a time',
   },
   'memory-budget': {
     kind: 'value',
     placeholder: 'SIZE',
-    purpose: 'such as 256MiB (60 % of what the process may use)',
+    purpose: 'such as 256MiB (60 % of the memory that the process may use)',
   },
   'show-cell': {
     kind: 'switch',
-    purpose: 'where a row ends the run, its cells as they came to that operation, on standard error (off)',
+    purpose: 'if a row ends the run, prints its cells before that operation on standard error (off)',
   },
   progress: {
     kind: 'switch',
-    purpose:
-      'how far it is, also where standard error is no terminal: lines that stay (on a terminal one, written over)',
+    purpose: 'prints progress lines even if standard error is not a terminal (off: one line, on a terminal only)',
   },
+  quiet: QUIET_FLAG,
   json: { kind: 'switch', purpose: 'the summary as one JSON line for each input (off)' },
 } as const;
 
 export const command: Command = {
   name: 'run',
   usage: `template-run run TEMPLATE INPUT... [-o FILE or DIR]
+       template-run run -e OPERATION... INPUT... [-o FILE or DIR]
+       template-run run --to FORMAT INPUT [-o FILE or DIR]
 
-Applies the Template file (JSON or YAML) to each input (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard input). The
-output goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
-standard error, failures as CODE: message.
+Applies the Template file (JSON or YAML) to each input (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard
+input). With -e, the operations come from the command line instead of a Template file. With --to and a single file, the
+file is converted. The output goes to standard output, or with -o to a file or into a folder (one file for each input).
+Progress and summary are on standard error, failures as CODE: message.
 
 ${flagsHelp(FLAGS)}
 
@@ -78,27 +346,29 @@ Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
 };
 
 async function runFiles(args: readonly string[], io: CommandIo): Promise<number> {
-  const { values, switches, positionals } = parseFlags(args, FLAGS);
-  const [templatePath, ...inputs] = positionals;
-  if (templatePath === undefined || inputs.length === 0)
-    throw new UsageError('Write a Template file and an input file.');
-  refuseSwapped(templatePath, inputs[0]!);
+  const flags = parseFlags(args, FLAGS);
+  const { values, switches } = flags;
+  const { templatePath, inputs, isTable, read: readTemplate } = runArguments(flags);
+  refuseSecondStandardInput([templatePath, ...inputs]);
   const outputs = outputTargets(inputs, values.get('output') ?? null, io.stdout);
   const rejects = rejectTargets(inputs, values.get('rejects'), io.stdout);
-  const read = readLocalTemplate(templatePath, io.stderr);
-  if (read === null) {
-    if (isYaml(inputs[0]!) && !isYaml(templatePath)) io.stderr.write(`${swapped(templatePath, inputs[0]!)}\n`);
-    return EXIT_FAILED;
-  }
-  const { template, ending, otherEndings } = read;
+  const read = readTemplate(io.stderr);
+  if (read === null) return EXIT_FAILED;
+  const { template, otherEndings } = read;
+  const ending = isTable ? TABLE_ENDING : read.ending;
+  refuseBinaryOnTerminal(outputs, ending, io.stdout);
   const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
   const targets = outputs.map(({ path }) => path(ending));
   const rejectPaths = rejects.map(({ path }) => path(ending));
   refuseSamePath(targets, rejectPaths);
-  refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
-  // The summaries alone are JSON lines.
-  if (!switches.has('json'))
-    for (const note of endingNotes(targets, ending, otherEndings)) io.stderr.write(`${note}\n`);
+  refuseOverwriting([...targets, ...rejectPaths], {
+    files: [...(templatePath === null ? [] : [templatePath]), ...inputs],
+    folders,
+  });
+  // With --json only the summaries are printed, as JSON lines.
+  const [isJson, isQuiet] = [switches.has('json'), switches.has('quiet')];
+  const notes = isJson || isQuiet || isTable ? [] : endingNotes(targets, ending, otherEndings);
+  for (const note of notes) io.stderr.write(`${painted(io, 'stderr', 'note', note)}\n`);
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
@@ -118,11 +388,12 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let done = 0;
   const files = { all: outputs.length, done: () => done };
-  const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), switches.has('progress'));
+  const shows = isQuiet ? 'never' : switches.has('progress') ? 'always' : 'auto';
+  const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
   const showCell = switches.has('show-cell') ? template : null;
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
-    const succeeded = await runFile(engine, kept, { json: switches.has('json'), showCell }, { io, progress });
+    const succeeded = await runFile(engine, kept, { isJson, isQuiet, isTable, showCell }, { io, progress });
     done++;
     return succeeded;
   };
@@ -130,7 +401,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     const results = await Promise.all(outputs.map(runOne));
     return results.every(Boolean) ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    // Runs that lose their threads then are no fault.
+    // After an interrupt, Runs fail because their threads are gone; that is not a fault.
     if (!isInterrupted) throw error;
     return INTERRUPTED_STATUS;
   } finally {
@@ -140,7 +411,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   }
 }
 
-/** 128 and the number of SIGINT, as shells have it. */
+/** 128 plus the number of SIGINT, the convention of shells. */
 const INTERRUPTED_STATUS = 130;
 
 interface Terminal {
@@ -148,16 +419,19 @@ interface Terminal {
   readonly progress: Progress;
 }
 
-interface Telling {
-  readonly json: boolean;
-  /** The Template, where the row that ended the Run is to be shown. */
+interface Reporting {
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  /** The output is written again with aligned columns. */
+  readonly isTable: boolean;
+  /** The Template, if the row that ended the Run is to be shown. */
   readonly showCell: TemplateText | null;
 }
 
 async function runFile(
   engine: LocalEngine,
   targets: readonly OutputTarget[],
-  { json, showCell }: Telling,
+  { isJson, isQuiet, isTable, showCell }: Reporting,
   { io, progress }: Terminal,
 ): Promise<boolean> {
   const { input } = targets[0]!;
@@ -165,41 +439,40 @@ async function runFile(
   try {
     result = await engine.run(input);
     progress.clear();
-    if (result.outcome.failure === null) for (const target of targets) await target.keep(result);
+    const [output, ...rejects] = targets;
+    if (result.outcome.failure === null) {
+      await output!.keep(isTable ? await asTable(result) : result);
+      for (const target of rejects) await target.keep(result);
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     progress.clear();
-    io.stderr.write(`template-run run: ${(error as Error).message}\n`);
+    io.stderr.write(`${painted(io, 'stderr', 'error', 'template-run run:')} ${(error as Error).message}\n`);
     return false;
   } finally {
     engine.discard(input);
   }
   const { failure } = result.outcome;
   progress.clear();
-  if (failure !== null) io.stderr.write(`${failure.code}: ${failure.message}\n`);
+  if (failure !== null) io.stderr.write(`${painted(io, 'stderr', 'error', `${failure.code}:`)} ${failure.message}\n`);
   if (failure?.place !== undefined && showCell !== null) {
     const lines = await failingRowLines(engine, input, showCell, failure.place);
     io.stderr.write(`${lines.join('\n')}\n`);
   }
-  io.stderr.write(`${summaryOf(result, { json, keepsRejects: targets.length > 1 })}\n`);
+  if (isJson || !isQuiet) io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;
 }
 
-/** A Template may have any name; one that is called so stands first. What ends in .json may be either. */
-function refuseSwapped(templatePath: string, input: string): void {
-  if (isYaml(templatePath) || /\.json$/i.test(templatePath) || !isYaml(input)) return;
-  throw new UsageError(swapped(templatePath, input));
+/** Workbooks and Parquet files are not text, and would garble a terminal. */
+function refuseBinaryOnTerminal(outputs: readonly OutputTarget[], ending: string, stdout: NodeJS.WritableStream): void {
+  const isTerminal = (stdout as { readonly isTTY?: boolean }).isTTY === true;
+  if (!isTerminal || !BINARY_ENDINGS.includes(ending) || outputs[0]!.path(ending) !== null) return;
+  throw new UsageError(`The output is ${ending}, which a terminal cannot show. Write -o FILE.${ending}.`);
 }
 
-function swapped(templatePath: string, input: string): string {
-  return `The Template stands first: write run ${input} ${templatePath}.`;
-}
+const BINARY_ENDINGS: readonly string[] = ['xlsx', 'parquet'];
 
-function isYaml(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}
-
-/** One for each file. A single one is shared by several only on demand: each takes 30 MB. */
+/** One thread per file. A single file uses several threads only on request, because each thread takes 30 MB. */
 function threadsFor(inputs: number, workers: number | null): number {
   return inputs === 1 ? (workers ?? 1) : Math.min(inputs, workers ?? availableParallelism());
 }

@@ -1,31 +1,30 @@
-// `template-run studio`: a page on this machine that shows what each operation of a Template does to a sample file, while the
-// Template is written.
+// `template-run studio`: serves a local page that shows the effect of each operation of a Template on a sample file
+// while the Template is written.
 import { spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { parseTemplate, type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
-import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
-import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
+import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
 import { WatchThread, type WatchThreadSettings } from '../studio/watch-thread.ts';
 import { TestEngine } from '../template-tests/test-engine.ts';
-import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { flagsHelp, parseFlags } from './flags.ts';
-import { readLocalTables } from './local-template.ts';
+import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, flagsHelp, parseFlags, UsageError } from './command.ts';
+import { checkReadable } from './local-input.ts';
 import { draftOf, isSampleRefused } from './template-draft.ts';
+import { readLocalTables } from './template-file.ts';
 
 const FLAGS = {
-  port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0 takes any free one (0)' },
-  'no-open': { kind: 'switch', purpose: 'prints the address and opens no browser (off)' },
+  port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0: any free port (0)' },
+  'no-open': { kind: 'switch', purpose: 'prints the address without opening a browser (off)' },
   like: {
     kind: 'value',
     placeholder: 'TARGET',
-    purpose: 'a Template, a CSV or a JSON Schema that a draft gets its names of columns from (none)',
+    purpose: 'a Template, a CSV or a JSON Schema whose column names a draft uses (none)',
   },
   tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
-  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, each a file of its name (none)' },
+  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, one file for each (none)' },
 } as const;
 
 export const command: Command = {
@@ -33,12 +32,12 @@ export const command: Command = {
   usage: `template-run studio TEMPLATE SAMPLE
 
 Shows in a browser what each operation of the Template (JSON or YAML) does to the rows of the sample file, while you write it.
-The page is served on 127.0.0.1 to who has the address that is printed; rows never leave this machine. It writes the
-Template alone, when you save. A Template that is not there yet begins as a draft of the sample. Ctrl-C ends it.
+The page is served on 127.0.0.1, at an address with a secret token; rows never leave this machine. The studio writes only
+the Template, when you save it. If the Template does not exist, it starts with a draft for the sample. Ctrl-C stops it.
 
 ${flagsHelp(FLAGS)}
 
-Exit status: 0 ended, 1 the port cannot be had, 2 usage.`,
+Exit status: 0 ended, 1 the port cannot be opened, 2 usage.`,
   run: openStudio,
 };
 
@@ -53,13 +52,17 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const format = templateFormat(templatePath);
   if (format === null) throw new UsageError(`${templatePath}: a Template's name ends in .json, .yaml or .yml.`);
   const port = portOf(values.get('port') ?? '0');
-  checkFile(samplePath);
+  if (samplePath === '-') throw new UsageError('The studio reads the sample several times: write a file, not "-".');
+  checkReadable(samplePath);
   const like = values.get('like') ?? null;
-  if (like !== null) checkFile(like);
-  const draft = (): Promise<string> => draftOf(samplePath, like);
-  const beginning = existsSync(templatePath) ? '' : await beginningOf(draft, format, io);
+  if (like === '-') throw new UsageError('--like takes a file, not "-".');
+  if (like !== null) checkReadable(like);
+  const draft = (): Promise<string> => draftOf(samplePath, like, dirname(templatePath));
+  const isThere = lstatSync(templatePath, { throwIfNoEntry: false }) !== undefined;
+  if (isThere) checkReadable(templatePath);
+  const beginning = isThere ? '' : await beginningOf(draft, format, io);
   const store = new TemplateStore(resolve(templatePath), beginning);
-  // What cannot be read is said here, and not in the page.
+  // An unreadable Template is reported here, not in the page.
   store.read();
   const tables = readLocalTables(values.get('tables') ?? null);
   const secretsDirectory = values.get('secrets') ?? null;
@@ -102,8 +105,9 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
 }
 
 /**
- * What a Template begins with that is not there yet: a draft of the sample, or nothing where none can be made. A fault of ours is told
- * with its stack, and is no reason not to open: a Template can be written without a draft.
+ * Initial text of a Template that does not exist yet: a draft from the sample, or nothing if no draft can be made. A
+ * fault of the program is printed with its stack, but the studio still opens, because a Template can be written
+ * without a draft.
  */
 export async function beginningOf(
   make: () => Promise<string>,
@@ -120,7 +124,7 @@ export async function beginningOf(
   }
 }
 
-/** JSON has no comments: what is only offered is left out. */
+/** JSON has no comments, so the proposals of the draft are left out. */
 function withoutOffers(draft: string): string {
   const read = parseTemplate(draft, 'yaml');
   if ('problems' in read) throw new Error('a draft cannot be read');
@@ -148,7 +152,7 @@ async function serve(server: StudioServer, port: number, opens: boolean, io: Com
   return EXIT_OK;
 }
 
-/** Where there is none, the address is enough. */
+/** If no browser can be started, the printed address is enough. */
 function openBrowser(address: string, io: CommandIo): void {
   const [program, ...args] = process.platform === 'darwin' ? ['open'] : ['xdg-open'];
   const child = spawn(program!, [...args, address], { stdio: 'ignore', detached: true });
@@ -159,9 +163,4 @@ function openBrowser(address: string, io: CommandIo): void {
 function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX) throw new UsageError('--port takes a number up to 65535.');
   return Number(text);
-}
-
-function checkFile(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile()) throw new UsageError(`${path} is no file.`);
 }

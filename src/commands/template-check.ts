@@ -1,35 +1,39 @@
-// `template check`: every problem of Template files, with its place and what to write instead; and what is no mistake but
-// may not be meant, as notes.
+// `template check`: prints every problem of Template files with its position and a suggested fix. Notes point out
+// constructs that are valid but may be unintended.
 import { explainTemplate } from '../../workers/plan/explain.ts';
-import type { ScanNote } from '../../workers/plan/scan.ts';
-import { HINTED_COLUMNS_MAX, undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
+import { HINTED_COLUMNS_MAX, undeclaredNotes } from '../../workers/template/file-columns.ts';
 import { placeOfName } from '../../workers/template/place-of-name.ts';
+import type { ScanNote } from '../../workers/template/scan.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
-import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { parseFlags } from './flags.ts';
-import { JSON_FLAGS } from './json-flag.ts';
+import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, JSON_FLAGS, parseFlags, UsageError } from './command.ts';
+import { refuseSecondStandardInput, UnreadableFileError, withLocalFile } from './local-input.ts';
 import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
 
 export const CHECK_FLAGS = {
   ...JSON_FLAGS,
+  ...FORMAT_FLAGS,
   strict: {
     kind: 'switch',
     purpose:
-      'a column that is read and not declared is a problem (on where a Template has other_columns: drop, else off)',
+      'a column that is read but not declared is a problem (on if the Template has other_columns: drop, otherwise off)',
   },
   sample: {
     kind: 'value',
     placeholder: 'FILE',
     purpose:
-      'a column that an operation reads and this file does not have is a problem (off: files are taken to have it)',
+      'a column that an operation reads but this file ("-" is standard input) lacks is a problem (off: files are assumed to have it)',
   },
-  lenient: { kind: 'switch', purpose: 'such a column is a note, also with other_columns: drop (off)' },
+  lenient: {
+    kind: 'switch',
+    purpose: 'a column that is read but not declared is only a note, also with other_columns: drop (off)',
+  },
 } as const;
 
 type Note = Omit<Problem, 'code'>;
 
-/** Problems go to standard output, one line each; with --json one line for each file. */
+/** Writes problems to standard output, one line each; with --json one line per file. */
 export async function checkFiles(args: readonly string[], io: CommandIo): Promise<number> {
   const { positionals, switches, values } = parseFlags(args, CHECK_FLAGS);
   if (positionals.length === 0) throw new UsageError('Write one or more Template files.');
@@ -38,29 +42,69 @@ export async function checkFiles(args: readonly string[], io: CommandIo): Promis
     isAsked: switches.has('strict'),
     isStrict: (template: Template) => isStrict(template, switches),
   };
-  let status = EXIT_OK;
-  for (const path of positionals) {
-    const file = await readTemplateFile(path);
-    const found = findings(file, strictness);
-    const problems = [...found.problems, ...(await problemsOfSample(file, values.get('sample')))];
-    const notes = problems.length > found.problems.length ? [] : found.notes;
-    if (problems.length > 0) status = EXIT_FAILED;
-    if (switches.has('json')) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
-    else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
-    else
-      io.stdout.write(
-        `${path}: sound\n${notes.map(({ line, message }) => `  note, line ${line}: ${message}\n`).join('')}`,
-      );
-  }
-  return status;
+  const form = { asJson: switches.has('json'), asAnnotations: wantsAnnotations(values) };
+  const sample = values.get('sample');
+  refuseSecondStandardInput([...positionals, sample]);
+  const checkAll = async (samplePath?: string): Promise<number> => {
+    let status = EXIT_OK;
+    for (const path of positionals) {
+      const file = await readTemplateFile(path);
+      const found = findings(file, strictness);
+      const problems = [...found.problems, ...(await problemsOfSample(file, samplePath))];
+      const notes = problems.length > found.problems.length ? [] : found.notes;
+      if (problems.length > 0) status = EXIT_FAILED;
+      writeFindings({ path, problems, notes }, form, io);
+    }
+    return status;
+  };
+  return sample === undefined ? await checkAll() : await withSample(sample, checkAll);
 }
 
-/** A Template that lets no other column through names all columns that it knows: one more is a slip of the pen. */
+async function withSample(sample: string, checkAll: (path: string) => Promise<number>): Promise<number> {
+  try {
+    return await withLocalFile(sample, checkAll);
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    throw new UsageError(`The sample cannot be read: ${error.message}`, false);
+  }
+}
+
+interface Findings {
+  readonly path: string;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly Note[];
+}
+
+interface Form {
+  readonly asJson: boolean;
+  readonly asAnnotations: boolean;
+}
+
+function writeFindings({ path, problems, notes }: Findings, { asJson, asAnnotations }: Form, io: CommandIo): void {
+  if (asAnnotations) io.stdout.write(annotationsOf({ path, problems, notes }));
+  else if (asJson) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
+  else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
+  else
+    io.stdout.write(
+      `${path}: valid\n${notes.map(({ line, message }) => `  note, line ${line}: ${message}\n`).join('')}`,
+    );
+}
+
+function annotationsOf({ path, problems, notes }: Findings): string {
+  const errors = problems.map(({ code, ...problem }) => ({ level: 'error' as const, title: code, ...problem }));
+  const notices = notes.map((note) => ({ level: 'notice' as const, title: 'Note', ...note }));
+  return [...errors, ...notices].map((found) => annotationLine({ file: path, ...found })).join('');
+}
+
+/**
+ * A Template that drops all other columns declares every column it knows, so an undeclared column name is probably a
+ * typing error.
+ */
 function isStrict({ input }: Template, switches: ReadonlySet<string>): boolean {
   return switches.has('strict') || (input.otherColumns === 'drop' && !switches.has('lenient'));
 }
 
-/** Loaded when there is one: a check alone reads no file of data. */
+/** Loaded on demand, because a check without a sample reads no data file. */
 async function problemsOfSample(file: TemplateFile, path: string | undefined): Promise<readonly Problem[]> {
   const { template, source, format } = file;
   if (path === undefined || template === null) return [];
@@ -72,7 +116,7 @@ async function problemsOfSample(file: TemplateFile, path: string | undefined): P
 }
 
 interface Strictness {
-  /** By a flag. */
+  /** Requested by a flag. */
   readonly isAsked: boolean;
   readonly isStrict: (template: Template) => boolean;
 }

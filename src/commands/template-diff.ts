@@ -1,30 +1,31 @@
-// `template diff`: what a change of a Template changes. Both are applied to the inputs of all their tests and to sample files,
-// and the rows are compared, whatever format they are written in.
+// `template diff`: shows the effect of a change to a Template. Applies both versions to the inputs of all their tests
+// and to sample files, and compares the rows, independent of the output format.
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import { lineDiff } from '../template-tests/line-diff.ts';
 import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } from '../template-tests/run-tests.ts';
 import type { TestEngine } from '../template-tests/test-engine.ts';
-import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { parseFlags } from './flags.ts';
-import { readLocalTables } from './local-template.ts';
-import { DIFF_FLAGS } from './template-diff-flags.ts';
-import { problemLines, readTemplateFile, type TemplateFile, testedFile } from './template-file.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
+import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT } from './local-input.ts';
+import { problemLines, readLocalTables, readTemplateFile, type TemplateFile, testedFile } from './template-file.ts';
+import { DIFF_FLAGS } from './template-flags.ts';
 
-/** One thing that both Templates were applied to, and the lines in which they differ; none: nothing changes. */
+/** An input to which both Templates were applied, and the lines that differ; an empty list means no change. */
 interface Compared {
   readonly of: string;
   readonly changes: readonly string[];
-  /** The code with which both Templates failed alike: that says little about the change. */
+  /** The error code with which both Templates failed. Such an input says little about the change. */
   readonly failed?: string;
 }
 
-/** Differences go to standard output; with --json as one line. */
+/** Writes differences to standard output; with --json as one line. */
 export async function diffTemplates(args: readonly string[], io: CommandIo, engine: TestEngine): Promise<number> {
   const { positionals, switches, values } = parseFlags(args, DIFF_FLAGS);
   const [oldPath, newPath, ...samples] = positionals;
   if (oldPath === undefined || newPath === undefined) throw new UsageError('Write the old and the new Template file.');
+  refuseSecondStandardInput(positionals);
   const before = await readTemplateFile(oldPath);
   const after = await readTemplateFile(newPath);
   const broken = [before, after].filter(({ template }) => template === null);
@@ -46,19 +47,19 @@ export async function diffTemplates(args: readonly string[], io: CommandIo, engi
   return changed.length > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-/** What a file must have and what comes out, one column a line. */
+/** The required columns of a file and the output columns, one per line. */
 function columnsText({ template }: TemplateFile): string {
   const { file_columns: fileColumns, output } = explainTemplate(template!);
   return [
     ...fileColumns.map(
-      ({ name, ifMissing }) => `reads ${JSON.stringify(name)}${ifMissing === 'fail' ? '' : ' where it is there'}`,
+      ({ name, ifMissing }) => `reads ${JSON.stringify(name)}${ifMissing === 'fail' ? '' : ' if it exists'}`,
     ),
     ...output.columns.map(({ name, type }) => `writes ${JSON.stringify(name)} ${type}`),
     `writes ${output.format}\n`,
   ].join('\n');
 }
 
-/** Of a test that both have by one name, the input of the new one. */
+/** If both Templates have a test of the same name, the input of the new one is used. */
 async function inputsOf(
   before: TemplateFile,
   after: TemplateFile,
@@ -76,10 +77,11 @@ async function inputsOf(
 
 async function sampleInput(path: string): Promise<TestInput> {
   try {
-    const input = await readFile(path);
+    if (path !== STANDARD_INPUT) checkReadable(path);
+    const input = await (path === STANDARD_INPUT ? buffer(process.stdin) : readFile(path));
     return { input, ending: extname(path).slice(1).toLowerCase(), delimiter: null, headerRow: null, tables: {} };
   } catch (error) {
-    throw new UsageError(`A sample cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`A sample cannot be read: ${(error as Error).message}`, false);
   }
 }
 
@@ -95,14 +97,14 @@ async function compare(
   if (old.bytes === null || now.bytes === null) return { changes, failed: old.lines.slice(0, old.lines.indexOf(':')) };
   if (Buffer.compare(old.bytes, now.bytes) === 0) return { changes };
   const sizes = `${old.bytes.length} bytes before, ${now.bytes.length} after`;
-  return { changes: [`the rows are equal, their files are not (${sizes})`] };
+  return { changes: [`the rows are equal, but the output files differ (${sizes})`] };
 }
 
 function changedLines(old: string, now: string): string[] {
   return old === now ? [] : lineDiff(old, now);
 }
 
-/** Rows as lines, or the failure as one. */
+/** Rows as lines, or the failure as one line. */
 async function resultOf(
   file: TemplateFile,
   input: TestInput,
@@ -116,7 +118,7 @@ async function resultOf(
   return { lines: lines.map((line) => `${line}\n`).join(''), bytes: output };
 }
 
-/** Without the header, of which a Template that rejects nothing says nothing. */
+/** Rejected rows without the header, which a Template that rejects nothing does not write. */
 function rejectedLines(rejects: Uint8Array | null): string[] {
   const lines = rejects === null ? [] : Buffer.from(rejects).toString().split('\n').slice(1, -1);
   return lines.map((line) => `rejected: ${line}`);

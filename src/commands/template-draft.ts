@@ -1,28 +1,37 @@
-// `template draft`: a Template that is proposed from a whole sample, with the evidence for each line.
-import { statSync } from 'node:fs';
+// `template draft`: proposes a Template from a whole sample, with the evidence for each line.
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Failed } from '../../workers/protocol/failure.ts';
-import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
-import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
+import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { draftTemplate } from '../drafts/draft-template.ts';
 import { readTarget, TargetRefusedError } from '../drafts/like/read-target.ts';
-import { SampleRefusedError } from '../drafts/sample-profile.ts';
-import { type RunSample, templateText } from '../drafts/sample-run.ts';
-import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { parseFlags } from './flags.ts';
+import { type RunSample, SampleRefusedError, templateText } from '../drafts/sample-profile.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
-import { DRAFT_FLAGS } from './template-draft-flags.ts';
+import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT, withLocalFile } from './local-input.ts';
+import { DRAFT_FLAGS } from './template-flags.ts';
+
+/** Begins with "./", which makes editors resolve the path relative to the Template's folder. */
+const INSTALLED_SCHEMA = './node_modules/template-run/dist/schema.json';
+
+const PACKAGE_PATH = fileURLToPath(PACKAGE_FOLDER);
 
 export async function draftFile(args: readonly string[], io: CommandIo): Promise<number> {
   const { positionals, values } = parseFlags(args, DRAFT_FLAGS);
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw new UsageError('Write one sample file.');
   const like = values.get('like') ?? null;
+  refuseSecondStandardInput([path, like]);
   for (const file of like === null ? [path] : [path, like]) {
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new UsageError(`${file} is no file.`);
+    if (file !== STANDARD_INPUT) checkReadable(file);
   }
   try {
-    io.stdout.write(await draftOf(path, like));
+    const draft = (sample: string): Promise<string> =>
+      like === null ? draftOf(sample) : withLocalFile(like, (target) => draftOf(sample, target));
+    io.stdout.write(await withLocalFile(path, draft));
     return EXIT_OK;
   } catch (error) {
     if (!isSampleRefused(error)) throw error;
@@ -32,8 +41,8 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
 }
 
-/** With an engine of its own, in this thread. */
-export async function draftOf(path: string, like: string | null = null): Promise<string> {
+/** Drafts a Template with a temporary engine in this thread. */
+export async function draftOf(path: string, like: string | null = null, folder = '.'): Promise<string> {
   const engine = new LocalEngine({
     threads: 1,
     cores: availableParallelism(),
@@ -46,13 +55,25 @@ export async function draftOf(path: string, like: string | null = null): Promise
   });
   try {
     const targets = like === null ? null : await readTarget(like, runsOf(engine, like));
-    return await draftTemplate(path, runsOf(engine, path), targets);
+    return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder));
   } finally {
     await engine.close();
   }
 }
 
-/** Each Run leaves an output as large as the sample: the one before was read, and goes first. */
+/**
+ * Path of the schema in the package that is installed beside the Template, or in the checkout that contains the folder;
+ * null: neither exists. A remote address is not used because nothing is published at it.
+ */
+function schemaFrom(folder: string): string | null {
+  if (existsSync(join(folder, INSTALLED_SCHEMA))) return INSTALLED_SCHEMA;
+  const path = relative(resolve(folder), join(PACKAGE_PATH, 'dist', 'schema.json'));
+  const isInCheckout = `${resolve(folder)}${sep}`.startsWith(PACKAGE_PATH);
+  if (!isInCheckout || !existsSync(join(folder, path))) return null;
+  return `${path.startsWith('..') ? '' : './'}${path.split(sep).join('/')}`;
+}
+
+/** Each Run leaves an output as large as the sample. The previous output has been read, so it is removed first. */
 export function runsOf(engine: LocalEngine, file: string): RunSample {
   return (template) => {
     engine.discard(file);
@@ -60,7 +81,7 @@ export function runsOf(engine: LocalEngine, file: string): RunSample {
   };
 }
 
-/** The sample's or the target's fault: what cannot be read makes no draft. */
+/** True if the sample or the target is at fault: a file that cannot be read yields no draft. */
 export function isSampleRefused(error: unknown): error is Error {
   return [SampleRefusedError, TargetRefusedError, Failed].some((kind) => error instanceof kind);
 }

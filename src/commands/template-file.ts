@@ -1,30 +1,43 @@
-// Reads Template files for the commands and prints what is wrong with them.
+// Reads Template files and reference tables for the commands, and prints their problems.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { dirname, join, resolve } from 'node:path';
+import { outputFormats } from '../../workers/output/index.ts';
+import { outputFile } from '../../workers/output/planned-output.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
-import { type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
+import { type TemplateFormat, type TemplateText, templateFormat } from '../../workers/template/template-text.ts';
 import type { TemplateTest, TestedTemplate } from '../template-tests/run-tests.ts';
 import { UsageError } from './command.ts';
+import { checkReadable } from './local-input.ts';
+
+// Reads Template files for the commands and prints their problems.
+
+/** File descriptor of standard input. A Template from standard input is read as YAML, which includes JSON. */
+const STANDARD_INPUT = 0;
 
 export interface TemplateFile {
   readonly path: string;
   readonly source: string;
   readonly format: TemplateFormat;
-  /** Null when it has problems. */
+  /** Null if the Template has problems. */
   readonly template: Template | null;
   readonly problems: readonly Problem[];
 }
 
-/** @throws UsageError when the file cannot be read or its name does not tell JSON or YAML */
+/** @throws UsageError if the file cannot be read or its name ends in neither a JSON nor a YAML extension */
 export async function readTemplateFile(path: string): Promise<TemplateFile> {
-  const format = templateFormat(path);
+  const format = path === '-' ? 'yaml' : templateFormat(path);
   if (format === null) throw new UsageError(`${path}: a Template's name ends in .json, .yaml or .yml.`);
   let bytes: Buffer;
   try {
-    bytes = await readFile(path);
+    if (path !== '-') checkReadable(path);
+    bytes = path === '-' ? readFileSync(STANDARD_INPUT) : await readFile(path);
   } catch (error) {
-    throw new UsageError(`The Template cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`The Template cannot be read: ${(error as Error).message}`, false);
   }
   const source = utf8(bytes);
   if (source === null) {
@@ -37,7 +50,7 @@ export async function readTemplateFile(path: string): Promise<TemplateFile> {
   return { path, source, format, template: null, problems: checked.problems };
 }
 
-/** A sound Template with its tests; the files that they name are named from the Template's own folder. */
+/** A valid Template with its tests. File names in the tests are relative to the Template's folder. */
 export function testedFile({ path, source, format, template }: TemplateFile): TestedTemplate {
   const read = async (name: string): Promise<Uint8Array | string> => {
     try {
@@ -49,7 +62,7 @@ export function testedFile({ path, source, format, template }: TemplateFile): Te
   return { source, format, tests: template!.tests as readonly TemplateTest[], read };
 }
 
-/** `FILE:line:column pointer CODE message`, one line each. */
+/** One line per problem: `FILE:line:column pointer CODE message`. */
 export function problemLines({ path, problems }: Pick<TemplateFile, 'path' | 'problems'>): string {
   return problems
     .map(
@@ -64,4 +77,59 @@ function utf8(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
+}
+
+// Reads the Template and the reference tables of a local run, and prints the problems of the Template.
+
+export interface LocalTemplate {
+  readonly template: TemplateText;
+  /** Extension of its outputs. */
+  readonly ending: string;
+  /** Other extensions that also fit its output format. */
+  readonly otherEndings: readonly string[];
+}
+
+/** The Template if it is valid; otherwise null, after its problems have been written to `stderr`. */
+export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): LocalTemplate | null {
+  const source = readText(path);
+  const format = path.endsWith('.json') ? 'json' : 'yaml';
+  const checked = checkTemplate(source, format);
+  if ('template' in checked) {
+    const { extension, otherExtensions = [] } = outputFile(outputFormats, checked.template.output);
+    const template = { source, format, sha256: sha256(source) } as const;
+    return { template, ending: extension, otherEndings: otherExtensions };
+  }
+  for (const { line, column, pointer, code, message } of checked.problems) {
+    stderr.write(`${path}:${line}:${column} ${pointer} ${code}: ${message}\n`);
+  }
+  return null;
+}
+
+/** The tables of a folder by name: NAME.csv is the table NAME. */
+export function readLocalTables(directory: string | null): Readonly<Record<string, TaskTable>> {
+  if (directory === null) return {};
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
+    const tables = names.map((name): [string, TaskTable] => {
+      const path = resolve(join(directory, name));
+      return [name.slice(0, -'.csv'.length), { path, sha256: sha256(readFileSync(path)) }];
+    });
+    return Object.fromEntries(tables);
+  } catch (error) {
+    throw new UsageError(`The reference tables cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    if (path === '-') return readFileSync(STANDARD_INPUT, 'utf8');
+    checkReadable(path);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`The Template cannot be read: ${(error as Error).message}`, false);
+  }
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }

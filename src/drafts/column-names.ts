@@ -1,6 +1,7 @@
-// Names for the columns of a file: its headers in snake case, each once, and none that another header of the file could be found by.
+// Derives column names from the headers of a file: snake case, unique, and never equal to a name by which another
+// header of the file would be matched.
 
-import { headerKey } from '../../workers/plan/headers.ts';
+import { headerKey } from '../../workers/template/file-columns.ts';
 import { normalise } from '../../workers/values/normalise.ts';
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -29,8 +30,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 const NAME_LENGTH_MAX = 60;
 
 /**
- * @param headers by position, each once (headerNames)
- * @param wanted names that columns shall have, by position
+ * @param headers unique headers by position (see headerNames)
+ * @param wanted names required for some columns, by position
  */
 export function columnNames(
   headers: readonly string[],
@@ -70,7 +71,7 @@ export function snakeCase(header: string): string {
   return /^\p{N}/u.test(name) ? `column_${name}` : name;
 }
 
-/** Words in a name of which a number is no amount: an identifier, a code, a place in a list. */
+/** Words in a column name which show that its numbers are not amounts: identifiers, codes, list positions. */
 const IDENTIFIER_WORDS = new Set(
   'id ids uid uuid guid zip plz postal postcode postleitzahl phone telephone telefon tel mobile mobil handy fax iban bic swift blz isbn issn ean gtin upc sku ssn dni nif cif cpf cnpj nr no num nummer number code key serial version ip ref reference cas lot batch hash account konto kontonummer'.split(
     ' ',
@@ -89,7 +90,7 @@ export function isIdentifierName(name: string): boolean {
     );
 }
 
-/** Words of a name that say that digits are a date. */
+/** True if the name contains a word which indicates that a plain number is a date. */
 export function isDateName(name: string): boolean {
   return /(?:^|_)(?:date|datum|dato|fecha|data|day|tag|buchungstag|valuta|wertstellung)(?:_|$)|datum$|date$/.test(name);
 }

@@ -1,26 +1,35 @@
-// One line of a drafted Template: what it says, what speaks for it, and whether it stands there or is only offered.
-import type { ColumnMatching } from './like/match-columns.ts';
-import type { TargetColumn } from './like/target-column.ts';
+// One line of a drafted Template: its text, the evidence for it, and whether it is active or only proposed as a
+// comment.
+import type { ColumnMatching, TargetColumn } from './like/match-columns.ts';
 import type { SampleProfile } from './sample-profile.ts';
 
-/** Where a line stands, in the order of a Template. */
+/** Section of the Template that a line belongs to, in the order of sections in a Template. */
 export type DraftPlace = 'csv' | 'input' | 'column' | 'operation';
 
 export interface DraftLine {
   readonly place: DraftPlace;
-  /** A mapping's entry (`encoding: utf-8`); of columns and operations an item in YAML's flow form. */
+  /**
+   * For sections that are mappings an entry (`encoding: utf-8`); for columns and operations a list item in YAML flow
+   * style.
+   */
   readonly text: string;
-  /** One line for a person: counts, never a cell. */
+  /** One line for people, with counts but never a cell value. */
   readonly evidence: string;
-  /** False: it is written as a comment, as it could lose or change something, or is not sure. */
+  /** False: written as a comment, because the line could lose or change data, or is uncertain. */
   readonly isActive: boolean;
-  /** Of an operation on cells: its columns, each with its own evidence. The prover takes out those that make errors. */
+  /**
+   * For an operation on cells: its columns, each with separate evidence. The proof run removes columns that cause
+   * errors.
+   */
   readonly columns?: readonly DraftedColumn[];
-  /** The parameters behind its columns. */
+  /** The parameters that follow the columns. */
   readonly parameters?: string;
-  /** Of an operation that takes rows out: how many, as they were counted. */
+  /** For an operation that removes rows: the number of rows counted in the sample. */
   readonly rowsDropped?: number;
-  /** Of a sum at the foot: where the table ends, or a part of the check of its amounts, whose lines hold together only. */
+  /**
+   * Set on the lines for a total row: `end` ends the table there; `total` belongs to the check of its amounts, whose
+   * lines only work together.
+   */
   readonly footer?: 'end' | 'total';
 }
 
@@ -29,7 +38,7 @@ export interface DraftedColumn {
   readonly evidence: string;
 }
 
-/** An operation on cells: the same text for all who make one of these columns. */
+/** Line for an operation on cells. Columns with the same operation and parameters share one line. */
 export function cellLine(
   operation: string,
   columns: readonly DraftedColumn[],
@@ -51,23 +60,23 @@ export function cellLine(
   };
 }
 
-/** What is known of a sample, and what its columns are called in the draft. */
+/** A sample's profile and the column names that the draft uses. */
 export interface DraftedSample {
   readonly profile: SampleProfile;
   /** By position. */
   readonly names: readonly string[];
-  /** What it should be like; null: nothing was said. */
-  readonly like: SampleLikeness | null;
+  /** Matches between columns of the sample and the wanted columns; null: no target was given. */
+  readonly like: TargetMatching | null;
 }
 
-export interface SampleLikeness {
+export interface TargetMatching {
   readonly targets: readonly TargetColumn[];
   readonly matchings: readonly ColumnMatching[];
 }
 
 export type DraftRule = (sample: DraftedSample) => readonly DraftLine[];
 
-/** A text as a scalar of YAML's flow form: plain where no reader could take it for anything else. */
+/** A text as a scalar of YAML flow style, unquoted only if every YAML reader reads it as a string. */
 export function scalar(text: string): string {
   const isPlain =
     /^[\p{L}_][\p{L}\p{N}_]*(?: [\p{L}\p{N}_]+)*$/u.test(text) &&
@@ -75,7 +84,7 @@ export function scalar(text: string): string {
   return isPlain ? text : quoted(text);
 }
 
-/** In double quotes and on one line, as YAML and expressions read it. */
+/** In double quotes and on one line, in a form that both YAML and expressions read. */
 export function quoted(text: string): string {
   return JSON.stringify(text)
     .replaceAll('\u2028', '\\u2028')
@@ -84,7 +93,7 @@ export function quoted(text: string): string {
     .replaceAll('\u007f', '\\u007f');
 }
 
-/** One column by itself, several as a list. */
+/** A single column as a scalar, several as a list. */
 export function columnSet(names: readonly string[]): string {
   return names.length === 1 ? scalar(names[0]!) : list(names);
 }
@@ -93,7 +102,7 @@ export function list(texts: readonly string[]): string {
   return `[${texts.map(scalar).join(', ')}]`;
 }
 
-/** `1 row`, `1,234 rows`. */
+/** A count with its unit: `1 row`, `1,234 rows`. */
 export function counted(count: number, unit: string, units = `${unit}s`): string {
   return `${grouped(count)} ${count === 1 ? unit : units}`;
 }

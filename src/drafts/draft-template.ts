@@ -1,27 +1,230 @@
-// Proposes a Template for a sample: reads all of it, asks each rule what it would write, and proves what comes of it.
-import { basename, extname } from 'node:path';
-import { headerKey } from '../../workers/plan/headers.ts';
-import { columnNames } from './column-names.ts';
-import { counted, type DraftedSample, type DraftLine, type SampleLikeness } from './draft-line.ts';
-import { matchColumns } from './like/match-columns.ts';
-import type { TargetColumn } from './like/target-column.ts';
-import { proveDraft } from './prove-draft.ts';
-import { DRAFT_RULES } from './rules/index.ts';
-import { profileSample, type SampleProfile } from './sample-profile.ts';
-import type { RunSample } from './sample-run.ts';
-import { writeDraft } from './write-draft.ts';
+// Drafts a Template for a sample: collects the lines of every rule, proves them by running the draft, and writes the
+// Template.
 
-/** The same text for the same file and targets. Throws SampleRefusedError, Failed or a system error where the sample cannot be read. */
+import { basename, extname } from 'node:path';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import type { RunReport } from '../../workers/protocol/report.ts';
+import { headerKey } from '../../workers/template/file-columns.ts';
+import { columnNames } from './column-names.ts';
+import {
+  cellLine,
+  counted,
+  type DraftedSample,
+  type DraftLine,
+  type DraftPlace,
+  scalar,
+  type TargetMatching,
+} from './draft-line.ts';
+import { matchColumns, type TargetColumn } from './like/match-columns.ts';
+import { DRAFT_RULES } from './rules/index.ts';
+import { profileSample, type RunSample, type SampleProfile, templateText } from './sample-profile.ts';
+
+// Proves a draft by running it over its sample. A line that causes an error, or that removes a different
+// number of rows than was counted, becomes a proposal in a comment. Every active line of the printed draft has therefore been run.
+
+export interface DraftProof {
+  readonly profile: SampleProfile;
+  readonly write: (lines: readonly DraftLine[]) => string;
+  readonly run: RunSample;
+}
+
+/**
+ * Returns the lines in the form that works on the sample. Throws if a failure cannot be attributed to a line, which
+ * would be a defect of the rules.
+ */
+export async function proveDraft(lines: readonly DraftLine[], proof: DraftProof): Promise<readonly DraftLine[]> {
+  let proven = lines;
+  for (;;) {
+    const repair = await findRepair(proven, proof);
+    if (repair === null) return proven;
+    proven = proven.flatMap(repair);
+  }
+}
+
+/** Maps a line to its replacements; lines without a fault stay unchanged. */
+type Repair = (line: DraftLine) => readonly DraftLine[];
+
+/** Null: no fault found. */
+async function findRepair(lines: readonly DraftLine[], { profile, write, run }: DraftProof): Promise<Repair | null> {
+  const operations = lines.filter(({ place, isActive }) => place === 'operation' && isActive);
+  const source = write(lines);
+  const checked = checkTemplate(source, 'yaml');
+  if ('problems' in checked) {
+    const [first] = checked.problems;
+    const at = Number(/^\/operations\/(\d+)/.exec(first?.pointer ?? '')?.[1] ?? -1);
+    return onlyOffered(operations, at, 'the check of the Template refuses it', `${first?.pointer}: ${first?.message}`);
+  }
+  const { outcome } = await run(templateText(source, 'yaml'));
+  const { failure, report } = outcome;
+  // With the names in the Template, header detection split the file differently than without them.
+  if (failure?.code === 'MALFORMED_FILE') return declared(lines, /^(?:delimiter|header_rows?):/);
+  if (failure !== null) {
+    const at = failure.place?.step ?? operations.findIndex(({ text }) => text.startsWith('{check_totals'));
+    const failureText = `${failure.code}: ${failure.message}`;
+    return onlyOffered(
+      operations,
+      at,
+      `a Run would end here (${failure.code})`,
+      failureText,
+      failure.place?.column ?? null,
+    );
+  }
+  if (!hasSameHeader(report, profile)) return declared(lines, /^header_rows?:/);
+  const odd = operations.findIndex((_, at) => droppedBy(operations, at, report, profile) !== dropsOf(operations[at]!));
+  if (odd < 0) return null;
+  const rows = counted(droppedBy(operations, odd, report, profile), 'row');
+  return onlyOffered(operations, odd, `it would remove ${rows}`, '');
+}
+
+function dropsOf({ rowsDropped = 0 }: DraftLine): number {
+  return rowsDropped;
+}
+
+/**
+ * Number of rows that an operation removed. Rows after the end of the table never reach an operation, so their number
+ * follows from the row count of the sample.
+ */
+function droppedBy(
+  lines: readonly DraftLine[],
+  at: number,
+  { operations }: RunReport,
+  { rows }: SampleProfile,
+): number {
+  const step = operations[at];
+  if (step === undefined) return 0;
+  if (lines[at]!.footer !== 'end') return step.rows_in - step.rows_out;
+  const before = lines.slice(0, at).reduce((sum, line) => sum + dropsOf(line), 0);
+  return rows - before - step.rows_out;
+}
+
+/**
+ * True if the header was found in the same row. Names in a Template influence header detection, so the header may be
+ * found elsewhere.
+ */
+function hasSameHeader({ input }: RunReport, { head }: SampleProfile): boolean {
+  return input.header_row === head.headerRow && (input.header_lines ?? 1) === (head.headerLines ?? 1);
+}
+
+/**
+ * Activates the settings that were detected without names, so that the Template declares them instead of detecting
+ * them.
+ */
+function declared(lines: readonly DraftLine[], settings: RegExp): Repair {
+  const places = lines.filter(({ text, isActive }) => settings.test(text) && !isActive);
+  if (places.length === 0) throw new Error('a draft reads its sample otherwise than it was profiled');
+  return (line) => [places.includes(line) ? { ...line, isActive: true } : line];
+}
+
+function onlyOffered(
+  operations: readonly DraftLine[],
+  at: number,
+  reason: string,
+  failureText: string,
+  column: string | null = null,
+): Repair {
+  const fault = operations[at];
+  if (fault === undefined) {
+    // The failure belongs to the check of the total row. Only handled once, because the check is then removed from
+    // the operations.
+    if (operations.some(({ footer }) => footer !== undefined)) return withoutFooter('its check cannot be written');
+    throw new Error(`a draft was refused, and no line of it is at fault: ${failureText}`);
+  }
+  if (fault.footer !== undefined)
+    return withoutFooter(fault.footer === 'end' ? reason : 'the check of its amounts would fail');
+  return (line) => (line === fault ? withoutColumn(line, reason, column) : [line]);
+}
+
+/** Turns the end of the table into a proposal and removes the check of the total row, because that row may be data. */
+function withoutFooter(reason: string): Repair {
+  return (line) => {
+    if (line.footer === undefined) return [line];
+    return line.footer === 'total' ? [] : [proposed(line, reason)];
+  };
+}
+
+function proposed(line: DraftLine, reason: string): DraftLine {
+  return { ...line, isActive: false, evidence: `${reason}; ${line.evidence}` };
+}
+
+/** In a line with several columns, only the faulty column becomes a proposal. */
+function withoutColumn(line: DraftLine, reason: string, column: string | null): readonly DraftLine[] {
+  const { columns = [], parameters = '' } = line;
+  const operation = /^\{(\w+)/.exec(line.text)?.[1] ?? '';
+  const left = columns.filter(({ name }) => name !== column);
+  if (column === null || left.length === 0 || left.length === columns.length) {
+    return [proposed(line, reason)];
+  }
+  const taken = columns.filter(({ name }) => name === column);
+  const offered = taken.map(({ name, evidence }) => ({ name, evidence: `${reason}; ${evidence}` }));
+  return [cellLine(operation, left, parameters, true), cellLine(operation, offered, parameters, false)];
+}
+
+// Writes the lines of a draft as a Template in YAML. Active lines become content, proposed lines become comments;
+// each has its evidence beside it.
+
+export interface DraftHead {
+  /** Path of the editor schema relative to the folder of the Template; null: the draft has no schema line. */
+  readonly schema: string | null;
+  readonly name: string;
+  /** Remark about the sample as a whole. */
+  readonly remark: string;
+}
+
+export function writeDraft({ schema, name, remark }: DraftHead, lines: readonly DraftLine[]): string {
+  const at = (place: DraftPlace): DraftLine[] => lines.filter((line) => line.place === place);
+  const [input, columns, operations] = [at('input'), at('column'), at('operation')];
+  const body = [...csvSection(at('csv')), ...input.map((line) => entry('  ', line)), ...columnSection(columns)];
+  const hasInput = [...at('csv'), ...input, ...columns].some(({ isActive }) => isActive);
+  const hasOperations = operations.some(({ isActive }) => isActive);
+  return `${[
+    ...(schema === null ? [] : [`# yaml-language-server: $schema=${schema}`]),
+    `# ${remark}`,
+    '# Active lines lose no data of the sample. Commented lines are suggestions: remove the # of those that are right.',
+    'format: 1',
+    `name: ${scalar(name)}`,
+    ...(body.length === 0 ? [] : [hasInput ? 'input:' : '# input:', ...body]),
+    ...(operations.length === 0 ? ['operations: []'] : [hasOperations ? 'operations:' : '# operations:']),
+    ...operations.map((line) => item('  ', line)),
+    'output: {format: csv}',
+  ].join('\n')}\n`;
+}
+
+function csvSection(lines: readonly DraftLine[]): string[] {
+  if (lines.length === 0) return [];
+  return [lines.some(({ isActive }) => isActive) ? '  csv:' : '  # csv:', ...lines.map((line) => entry('    ', line))];
+}
+
+function columnSection(lines: readonly DraftLine[]): string[] {
+  return lines.length === 0 ? [] : ['  columns:', ...lines.map((line) => item('    ', line))];
+}
+
+function item(indent: string, { text, ...line }: DraftLine): string {
+  return entry(indent, { ...line, text: `- ${text}` });
+}
+
+function entry(indent: string, { text, evidence, isActive }: DraftLine): string {
+  return `${indent}${isActive ? '' : '# '}${text}  # ${evidence}`;
+}
+
+// Drafts a Template for a sample: profiles the whole sample, collects the lines of every rule, and proves the result
+// by running it.
+
+/**
+ * Returns the same text for the same file and targets. Throws SampleRefusedError, Failed or a system error if the
+ * sample cannot be read.
+ */
 export async function draftTemplate(
   path: string,
   run: RunSample,
   targets: readonly TargetColumn[] | null = null,
+  schema: string | null = null,
 ): Promise<string> {
   const profile = await profileSample(path, run);
-  const like = targets === null ? null : likenessOf(profile, targets);
+  const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
   const lines: readonly DraftLine[] = DRAFT_RULES.flatMap((rule) => rule(sample));
   const head = {
+    schema,
     name: nameOf(path),
     remark: `Drafted from a sample of ${counted(profile.rows, 'row')} and ${counted(profile.columns.length, 'column')}, all of which were read.`,
   };
@@ -29,10 +232,10 @@ export async function draftTemplate(
   return write(await proveDraft(lines, { profile, write, run }));
 }
 
-function likenessOf({ headers, columns }: SampleProfile, targets: readonly TargetColumn[]): SampleLikeness {
+function matchTargets({ headers, columns }: SampleProfile, targets: readonly TargetColumn[]): TargetMatching {
   const sample = headers.map((header, at) => ({ header, profile: columns[at]! }));
   const matchings = matchColumns(sample, targets);
-  // A name by which another header would be found cannot be given.
+  // A target name that would match a different header of the sample cannot be assigned.
   const keys = headers.map((header) => headerKey(header, 'normal'));
   return {
     targets,
@@ -43,12 +246,12 @@ function likenessOf({ headers, columns }: SampleProfile, targets: readonly Targe
   };
 }
 
-function wantedNames(like: SampleLikeness | null): ReadonlyMap<number, string> {
+function wantedNames(like: TargetMatching | null): ReadonlyMap<number, string> {
   const accepted = (like?.matchings ?? []).filter(({ isAccepted }) => isAccepted);
   return new Map(accepted.map(({ sample, target }) => [sample, like!.targets[target]!.name]));
 }
 
-/** The name of the file without what is likely to be of one day only. */
+/** The file name without digits and separators, which are likely to change from day to day. */
 function nameOf(path: string): string {
   const words = basename(path, extname(path))
     .replace(/[\d_.-]+/g, ' ')

@@ -1,36 +1,166 @@
-// Reads a whole sample and counts what a draft needs to know of it: how it is read, its rows, its columns. Rows at the foot are held
-// back, as a sum or a note there is no cell of its column.
+// Reads a whole sample and collects what a draft needs, including footer rows. It also runs Templates on the sample.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { inputFormats } from '../../workers/input/index.ts';
-import { headerNames } from '../../workers/plan/file-columns.ts';
-import { headerKey } from '../../workers/plan/headers.ts';
 import type { Failure } from '../../workers/protocol/failure.ts';
+import type { RunOutcome } from '../../workers/protocol/messages.ts';
+import type { CodeCounts } from '../../workers/protocol/report.ts';
 import { type Inspection, inspectFile } from '../../workers/run/inspect.ts';
-import type { CodeCounts } from '../../workers/run/report.ts';
-import { ColumnProfile, type SampleCell } from './column-profile.ts';
-import { compiledForms } from './date-cells.ts';
-import { DigestRoom, type RepeatCounter } from './digest-counts.ts';
-import { type FootRow, footersOf, noteCell, sumWord } from './foot-rows.ts';
-import { outputLines, type RunSample, templateText } from './sample-run.ts';
+import { headerKey, headerNames } from '../../workers/template/file-columns.ts';
+import type { TemplateText } from '../../workers/template/template-text.ts';
+import { ColumnProfile, DigestBudget, type RepeatCounter, type SampleCell } from './column-profile.ts';
+import { compiledForms } from './typed-cells.ts';
+
+// Recognises footer rows, which are not data: total rows (a word such as "Total", an amount, and little else) and
+// notes (rows with a single filled cell).
+
+interface FooterRow {
+  readonly cells: readonly SampleCell[];
+}
+
+/** Matches whole words only. Uses a lookahead because \b knows ASCII letters only. */
+const SUM_WORD =
+  /^(?:grand total|sub-?total|totals?|sum|summe|gesamt(?:summe|betrag)?|zwischensumme|total général|somme|totale|totaal|suma|total general|итого)(?![\p{L}\p{N}_])/iu;
+
+/** A number with its separators, optionally with a currency before or after it. */
+const AMOUNT = /^[-+(]?\s*(?:\p{Sc}|[A-Z]{3})?\s*[-+]?\d[\d.,'\u2019\s]*(?:\p{Sc}|[A-Z]{3}|%)?\s*[-)]?$/u;
+const CURRENCY = /^(?:\p{Sc}|[A-Z]{3}|kr\.?|zł|Kč|Fr\.?|Ft)$/u;
+
+/** With fewer columns, a row with one filled cell may be data, so it is not treated as a note. */
+const NOTED_COLUMNS_MIN = 3;
+
+/** The cell that identifies a footer row. */
+export interface FooterCell {
+  readonly column: number;
+  readonly text: string;
+}
+
+/**
+ * Returns the rows from the first total row on. If there is no total row, returns the trailing notes.
+ * A total row starts with a word for a total, and either at most half of its cells are filled (or two of two), or all
+ * cells except the word are amounts and currencies.
+ * A note is the only cell of its row, and most cells of the row above the notes are filled.
+ *
+ * @param last the last rows of the sample
+ * @param above the row above them; null: there is no such row. A table that consists only of a total row has no
+ * footer.
+ */
+function footersOf(
+  last: readonly (readonly SampleCell[])[],
+  above: readonly SampleCell[] | null,
+): readonly (readonly SampleCell[])[] {
+  const sum = last.findIndex((row, index) => (index > 0 || above !== null) && sumWord(row) !== null);
+  return last.slice(sum < 0 ? firstNote(last, above) : sum);
+}
+
+function firstNote(last: readonly (readonly SampleCell[])[], above: readonly SampleCell[] | null): number {
+  const body = last.findLastIndex((row) => row.some(isFilled) && noteCell(row) === null);
+  const row = body < 0 ? above : last[body]!;
+  if (row === null || row.filter(isFilled).length * 2 <= row.length) return last.length;
+  const note = last.findIndex((each, index) => index > body && noteCell(each) !== null);
+  return note < 0 ? last.length : note;
+}
+
+/** The only filled cell of a row; null: the row has no or several filled cells. */
+export function noteCell(row: readonly SampleCell[]): FooterCell | null {
+  const [column, ...others] = filledColumns(row);
+  if (column === undefined || others.length > 0 || row.length < NOTED_COLUMNS_MIN) return null;
+  const cell = row[column];
+  return typeof cell === 'string' ? { column, text: cell.trim() } : null;
+}
+
+/** The cell with the word for a total; null: not a total row. */
+export function sumWord(row: readonly SampleCell[]): FooterCell | null {
+  const [column, ...others] = filledColumns(row);
+  if (column === undefined || others.length === 0) return null;
+  const cell = row[column];
+  if (typeof cell !== 'string' || !SUM_WORD.test(cell.trim())) return null;
+  const isSparse = others.length < Math.max(2, (row.length + 1) / 2);
+  return isSparse ||
+    isWordAlone(
+      cell,
+      others.map((at) => row[at]!),
+    )
+    ? { column, text: cell.trim() }
+    : null;
+}
+
+/**
+ * True if the rest of the row consists of amounts and currencies only. Such a row is a total row however many of its
+ * cells are filled.
+ */
+function isWordAlone(word: string, others: readonly SampleCell[]): boolean {
+  return (
+    word.trim().replace(SUM_WORD, '').replace(':', '').trim() === '' &&
+    others.some(isAmount) &&
+    others.every((cell) => isAmount(cell) || isCurrency(cell))
+  );
+}
+
+export function isAmount(cell: SampleCell): boolean {
+  return typeof cell !== 'string' || AMOUNT.test(cell.trim());
+}
+
+function isCurrency(cell: SampleCell): boolean {
+  return typeof cell === 'string' && CURRENCY.test(cell.trim());
+}
+
+function filledColumns(row: readonly SampleCell[]): number[] {
+  return row.flatMap((cell, column) => (isFilled(cell) ? [column] : []));
+}
+
+function isFilled(cell: SampleCell): boolean {
+  return cell !== null && (typeof cell !== 'string' || cell.trim() !== '');
+}
+
+// Runs Templates on the sample while a draft is made: takes the text of a Template, returns rows and the report.
+
+/** Result of a Run. Its output file must be read before the next Run, which overwrites it. */
+export interface SampleOutcome {
+  readonly outcome: RunOutcome;
+  /** Path of the output if it is not in `outcome.output.bytes`. */
+  readonly outputPath: string;
+}
+
+/** Applies a Template to the sample. */
+export type RunSample = (template: TemplateText) => Promise<SampleOutcome>;
+
+export function templateText(source: string, format: 'json' | 'yaml'): TemplateText {
+  return { source, format, sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+/** Streams the lines of an output, so that its size does not matter. */
+function outputLines({ outcome, outputPath }: SampleOutcome): AsyncIterable<string> {
+  const bytes = outcome.output?.bytes ?? null;
+  const input = bytes === null ? createReadStream(outputPath) : Readable.from([Buffer.from(bytes)]);
+  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+// Reads a whole sample and collects what a draft needs to know: how the file is read, its rows and its columns. The
+// last rows are held back until the end, because a total or a note in the footer is not a value of its column.
 
 export type SampleRow = readonly SampleCell[];
 
 export interface SampleProfile {
   readonly head: Inspection['head'];
-  /** As a Template finds the columns: equal ones told apart by a number, blank ones named by their place. */
+  /** The names by which a Template finds the columns: duplicates are numbered, blank headers are named by position. */
   readonly headers: readonly string[];
   readonly explanation: Inspection['explanation'];
   readonly rows: number;
-  /** Of the rows that are neither blank nor a header again nor at the foot. */
+  /** Over the body rows, without blank rows, repeated headers and the footer. */
   readonly columns: readonly ColumnProfile[];
   readonly bodyRows: number;
   readonly blankRows: number;
   readonly repeatedHeaders: number;
-  /** Rows that are equal to one before; null: too many to tell. */
+  /** Rows equal to an earlier row; null: too many distinct rows to count. */
   readonly repeatedRows: number | null;
-  readonly foot: readonly FootRow[];
-  /** Columns whose blank cells all stand in rows that have the same cell in column `by` as the row above. */
+  readonly footer: readonly FooterRow[];
+  /** Columns whose blank cells all occur in rows that have the same cell in column `by` as the row above. */
   readonly fills: readonly { readonly column: number; readonly by: number }[];
-  /** What was met on the way: rows of another length, quotes in odd places. */
+  /** Irregularities found while reading: rows of another length, quotes in unexpected places. */
   readonly oddities: CodeCounts;
 }
 
@@ -45,10 +175,10 @@ export class SampleRefusedError extends Error {
   }
 }
 
-/** Last rows among which a sum or notes are looked for. */
-const FOOT_ROWS_MAX = 5;
+/** Number of last rows that are searched for a total row or notes. */
+const FOOTER_ROWS_MAX = 5;
 
-/** Columns from the left that may say which rows belong together. */
+/** Number of leftmost columns that are considered as keys which group rows. */
 const KEY_COLUMNS_MAX = 8;
 
 export async function profileSample(path: string, run: RunSample): Promise<SampleProfile> {
@@ -70,7 +200,7 @@ export async function profileSample(path: string, run: RunSample): Promise<Sampl
   };
 }
 
-/** Columns by place, so that any header will do. */
+/** Reads columns by position, so that any header works. */
 function bareTemplate({ headers }: Inspection['head']): object {
   return {
     format: 1,
@@ -98,42 +228,45 @@ class RowCounter {
   constructor(headers: readonly string[]) {
     this.#headers = headers.map((header) => headerKey(header, 'normal'));
     const forms = compiledForms();
-    const room = new DigestRoom();
-    this.#repeats = room.counter();
-    this.#columns = headers.map(() => new ColumnProfile(forms, room));
+    const budget = new DigestBudget();
+    this.#repeats = budget.counter();
+    this.#columns = headers.map(() => new ColumnProfile(forms, budget));
   }
 
   add(row: SampleRow): void {
     this.#held.push(row);
-    if (this.#held.length > FOOT_ROWS_MAX) this.#take(this.#held.shift()!);
+    if (this.#held.length > FOOTER_ROWS_MAX) this.#take(this.#held.shift()!);
   }
 
   end(): Pick<
     SampleProfile,
-    'columns' | 'bodyRows' | 'blankRows' | 'repeatedHeaders' | 'repeatedRows' | 'foot' | 'fills'
+    'columns' | 'bodyRows' | 'blankRows' | 'repeatedHeaders' | 'repeatedRows' | 'footer' | 'fills'
   > {
     const found = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
     for (const row of this.#held.slice(0, this.#held.length - found.length)) this.#take(row);
-    const foot = this.#isCell(found[0]) ? [] : found;
-    if (foot.length < found.length) for (const row of found) this.#take(row);
+    const footer = this.#isCell(found[0]) ? [] : found;
+    if (footer.length < found.length) for (const row of found) this.#take(row);
     return {
       columns: this.#columns,
       bodyRows: this.#bodyRows,
       blankRows: this.#blankRows,
       repeatedHeaders: this.#repeatedHeaders,
       repeatedRows: this.#repeats.repeats,
-      foot: foot.map((cells) => ({ cells })),
+      footer: footer.map((cells) => ({ cells })),
       fills: [...this.#fills].flatMap(([column, keys]) => this.#key(keys).map((by) => ({ column, by }))),
     };
   }
 
-  /** Whether the row is no note: what it has for one is a cell of the table, too, and would end it there. */
+  /**
+   * True if a supposed note is data, because its text also occurs in the column. Ending the table at this text would
+   * cut the data off.
+   */
   #isCell(row: SampleRow | undefined): boolean {
     const note = row === undefined || sumWord(row) !== null ? null : noteCell(row);
     return note !== null && this.#columns[note.column]!.has(note.text);
   }
 
-  /** The first that tells rows apart: what is the same throughout does not. */
+  /** The first key column that distinguishes rows; a column with one constant value does not. */
   #key(keys: ReadonlySet<number>): number[] {
     return [...keys].filter((by) => this.#columns[by]!.values?.size !== 1).slice(0, 1);
   }
@@ -154,7 +287,7 @@ class RowCounter {
     this.#before = row;
   }
 
-  /** Of a single column it could be a cell like others. */
+  /** A file with a single named column never has repeated headers, because such a row could be a value. */
   #isHeader(row: SampleRow): boolean {
     if (this.#headers.filter((header) => header !== '').length < 2) return false;
     return row.every((cell, at) => headerKey(String(cell ?? ''), 'normal') === this.#headers[at]);

@@ -1,17 +1,17 @@
-// Marks what is retired: the headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link on the answers of an operation
-// or of whoever shows a retired field. Nothing is retired yet.
+// Marks deprecated features: adds the headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link to responses of an
+// operation, or of an endpoint with a deprecated field. Nothing is deprecated yet.
 import type { Exchange } from './exchange.ts';
 
 export interface Deprecation {
-  /** When it was or will be deprecated. */
+  /** Date of the deprecation, in the past or future. */
   readonly since: Date;
-  /** When it goes away: at least twelve months later. */
+  /** Date of removal: at least twelve months later. */
   readonly sunset: Date;
-  /** Page that says what to use instead. */
+  /** Page that describes the replacement. */
   readonly link: string;
 }
 
-/** Throws when the sunset comes too early: a mistake in the table of whoever calls. */
+/** Throws if the sunset is too early, which is an error of the caller. */
 export function markDeprecated(exchange: Pick<Exchange, 'addHeader'>, { since, sunset, link }: Deprecation): void {
   const earliest = new Date(since);
   earliest.setUTCFullYear(earliest.getUTCFullYear() + 1);

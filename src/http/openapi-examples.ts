@@ -1,5 +1,5 @@
-// The examples of the OpenAPI document: one Run in its three states, and what refusals look like.
-import type { HttpErrorCode } from './status.ts';
+// Examples for the OpenAPI document: one Run in its three states, and refusals.
+import type { HttpErrorCode } from './error-codes.ts';
 
 const ID = 'run_a5l3kuhovh3kjk2rxvb4xyg3v4';
 const REQUEST_ID = 'f547f842-6f5b-4a3a-9d5e-0c4f8e1b7a11';
@@ -60,7 +60,7 @@ const FAILED = {
   error: { code: 'RUN_TIMEOUT', message: 'The Run was stopped after 600 s, the longest time that a Run may take.' },
 };
 
-/** As the `examples` of a media type. */
+/** In the form of the `examples` of a media type. */
 export const RUN_EXAMPLES = { running: { value: RUNNING }, succeeded: { value: SUCCEEDED }, failed: { value: FAILED } };
 
 export const TEMPLATE_LIST_EXAMPLE = {
@@ -82,8 +82,8 @@ export const USAGE_EXAMPLE = {
   },
 };
 
-/** A message is for people, and may change: those of the codes that clients meet most. */
-const MESSAGES: Partial<Record<HttpErrorCode, string>> = {
+/** Messages are for people and may change. */
+const MESSAGES: Readonly<Record<HttpErrorCode, string>> = {
   MALFORMED_REQUEST: 'Send one Content-Length, in digits.',
   MALFORMED_FILE: 'The file is empty.',
   API_KEY_MISSING: 'Send an API key as "Authorization: Bearer <API_KEY>".',
@@ -91,25 +91,33 @@ const MESSAGES: Partial<Record<HttpErrorCode, string>> = {
   EXPORT_LIMIT_REACHED: 'The account has used its 10000 Runs of this billing period.',
   INSUFFICIENT_SCOPE: 'The API key lacks the scope runs:write.',
   NO_SUBSCRIPTION: 'The account has no active subscription.',
+  NOT_FOUND: 'No endpoint has this path.',
   TEMPLATE_NOT_FOUND: 'There is no Template with this id.',
   RUN_NOT_FOUND: 'There is no Run with this id.',
+  METHOD_NOT_ALLOWED: 'This path supports only GET, HEAD, OPTIONS.',
+  IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
+  PRECONDITION_FAILED: 'The output has another ETag than If-Match names.',
   FILE_TOO_LARGE: "The file is larger than the plan's ceiling of 104857600 bytes.",
+  ROW_LIMIT_EXCEEDED: 'The file has more rows than the 1000000 that the plan allows.',
   UNSUPPORTED_FILE_TYPE: 'Send the file as multipart/form-data with a boundary.',
+  RANGE_NOT_SATISFIABLE: 'The output has 413 bytes.',
+  INVALID_PARSE_PARAMS: 'delimiter must be exactly one printable character.',
+  INVALID_IDEMPOTENCY_KEY: 'Send one Idempotency-Key of 1 to 255 printable characters.',
   TEMPLATE_COLUMNS_MISSING:
     'The file lacks columns that the Template needs: "amount". The file was read with delimiter ",", header row 0, 4 columns.',
-  INVALID_IDEMPOTENCY_KEY: 'Send one Idempotency-Key of 1 to 255 printable characters.',
   CONCURRENCY_LIMIT_REACHED: 'The account has 4 Runs in flight, as many as its plan allows.',
+  RATE_LIMITED: 'The account has sent too many requests for this operation. Try again in 12 s.',
+  INTERNAL_ERROR: 'Internal error of the service. Its log contains the request id.',
   SERVER_BUSY: 'The service is at its memory budget. Try again shortly.',
 };
 
 const QUOTA = { used: 10_000, limit: 10_000, resets_at: '2026-12-01T00:00:00.000Z' };
 
-/** By code, for the codes that have one. */
+/** Returns error examples by code. */
 export function errorExamples(codes: readonly HttpErrorCode[]): Record<string, { readonly value: object }> {
   const examples: Record<string, { readonly value: object }> = {};
   for (const code of codes) {
     const message = MESSAGES[code];
-    if (message === undefined) continue;
     const quota = code === 'EXPORT_LIMIT_REACHED' ? { quota: QUOTA } : {};
     const columns = code === 'TEMPLATE_COLUMNS_MISSING' ? { columns: ['amount'] } : {};
     examples[code] = { value: { error: code, message, request_id: REQUEST_ID, ...quota, ...columns } };

@@ -1,8 +1,6 @@
-// Bodies and headers of the OpenAPI document. The operations are in openapi.ts.
+// Schemas of bodies and headers in the OpenAPI document. The operations are in openapi.ts.
 import type { FailureCode } from '../../workers/protocol/failure.ts';
-import { codeList, FAILURE_MEANINGS } from './code-meanings.ts';
-import { REPORT_SCHEMAS } from './openapi-report.ts';
-import { FAILURE_STATUSES, STATUS_BY_CODE } from './status.ts';
+import { codeList, FAILURES, HTTP_ERROR_CODES } from './error-codes.ts';
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -10,19 +8,134 @@ const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' };
 const TEXT_OR_NULL = { type: ['string', 'null'] };
 const COUNT = { type: 'integer', minimum: 0 };
 
+// Schema of a Run's report. workers/protocol/report.ts creates the report.
+
+const ROW_NUMBER = { type: 'integer', minimum: 1 };
+const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+
+/** Codes of row errors are keys, because their list may grow. */
+const ROW_ERRORS = {
+  type: 'object',
+  description: 'Row errors by their code.',
+  propertyNames: { pattern: '^[A-Z][A-Z0-9_]*$' },
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      count: { type: 'integer', minimum: 1 },
+      rows: {
+        type: 'array',
+        items: { type: 'integer', minimum: 1 },
+        description:
+          'The first source rows, counted from 1 below the header. Rows that `append_rows` added are counted, but have no numbers.',
+      },
+    },
+    required: ['count', 'rows'],
+  },
+};
+
+const ROW_ERRORS_REF = { $ref: '#/components/schemas/RowErrors' };
+
+const INPUT = {
+  type: 'object',
+  description: 'How the file was read.',
+  properties: {
+    type: { type: 'string', examples: ['csv'] },
+    encoding: { type: 'string', examples: ['utf-8'] },
+    delimiter: { type: ['string', 'null'] },
+    header_row: { type: ['integer', 'null'], minimum: 0 },
+    errors: ROW_ERRORS_REF,
+    encoding_guess: {
+      type: 'string',
+      description:
+        'Present only if the encoding was guessed: the kind of characters that the bytes beyond ASCII are in this encoding.',
+      examples: ['letters of German'],
+    },
+    quotes_after_space: { const: true, description: 'Present only if the file has quotes after spaces.' },
+    escape: { type: 'string', description: 'Present only if backslash escapes were read.' },
+    nul_bytes: { type: 'integer', minimum: 1, description: 'Present only if NUL bytes were removed.' },
+    header_lines: {
+      type: 'integer',
+      minimum: 2,
+      description: 'Present only if several lines were joined into one header.',
+    },
+    places: {
+      type: 'array',
+      description: 'For workbooks: sheet and row of the first 100 rows that the errors name. All numbers count from 1.',
+      items: {
+        type: 'object',
+        properties: { row: ROW_NUMBER, sheet: ROW_NUMBER, sheet_row: ROW_NUMBER },
+        required: ['row', 'sheet', 'sheet_row'],
+      },
+    },
+    comment_lines: { type: 'integer', minimum: 1, description: 'Present only if lines were ignored as comments.' },
+    values_beside_list: {
+      type: 'integer',
+      minimum: 1,
+      description: 'For JSON: present only if the file has values beside the list of records, which were not read.',
+    },
+  },
+  required: ['type', 'encoding', 'delimiter', 'header_row', 'errors'],
+};
+
+const OPERATION = {
+  type: 'object',
+  properties: {
+    operation: TEXT,
+    id: { type: ['string', 'null'], description: 'The id of the operation in the Template.' },
+    rows_in: COUNT,
+    rows_out: COUNT,
+    cells_changed: COUNT,
+    errors: ROW_ERRORS_REF,
+  },
+  required: ['operation', 'id', 'rows_in', 'rows_out', 'cells_changed', 'errors'],
+};
+
+const REPORT = {
+  type: 'object',
+  description: 'Rows, changed cells and row errors per operation; never a value of the file.',
+  properties: {
+    template_sha256: SHA256,
+    rows_read: COUNT,
+    rows_written: COUNT,
+    input: INPUT,
+    operations: { type: 'array', items: OPERATION },
+    output: {
+      type: 'object',
+      properties: { formulas_guarded: COUNT, errors: ROW_ERRORS_REF },
+      required: ['formulas_guarded'],
+    },
+    rejects: {
+      type: 'object',
+      description: 'The file of rejected rows; present only if the Template rejects rows.',
+      properties: { rows: COUNT, size_bytes: COUNT },
+      required: ['rows', 'size_bytes'],
+    },
+    tables: { type: 'object', additionalProperties: SHA256, description: 'The reference tables that were read.' },
+    shortened: {
+      const: true,
+      description: 'Present only if the report was too long, so that its operations were left out.',
+    },
+  },
+  required: ['template_sha256', 'rows_read', 'rows_written', 'input', 'operations', 'output', 'tables'],
+};
+
+const REPORT_SCHEMAS = { Report: REPORT, RowErrors: ROW_ERRORS };
+
+// Schemas of the other bodies, and of headers.
+
 function object(properties: object, required: readonly string[], more: object = {}): object {
   return { type: 'object', properties, required, ...more };
 }
 
-/** Codes that an HTTP error would have had, and those of Runs alone. */
-const FAILURE_CODES = Object.keys(FAILURE_STATUSES) as FailureCode[];
+/** Codes that correspond to HTTP errors, and those of Runs only. */
+const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];
 
 const RUN_ERROR = object(
   {
     code: {
       type: 'string',
       enum: FAILURE_CODES,
-      description: `Why the Run failed.\n\n${codeList(FAILURE_CODES, FAILURE_MEANINGS)}`,
+      description: `Why the Run failed.\n\n${codeList(FAILURE_CODES)}`,
     },
     message: TEXT,
   },
@@ -46,17 +159,17 @@ const RUN = object(
     truncated: {
       type: 'boolean',
       default: false,
-      description: 'The output holds only the first rows, because an output ceiling was reached.',
+      description: 'The output contains only the first rows, because an output limit was reached.',
     },
     output: { anyOf: [{ $ref: '#/components/schemas/RunOutput' }, { type: 'null' }] },
     rejects: {
       $ref: '#/components/schemas/RunOutput',
-      description: 'Rejected rows (CSV); only where the Template rejects.',
+      description: 'Rejected rows (CSV); present only if the Template rejects rows.',
     },
     error: { anyOf: [{ $ref: '#/components/schemas/RunError' }, { type: 'null' }] },
     report: {
       anyOf: [{ $ref: '#/components/schemas/Report' }, { type: 'null' }],
-      description: 'null while the Run works, and where it ended before there was one.',
+      description: 'null while the Run is running, and if it ended before a report existed.',
     },
   },
   ['id', 'status', 'template_id', 'created_at'],
@@ -66,34 +179,35 @@ const TEMPLATE = object({ id: TEXT, name: TEXT_OR_NULL, description: TEXT_OR_NUL
   'id',
 ]);
 
-/** null = no limit. */
+/** null for no limit. */
 const CEILING = { type: ['integer', 'null'], minimum: 0 };
 
 const CEILINGS = object(
   {
-    runs_in_flight_max: { ...CEILING, description: 'Runs at the same time.' },
-    upload_bytes_max: { ...CEILING, description: 'Of a file as it is sent.' },
-    inflated_bytes_max: { ...CEILING, description: 'Of a compressed file once it is inflated.' },
-    rows_max: { ...CEILING, description: 'Data rows of a file.' },
-    output_rows_max: { ...CEILING, description: 'Rows after which an output is cut.' },
-    output_bytes_max: { ...CEILING, description: 'Of an output.' },
+    runs_in_flight_max: { ...CEILING, description: 'Maximum number of Runs at the same time.' },
+    upload_bytes_max: { ...CEILING, description: 'Maximum size of an uploaded file, as it is sent.' },
+    inflated_bytes_max: { ...CEILING, description: 'Maximum size of a compressed file after decompression.' },
+    rows_max: { ...CEILING, description: 'Maximum number of data rows in a file.' },
+    output_rows_max: { ...CEILING, description: 'Maximum number of rows in an output; further rows are left out.' },
+    output_bytes_max: { ...CEILING, description: 'Maximum size of an output.' },
   },
   ['runs_in_flight_max', 'upload_bytes_max', 'inflated_bytes_max', 'rows_max', 'output_rows_max', 'output_bytes_max'],
-  { description: "The plan's ceilings; null: there is none." },
+  { description: "The plan's limits; null means no limit." },
 );
 
 const USAGE = object(
   {
-    used: { ...COUNT, description: 'Runs of this billing period: those charged, and those in flight that may be.' },
-    limit: { ...CEILING, description: 'null: the plan has none.' },
+    used: {
+      ...COUNT,
+      description: 'Runs of this billing period that were charged, and Runs in flight that may be charged.',
+    },
+    limit: { ...CEILING, description: 'null: the plan has no limit.' },
     resets_at: { ...TIME, description: 'When the next billing period begins.' },
-    runs_in_flight: { ...COUNT, description: 'Uploads and Runs that are not over.' },
+    runs_in_flight: { ...COUNT, description: 'Uploads and Runs that have not ended.' },
     ceilings: { $ref: '#/components/schemas/Ceilings' },
   },
   ['used', 'limit', 'resets_at', 'runs_in_flight', 'ceilings'],
 );
-
-const HTTP_ERROR_CODES = Object.entries(STATUS_BY_CODE).flatMap(([code, status]) => (status === null ? [] : [code]));
 
 const ERROR = object(
   {
@@ -103,7 +217,7 @@ const ERROR = object(
     columns: {
       type: 'array',
       items: TEXT,
-      description: 'With TEMPLATE_COLUMNS_MISSING: the columns by template name.',
+      description: 'With TEMPLATE_COLUMNS_MISSING: the missing columns, by their names in the Template.',
     },
   },
   ['error', 'message'],
@@ -118,7 +232,7 @@ const CREATE_RUN_FORM = object(
   ['file'],
 );
 
-/** How a client writes the parts of the form (OpenAPI 3.1, Encoding Object). */
+/** Encoding of the form parts (OpenAPI 3.1, Encoding Object). */
 export const CREATE_RUN_ENCODING = {
   file: { contentType: 'text/csv, application/octet-stream' },
   delimiter: { contentType: 'text/plain' },
@@ -150,15 +264,18 @@ function headerObject(description: string, schema: object = TEXT): object {
 }
 
 export const HEADERS = {
-  'X-Request-Id': headerObject('Names the request in the log.'),
+  'X-Request-Id': headerObject('Id of the request, also in the log of the service.'),
   Location: headerObject('Path of the Run.'),
-  'Retry-After': headerObject('Seconds to wait; with a Run while it runs.', { type: 'integer', minimum: 1 }),
-  'Idempotent-Replayed': headerObject('"true" on a replay.'),
-  'WWW-Authenticate': headerObject('RFC 6750; not with NO_SUBSCRIPTION.'),
-  Allow: headerObject('The methods of this path.'),
+  'Retry-After': headerObject('Seconds to wait before the next request; sent with a Run that is still running.', {
+    type: 'integer',
+    minimum: 1,
+  }),
+  'Idempotent-Replayed': headerObject('"true" if the response replays an earlier Run.'),
+  'WWW-Authenticate': headerObject('Challenge as in RFC 6750; not sent with NO_SUBSCRIPTION.'),
+  Allow: headerObject('The methods that this path supports.'),
   ETag: headerObject('A strong entity tag.'),
   'Accept-Ranges': headerObject('"bytes".'),
   'Content-Range': headerObject('The range that is sent.'),
   'Content-Disposition': headerObject('An attachment with its file name (RFC 6266).'),
-  'Repr-Digest': headerObject('RFC 9530, when it was asked for.'),
+  'Repr-Digest': headerObject('Digest as in RFC 9530, if the request asked for it.'),
 };

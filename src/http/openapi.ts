@@ -1,20 +1,20 @@
-// The OpenAPI 3.1 document: what the records of the endpoints say (src/routes), each with its statuses and codes
-// (openapi-schemas.ts holds the bodies). A code that the service sends and that no endpoint names fails a test.
-import { codeList, HTTP_CODE_MEANINGS } from './code-meanings.ts';
+// The OpenAPI 3.1 document, built from the endpoint records in src/routes with their statuses and codes
+// (openapi-schemas.ts contains the bodies). A test fails if the service sends a code that no endpoint declares.
+
+import { codeList, type HttpErrorCode, mayHaveRetryAfter, REASON_BY_STATUS, statusOf } from './error-codes.ts';
 import { errorExamples, RUN_EXAMPLES } from './openapi-examples.ts';
 import { HEADERS, SCHEMAS } from './openapi-schemas.ts';
 import type { Method } from './router.ts';
-import { type HttpErrorCode, REASON_BY_STATUS, STATUS_BY_CODE } from './status.ts';
 
 interface Success {
   readonly status: number;
   readonly description: string;
-  /** Content by media type; none for an answer without a body. */
+  /** Content by media type. Omitted for a response without a body. */
   readonly content?: object;
   readonly headers?: readonly (keyof typeof HEADERS)[];
 }
 
-/** What the document says of an endpoint beside its path. */
+/** Description of an endpoint for the document, in addition to its path. */
 export interface EndpointDescription {
   readonly summary: string;
   readonly parameters: readonly object[];
@@ -23,7 +23,7 @@ export interface EndpointDescription {
   readonly errors: readonly HttpErrorCode[];
 }
 
-/** What the document is made of: a record of src/routes has more. */
+/** The parts of an endpoint record that the document needs. Records in src/routes have more. */
 export interface DescribedEndpoint {
   readonly name: string;
   readonly method: Method;
@@ -32,7 +32,7 @@ export interface DescribedEndpoint {
   readonly openApi: EndpointDescription;
 }
 
-/** Of every endpoint that asks for a key. */
+/** Errors of every endpoint that requires a key. */
 export const ERRORS_EVERYWHERE: readonly HttpErrorCode[] = [
   'MALFORMED_REQUEST',
   'API_KEY_MISSING',
@@ -44,7 +44,7 @@ export const ERRORS_EVERYWHERE: readonly HttpErrorCode[] = [
   'INTERNAL_ERROR',
 ];
 
-/** A Run in one of these states. */
+/** Content with a Run in one of these states. */
 export function runContent(...states: readonly (keyof typeof RUN_EXAMPLES)[]): object {
   const examples = Object.fromEntries(states.map((state) => [state, RUN_EXAMPLES[state]]));
   return { 'application/json': { schema: { $ref: '#/components/schemas/Run' }, examples } };
@@ -58,12 +58,13 @@ export function headerParameter(name: string, description: string, schema: objec
   return { name, in: 'header', required: false, description, schema };
 }
 
-/** @param ownPath where the document itself is answered */
+/** @param ownPath path at which the document itself is served */
 export function openApiDocument(endpoints: readonly DescribedEndpoint[], ownPath: string): object {
   const paths: Record<string, object> = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationObject(endpoint) };
   }
+  paths['/'] = { get: startDescription() };
   paths[ownPath] = { get: selfDescription() };
   return {
     openapi: '3.1.0',
@@ -90,7 +91,7 @@ function operationObject({ name, method, scope, openApi }: DescribedEndpoint): o
   for (const { status, description, content, headers } of successes) {
     responses[status] = { description, headers: headerRefs(['X-Request-Id', ...(headers ?? [])]), content };
   }
-  const statuses = [...new Set(errors.map((code) => STATUS_BY_CODE[code]))].sort((a, b) => a - b);
+  const statuses = [...new Set(errors.map((code) => statusOf(code)))].sort((a, b) => a - b);
   for (const status of statuses) responses[status] = errorResponse(status, errors);
   return {
     operationId: name,
@@ -103,17 +104,16 @@ function operationObject({ name, method, scope, openApi }: DescribedEndpoint): o
 }
 
 function errorResponse(status: number, errors: readonly HttpErrorCode[]): object {
-  const codes = errors.filter((code) => STATUS_BY_CODE[code] === status);
+  const codes = errors.filter((code) => statusOf(code) === status);
   const base = { $ref: status === 402 ? '#/components/schemas/QuotaError' : '#/components/schemas/Error' };
   const headers: (keyof typeof HEADERS)[] = ['X-Request-Id'];
-  if (status === 429 || status === 503) headers.push('Retry-After');
   if (status === 401 || status === 403) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
   if (status === 412 || status === 416) headers.push('ETag');
   if (status === 416) headers.push('Content-Range');
-  if (status === 404 && codes.includes('RUN_NOT_FOUND')) headers.push('Retry-After');
+  if (codes.some((code) => mayHaveRetryAfter(code))) headers.push('Retry-After');
   return {
-    description: `${REASON_BY_STATUS[status]}.\n\n${codeList(codes, HTTP_CODE_MEANINGS)}`,
+    description: `${REASON_BY_STATUS[status]}.\n\n${codeList(codes)}`,
     headers: headerRefs(headers),
     content: {
       'application/json': {
@@ -129,16 +129,27 @@ function headerRefs(names: readonly (keyof typeof HEADERS)[]): object {
 }
 
 function selfDescription(): object {
+  const content = { 'application/json': { schema: { type: 'object' } } };
+  return openDescription('openapi', 'This document', 'OpenAPI 3.1.', content);
+}
+
+function startDescription(): object {
+  const path = { type: 'string' };
+  const properties = { service: path, openapi: path, docs: path, console: path };
+  const schema = { type: 'object', properties, required: ['service', 'openapi'] };
+  const content = { 'application/json': { schema }, 'text/html': { schema: { type: 'string' } } };
+  const description = 'HTML if the Accept header names text/html. Pages that are disabled are left out.';
+  return openDescription('start', 'Links to this document and to the pages', description, content);
+}
+
+/** An operation without a key. */
+function openDescription(operationId: string, summary: string, description: string, content: object): object {
   return {
-    operationId: 'openapi',
-    summary: 'This document',
+    operationId,
+    summary,
     security: [],
     responses: {
-      200: {
-        description: 'OpenAPI 3.1.',
-        headers: headerRefs(['X-Request-Id']),
-        content: { 'application/json': { schema: { type: 'object' } } },
-      },
+      200: { description, headers: headerRefs(['X-Request-Id']), content },
       400: errorResponse(400, ['MALFORMED_REQUEST']),
       405: errorResponse(405, ['METHOD_NOT_ALLOWED']),
       500: errorResponse(500, ['INTERNAL_ERROR']),

@@ -1,33 +1,47 @@
-// The body of one request as it arrives: back pressure, the watch over its progress, and what happens to what is still
-// sent after a refusal. It knows nothing of forms.
-// States: held (kept until somebody decides) → flowing (to a sink) or dropped (read and thrown away) → ended; lost.
+// The body of a request as it arrives: back pressure, supervision of its progress, and reading the rest after a
+// refusal. Knows nothing about forms. States: held (kept until its use is decided) → flowing (to a sink) or dropped
+// (read and discarded) → ended; lost.
 import type { RawResponse } from './raw-response.ts';
-import type { ReadTurns, TurnReader } from './read-turns.ts';
+import { CHUNK_WORK_BYTES, type ReadTurns, type TurnReader } from './read-turns.ts';
 
-/** A body that brings no byte for this long is cut. */
+/** Maximum time without a byte, after which the body is cut. */
 const BODY_SILENCE_MILLISECONDS_MAX = 30_000;
 
-/** What a refused client still sends is read for at most this long. */
+/** Maximum time for reading what a refused client still sends. */
 const DRAIN_MILLISECONDS_MAX = 30_000;
 
 /**
- * How often an unfinished body is looked at. The library cuts a connection that brought less than 160 KiB in 10 s;
- * pause and resume start its timer anew, so this must stay well below that.
+ * Interval for checking an unfinished body. The library closes a connection that delivers less than 160 KiB in 10 s;
+ * pausing and resuming restarts its timer, so this must be well below 10 s.
  */
 const WATCH_MILLISECONDS = 2_000;
 
 /**
- * A body that brings so many bytes at once waits for its next turn. The library reads a socket on and on while its buffer
- * of 512 KiB comes back full, paused or not, so that one turn can bring much more; less than this was all there was.
+ * A body that delivers this many bytes at once waits for its next turn. The library keeps reading a socket as long as
+ * its 512 KiB buffer is filled, whether paused or not, so one turn may deliver much more. Less than this means that the
+ * socket was empty.
  */
 const LARGE_READ_BYTES = 128 * 1024;
 
+/**
+ * Maximum number of chunks per turn of the event loop if they are smaller than CHUNK_BYTES_MIN on average. Each chunk
+ * costs a call: 256 KiB in one-byte chunks would block the loop for 100 ms, and the library reads them without a pause.
+ */
+const TINY_CHUNKS_PER_TURN = 1_024;
+const CHUNK_BYTES_MIN = 16;
+
+/**
+ * Maximum number of consecutive reads that were cut short because of tiny chunks. Node's server pauses when requested,
+ * so that no single turn reaches the number of chunks above.
+ */
+const TINY_READS_MAX = 4;
+
 export interface BodySink {
-  /** The bytes are gone when this returns: what is to stay must be copied. */
+  /** The bytes are valid until this returns; copy what must be kept. */
   chunk(bytes: Buffer): void;
   /** The last byte has arrived. */
   end(): void;
-  /** No byte for too long, or the whole takes too long. Nothing more comes. */
+  /** The body was silent for too long, or took too long in total. Nothing more follows. */
   cut(why: 'silent' | 'late'): void;
 }
 
@@ -41,26 +55,37 @@ export class RequestBody implements TurnReader {
   #sink: BodySink | null = null;
   #onDropped: (() => void) | null = null;
   #dropUntil = 0;
-  /** What it brought when it last read, in bytes: one chunk, and what the library reads on after a pause. */
-  lastReadBytes = 0;
-  /** Nobody wants to read now. */
+  /** Work of its last read: the chunks of one turn, and what the library reads after a pause. */
+  lastReadWork = 0;
+  /** Turn of the event loop that delivered the last chunk. */
+  #turnNumber = 0;
+  #chunksInTurn = 0;
+  #bytesInTurn = 0;
+  /** Number of consecutive reads with tiny chunks. */
+  #tinyReads = 0;
+  /** True if the sink has asked for a pause. */
   #paused = false;
-  /** It waits for its turn. */
+  /** True while it waits for its turn. */
   #waiting = false;
   #turns: ReadTurns;
+  #onTinyChunks: () => void;
   #startedAt = performance.now();
   #progressAt = this.#startedAt;
   #watch: NodeJS.Timeout | null = null;
 
-  /** Registers for the data at once: it would be lost otherwise. */
-  constructor(response: RawResponse, uploadMilliseconds: number, turns: ReadTurns) {
+  /**
+   * Registers for data immediately, because it would be lost otherwise.
+   * @param onTinyChunks must close the connection, because the chunks of the body are too small
+   */
+  constructor(response: RawResponse, uploadMilliseconds: number, turns: ReadTurns, onTinyChunks: () => void) {
     this.#response = response;
     this.#turns = turns;
+    this.#onTinyChunks = onTinyChunks;
     this.#uploadMilliseconds = uploadMilliseconds;
     response.onData((chunk, isLast) => this.#receive(chunk, isLast));
   }
 
-  /** Sends everything, past and future, to the sink. */
+  /** Passes all bytes, including those already held, to the sink. */
   flow(sink: BodySink): void {
     if (this.#state !== 'held') return;
     this.#state = 'flowing';
@@ -72,7 +97,7 @@ export class RequestBody implements TurnReader {
     else this.resume();
   }
 
-  /** From now on bytes are read and dropped; `done` is called when the body has ended or the time is over. */
+  /** Discards all further bytes. Calls `done` when the body has ended or the time is over. */
   drop(done: () => void, milliseconds = DRAIN_MILLISECONDS_MAX): void {
     if (this.#state === 'lost') return;
     this.#state = 'dropped';
@@ -84,7 +109,7 @@ export class RequestBody implements TurnReader {
     this.resume();
   }
 
-  /** The connection is gone or the answer is complete: the response may not be touched any more. */
+  /** Called when the connection is closed or the response is complete: the response must not be used any more. */
   lose(): void {
     this.#state = 'lost';
     this.#held = [];
@@ -109,21 +134,21 @@ export class RequestBody implements TurnReader {
     this.#turns.wait(this);
   }
 
-  /** Whether it is us who keep its client from sending. */
+  /** True if the service, not the client, is the reason for the pause. */
   get isHeldBack(): boolean {
     return this.#paused || this.#waiting;
   }
 
-  /** Its turn has come. */
-  readOn(): void {
+  /** Called when its turn has come. */
+  continueReading(): void {
     this.#waiting = false;
     this.#progressAt = performance.now();
     this.#response.resume();
   }
 
   /**
-   * Nothing more comes: a connection that was left paused would not show that its client is gone, nor its next request.
-   * The library's timer begins with this, so that it must be kept off until the answer.
+   * Called at the end of the body. A connection that stays paused would show neither a disconnect nor the next request,
+   * so it is resumed. This starts the library's timer, which must be kept from firing until the response.
    */
   #settle(): void {
     if (this.#paused || this.#waiting) {
@@ -138,15 +163,22 @@ export class RequestBody implements TurnReader {
   #awaitTurn(): void {
     if (this.#paused || this.#waiting) return;
     this.#waiting = true;
+    this.#tinyReads = this.#hasTinyChunks ? this.#tinyReads + 1 : 0;
     this.#response.pause();
     this.#turns.wait(this);
   }
 
-  #receive(chunk: ArrayBuffer, isLast: boolean): void {
+  #receive(chunk: Buffer, isLast: boolean): void {
     this.receivedBytes += chunk.byteLength;
-    const more = this.#paused || this.#waiting;
-    this.lastReadBytes = (more ? this.lastReadBytes : 0) + chunk.byteLength;
-    if (!isLast && chunk.byteLength >= LARGE_READ_BYTES) this.#awaitTurn();
+    this.#measure(chunk.byteLength);
+    if (!isLast && this.#isTiny) {
+      // The library continues to deliver what it has read until the connection is closed.
+      this.#onTinyChunks();
+      return;
+    }
+    if (!isLast && this.lastReadWork >= LARGE_READ_BYTES) {
+      this.#awaitTurn();
+    }
     if (isLast) {
       this.ended = true;
       this.#settle();
@@ -159,14 +191,36 @@ export class RequestBody implements TurnReader {
       return;
     }
     if (this.#state === 'lost') return;
-    const bytes = Buffer.from(chunk);
     if (this.#state === 'held') {
-      this.#held.push(Buffer.from(bytes));
+      this.#held.push(Buffer.from(chunk));
       this.pause();
       return;
     }
-    if (bytes.length > 0) this.#sink?.chunk(bytes);
+    if (chunk.length > 0) this.#sink?.chunk(chunk);
     if (isLast) this.#sink?.end();
+  }
+
+  /**
+   * The library keeps reading after a pause, so bytes that arrive while the body waits count as part of the same read.
+   */
+  #measure(bytes: number): void {
+    const turnNumber = this.#turns.turnNumber;
+    const isSameTurn = turnNumber === this.#turnNumber;
+    this.#turnNumber = turnNumber;
+    this.#chunksInTurn = isSameTurn ? this.#chunksInTurn + 1 : 1;
+    this.#bytesInTurn = isSameTurn ? this.#bytesInTurn + bytes : bytes;
+    if (!isSameTurn && this.lastReadWork < LARGE_READ_BYTES) this.#tinyReads = 0;
+    const readsOn = isSameTurn || this.#paused || this.#waiting;
+    this.lastReadWork = (readsOn ? this.lastReadWork : 0) + bytes + CHUNK_WORK_BYTES;
+  }
+
+  get #isTiny(): boolean {
+    return (this.#chunksInTurn > TINY_CHUNKS_PER_TURN && this.#hasTinyChunks) || this.#tinyReads > TINY_READS_MAX;
+  }
+
+  /** True if the chunks of this turn are tiny. */
+  get #hasTinyChunks(): boolean {
+    return this.#bytesInTurn < this.#chunksInTurn * CHUNK_BYTES_MIN;
   }
 
   #dropped(): void {
@@ -186,7 +240,7 @@ export class RequestBody implements TurnReader {
   #look(): void {
     const now = performance.now();
     if (this.ended) {
-      // The answer is not there yet.
+      // The response is not yet ready.
     } else if (this.#state === 'dropped') {
       if (now >= this.#dropUntil) {
         this.#dropped();

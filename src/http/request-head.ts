@@ -1,35 +1,38 @@
-// Whether a request's head says for certain where the request ends (RFC 9112, 3.2 and 6.3). What leaves doubt is refused
-// and its connection closed: another reader on the way may have seen an end elsewhere, and taken a body for a request or a
-// request for a body. It sees what the HTTP library tells: headers after one with an empty name, and how chunks are
-// written, are not among it.
+// Checks whether the end of a request is certain from its head (RFC 9112, 3.2 and 6.3). Otherwise the request is
+// refused and its connection closed, because an intermediary may have seen another end and confused bodies with
+// requests (request smuggling). Sees only what the HTTP library reports, which excludes headers after one with an empty
+// name, and the form of chunks.
+
+/** Maximum size of the request line and all headers together, in bytes. The default of uWebSockets.js is 4 KiB. */
+export const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
 
 export type HeaderPair = readonly [name: string, value: string];
 
-/** A request as read from the library, which forgets it when the handler returns. */
+/** A request copied from the library, which drops it when the handler returns. */
 export interface RequestHead {
   /** Upper case. */
   readonly method: string;
   readonly path: string;
-  /** Names in lower case; repeated headers stand repeatedly. */
+  /** Names are in lower case; repeated headers are repeated entries. */
   readonly headers: readonly HeaderPair[];
 }
 
 export interface HeadProblem {
   readonly message: string;
-  /** The library finds it too, once our handler has returned, and answers then. */
+  /** True if the library also finds the problem after the handler has returned, and responds then. */
   readonly foundByLibrary: boolean;
 }
 
-/** Up to a petabyte: Number() is exact, and the library's own reader takes 18 digits. */
+/** Up to a petabyte: exact as a Number, and the library's parser accepts 18 digits. */
 const CONTENT_LENGTH = /^[0-9]{1,15}$/;
 
-/** What the library reads as a length, an empty one aside: that it takes for none. */
+/** Values that the library parses as a length. It ignores an empty value. */
 const LENGTH_OF_LIBRARY = /^[0-9]{0,18}$/;
 
-/** A name or address with a port or none; two that a proxy has joined hold a comma. */
+/** A name or address with an optional port. Two values that a proxy has joined contain a comma. */
 const HOST = /^[A-Za-z0-9._~!$&'()*+;=%:[\]-]*$/;
 
-/** null: the head is sound. */
+/** Returns null for a valid head. */
 export function headProblem({ method, headers }: RequestHead): HeadProblem | null {
   let hosts = 0;
   let lengths = 0;
@@ -43,7 +46,8 @@ export function headProblem({ method, headers }: RequestHead): HeadProblem | nul
     } else if (name === 'transfer-encoding') {
       encodings += 1;
       if (encodings > 1 || value.toLowerCase() !== 'chunked') problem = found(BAD_ENCODING);
-      // Content of these methods means nothing, and may be refused for being used to smuggle (RFC 9110, 9.3.1).
+      // Content of these methods has no meaning, and may be refused because it can be used for smuggling (RFC 9110,
+      // 9.3.1).
       else if (!hasBody(method)) problem = found(`A ${method} request takes no Transfer-Encoding.`);
     } else if (name === 'host') {
       hosts += 1;
@@ -55,8 +59,8 @@ export function headProblem({ method, headers }: RequestHead): HeadProblem | nul
 }
 
 /**
- * Whether the next request on the connection may be read. The library takes much for chunks that is none, and a request
- * that should have a body and shows no length may have had one behind an empty header name.
+ * True if the next request on the connection may be read. The library accepts invalid chunks, and a request that should
+ * have a body but no length may have had a length after an empty header name.
  */
 export function endsForCertain({ method, headers }: RequestHead): boolean {
   return !hasBody(method) || headers.some(([name]) => name === 'content-length');

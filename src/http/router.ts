@@ -1,21 +1,21 @@
-// Which endpoint a path and a method mean: our own table, so that unknown paths, wrong methods, HEAD and OPTIONS are
-// answered as they should. It knows nothing of what endpoints do.
+// Finds the endpoint for a path and a method. A separate table, so that unknown paths, wrong methods, HEAD and OPTIONS
+// get correct responses. Knows nothing about the work of endpoints.
 import type { MaybePromise } from '../collections/maybe-promise.ts';
+import { refusal } from './error-codes.ts';
 import type { Exchange } from './exchange.ts';
-import { refusal } from './refusal.ts';
 
 export type Method = 'GET' | 'POST';
 
-/** Values of the path's parameters by name. */
+/** Values of the path parameters by name. */
 export type PathParameters = Readonly<Record<string, string>>;
 
 export interface Route {
-  /** As in the interface, in the log and in metrics. */
+  /** Name in the interface, in the log and in metrics. */
   readonly name: string;
   readonly method: Method;
-  /** Such as /api/v1/runs/{run_id}: a parameter is one whole segment. */
+  /** For example /api/v1/runs/{run_id}. A parameter is one whole segment. */
   readonly path: string;
-  /** Answers the exchange, now or later. A throw or a rejection is a fault of ours. */
+  /** Responds to the exchange, immediately or later. A throw or rejection is a fault of the service. */
   readonly handle: (exchange: Exchange, parameters: PathParameters) => MaybePromise<void>;
 }
 
@@ -23,14 +23,14 @@ interface PathEntry {
   readonly path: string;
   readonly segments: readonly string[];
   readonly routes: Route[];
-  /** Value of an Allow header. */
+  /** Value of the Allow header. */
   allow: string;
 }
 
-/** Paths that are remembered: most requests go to the same few Templates. */
+/** Number of cached paths: most requests go to the same few Templates. */
 const KNOWN_PATHS_MAX = 256;
 
-/** Where a path leads. */
+/** Result for a path. */
 interface KnownPath {
   readonly entry: PathEntry;
   readonly parameters: PathParameters;
@@ -53,12 +53,12 @@ export class Router {
     }
   }
 
-  /** Gives the exchange to its route, or answers 404, 405 or OPTIONS itself. */
+  /** Passes the exchange to its route, or responds with 404, 405 or to OPTIONS itself. */
   dispatch(exchange: Exchange): void {
     const { method, path } = exchange.head;
     const found = this.#known.get(path) ?? this.#find(path);
     if (found === null) {
-      exchange.refuse(refusal('NOT_FOUND', 'There is nothing at this path.'));
+      exchange.refuse(refusal('NOT_FOUND', 'No endpoint has this path.'));
       return;
     }
     const { entry, parameters } = found;
@@ -70,7 +70,7 @@ export class Router {
     const wanted = method === 'HEAD' ? 'GET' : method;
     const route = entry.routes.find((candidate) => candidate.method === wanted);
     if (route === undefined) {
-      const wrong = refusal('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
+      const wrong = refusal('METHOD_NOT_ALLOWED', `This path supports only ${allow}.`);
       exchange.refuse({ ...wrong, headers: [['Allow', allow]] });
       return;
     }
@@ -113,7 +113,7 @@ function parametersOf(pattern: readonly string[], segments: readonly string[]): 
   return parameters;
 }
 
-/** The segment without percent-encoding; one that cannot be decoded stays as it is and matches nothing. */
+/** Decodes a percent-encoded segment. An invalid segment stays unchanged and matches nothing. */
 function decoded(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -1,4 +1,4 @@
-// What the declarations of uWebSockets.js leave out: the option as a constant, and listening on a host with options.
+// Declarations that uWebSockets.js lacks: the option as a constant, and listening on a host with options.
 export {};
 
 declare module 'uWebSockets.js' {

@@ -1,5 +1,5 @@
-// Where the library puts what a Run has made: a stream; a file, found through links, whole or not at all; or a pipe or a
-// device, which is written into and never replaced.
+// Delivers the output of a Run to a stream, a file, a pipe or a device. A file is written completely or not at all,
+// and links to it are kept. Pipes and devices are written directly and never replaced.
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { access, chmod, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -7,15 +7,15 @@ import { dirname, join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A path, which gets the output whole or not at all; or a stream, which is ended. */
+/** A path, to which the output is written completely or not at all; or a stream, which is ended. */
 export type TemplateSink = string | Writable;
 
-/** Of a mode, without the file's type. */
+/** Permission bits of a mode, without the file type. */
 const PERMISSIONS = 0o777;
 
 /**
- * @param bytes the output; null: it is in the file
- * @param path of the file that holds it then
+ * @param bytes the output; null: it is in the file at `path`
+ * @param path path of the file with the output, if `bytes` is null
  */
 export async function deliver(bytes: Uint8Array | null, path: string, sink: TemplateSink): Promise<void> {
   const output = (): Readable => (bytes === null ? createReadStream(path) : Readable.from([bytes]));
@@ -26,14 +26,14 @@ export async function deliver(bytes: Uint8Array | null, path: string, sink: Temp
 }
 
 async function place(output: () => Readable, name: string, known: Stats | null): Promise<void> {
-  // A rename asks for the folder's permission alone; who has made a file read-only means it.
+  // A rename only needs write permission for the folder. This check respects files that were made read-only.
   if (known !== null) await access(name, constants.W_OK);
   const target = known === null ? name : await realpath(name);
   const mode = known === null ? null : known.mode & PERMISSIONS;
   const beside = join(dirname(target), `.${randomUUID()}.part`);
   try {
     await pipeline(output(), createWriteStream(beside, { flags: 'wx', ...(mode === null ? {} : { mode }) }));
-    // The umask has taken from it.
+    // Restores the permission bits that the umask removed.
     if (mode !== null) await chmod(beside, mode);
     await rename(beside, target);
   } finally {
@@ -41,7 +41,7 @@ async function place(output: () => Readable, name: string, known: Stats | null):
   }
 }
 
-/** null: nothing is there. */
+/** Null: the path does not exist. */
 async function statsOf(path: string): Promise<Stats | null> {
   try {
     return await stat(path);

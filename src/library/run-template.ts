@@ -1,4 +1,4 @@
-// The engine for programs: applies one Template to one source, in a thread of its own, without a service.
+// The engine as a library: applies one Template to one source in a separate thread, without a service.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { REJECTS_SUFFIX, type TaskTable } from '../../workers/protocol/messages.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
@@ -16,28 +16,31 @@ import { deliver, type TemplateSink } from './deliver.ts';
 
 export type { TemplateSink } from './deliver.ts';
 
-/** A path, the bytes, or a stream, which is copied into a temporary file first. */
+/** A path, bytes, or a stream, which is first copied into a temporary file. */
 export type TemplateSource = string | Uint8Array | Readable;
 
 export interface RunTemplateOptions {
-  /** What the name of the source would end in, such as "xlsx", where the source is no path. */
+  /** File extension of the source, such as "xlsx", if the source is not a path. */
   readonly ending?: string;
   readonly delimiter?: string;
-  /** The record of the header, counted from 0. */
+  /** The record with the header, counted from 0. */
   readonly headerRow?: number;
   /** Folder of reference tables, NAME.csv. */
   readonly tables?: string;
-  /** Folder of keys for hashes, each a file of its name. */
+  /** Folder of keys for hashes, one file per key. */
   readonly secrets?: string;
-  /** Where rows go that the Template rejects (CSV), where it may reject any; without it they are only counted in the report. */
+  /**
+   * Destination of the rows that the Template rejects (CSV). Without it, rejected rows are only counted in the
+   * report.
+   */
   readonly rejects?: TemplateSink;
-  /** What the Run may take before it goes to disk; 256 MiB unless set. */
+  /** Memory that the Run may use before it writes to disk; 256 MiB by default. */
   readonly memoryBytesMax?: number;
 }
 
 export interface RunResult {
   readonly rowsWritten: number;
-  /** The output ends where its format's rows do. */
+  /** The output was cut because its format allows no more rows. */
   readonly truncated: boolean;
   readonly report: Report;
 }
@@ -50,7 +53,7 @@ export interface TemplateProblem {
   readonly column: number;
 }
 
-/** The Template is not sound. */
+/** The Template is invalid. */
 export class TemplateRefusedError extends Error {
   readonly problems: readonly TemplateProblem[];
 
@@ -62,7 +65,7 @@ export class TemplateRefusedError extends Error {
   }
 }
 
-/** The source cannot be read as the Template wants, or broke one of its rules. */
+/** The source cannot be read as the Template requires, or violates one of its rules. */
 export class RunRefusedError extends Error {
   readonly code: RunError['code'];
   readonly report: Report;
@@ -79,7 +82,7 @@ const MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
  * Rejects with TemplateRefusedError, RunRefusedError, or a system error of the source, the sink or the tables.
- * @param template YAML or JSON as text, or the object that it would be
+ * @param template YAML or JSON text, or the object that the text would describe
  */
 export async function runTemplate(
   template: string | object,
@@ -130,7 +133,7 @@ function sha256(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** The tables of a folder by name: NAME.csv is NAME. */
+/** The tables of a folder by name: NAME.csv is the table NAME. */
 async function readTables(folder: string | undefined): Promise<Readonly<Record<string, TaskTable>>> {
   if (folder === undefined) return {};
   const tables: [string, TaskTable][] = [];
@@ -141,7 +144,7 @@ async function readTables(folder: string | undefined): Promise<Readonly<Record<s
   return Object.fromEntries(tables);
 }
 
-/** The engine reads at any place of a file. */
+/** Path of the source as a file, because the engine reads by position. */
 async function localPath(source: TemplateSource, copyPath: string): Promise<string> {
   if (typeof source === 'string') return source;
   if (source instanceof Uint8Array) await writeFile(copyPath, source, { mode: 0o600 });

@@ -1,33 +1,33 @@
-// Outputs that any node may be asked for: small ones go into Redis with the record of their Run, others into a place that
-// all nodes see.
+// Outputs that every node can serve: small ones are stored in Redis with the record of their Run, others in storage
+// that all nodes share.
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { RunOutcomeOutput } from '../../workers/protocol/messages.ts';
 import type { MaybePromise } from '../collections/maybe-promise.ts';
-import type { RangeReader } from '../http/send-bytes.ts';
-import { SharedStoreUnavailableError } from '../stores/store-unavailable.ts';
+import { memoryReader, type RangeReader } from '../http/send-bytes.ts';
+import { SharedStoreUnavailableError } from '../stores/stores.ts';
 import type { KeptFile, OutputRef, OutputStore, StoredOutput } from './output-store.ts';
 import { hourOf, type SharedPlace } from './shared-place.ts';
 
 const HOUR_MILLISECONDS = 3600 * 1000;
 
-/** Read at a time for a digest. */
+/** Bytes read at a time for a digest. */
 const PIECE_BYTES = 128 * 1024;
 
-/** Outputs that lie in Redis. */
+/** Outputs in Redis. */
 export interface SmallOutputs {
-  /** null: it is not one of them. */
+  /** Returns null if the output is not in Redis. */
   read(output: OutputRef, start: number, lengthBytes: number): Promise<Uint8Array | null> | null;
 }
 
 export interface SharedOutputsParts {
   readonly place: SharedPlace;
   readonly small: SmallOutputs;
-  /** Up to this an output goes into Redis. */
+  /** Maximum size of an output in Redis. */
   readonly smallBytesMax: number;
-  /** How long it is tried to keep an output. */
+  /** Time limit for storing an output. */
   readonly keepMillisecondsMax: number;
-  /** Milliseconds since 1970, the same for all nodes. */
+  /** Milliseconds since 1970, the same on all nodes. */
   readonly now: () => number;
 }
 
@@ -40,16 +40,16 @@ export class SharedOutputs implements OutputStore {
 
   keep(output: RunOutcomeOutput, path: string, of: KeptFile): MaybePromise<StoredOutput> {
     const { bytes, sizeBytes } = output;
-    // The record takes one file along.
+    // The record includes one file only.
     const isSmall = bytes !== null && sizeBytes <= this.#parts.smallBytesMax && of.file === 'output';
     return isSmall ? { sizeBytes, path: null, bytes } : this.#keepLarge(output, path, of);
   }
 
-  /** What lies in Redis goes with its time, or was never written. */
+  /** An output in Redis expires there, or was never written. */
   remove({ path }: OutputRef): MaybePromise<void> {
     if (path === null || path.includes(':')) return;
     return this.#parts.place.remove(path).catch((fault) => {
-      // It goes with its hour.
+      // It is removed with its hour.
       if (!(fault instanceof SharedStoreUnavailableError)) throw fault;
     });
   }
@@ -59,14 +59,14 @@ export class SharedOutputs implements OutputStore {
     if (reading === null) return this.#parts.place.open(output.path as string, start, lengthBytes);
     const bytes = await reading;
     if (bytes === null || bytes.length < lengthBytes) return null;
-    return { read: async (at, length) => bytes.subarray(at, at + length), close: () => {} };
+    return memoryReader(bytes);
   }
 
-  async sha256(output: StoredOutput): Promise<string> {
+  async sha256(output: StoredOutput): Promise<string | null> {
     if (output.sha256 !== undefined) return output.sha256;
     const hash = createHash('sha256');
     const source = await this.open(output, 0, output.sizeBytes);
-    if (source === null) throw new Error('an output was removed while it was downloaded');
+    if (source === null) return null;
     try {
       for (let at = 0; at < output.sizeBytes; ) {
         const piece = await source.read(at, Math.min(PIECE_BYTES, output.sizeBytes - at));
@@ -80,7 +80,7 @@ export class SharedOutputs implements OutputStore {
     return hash.digest('hex');
   }
 
-  /** Removes what expired an hour ago: nobody reads it any more, and no clock is as wrong. */
+  /** Removes what expired more than an hour ago: it is no longer read, even if clocks differ. */
   sweep(): Promise<void> {
     const { place, now } = this.#parts;
     return place.sweep(hourOf(now() - HOUR_MILLISECONDS));

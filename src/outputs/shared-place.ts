@@ -1,40 +1,43 @@
-// The port to a place that all nodes see, for outputs that are too large for Redis. The first part of a name is the hour in
-// which what it names expires: no index is needed to remove it.
+// The interface of storage that all nodes share, and the limit on concurrent calls to storage that may hang.
 import type { RangeReader } from '../http/send-bytes.ts';
+import { SharedStoreUnavailableError } from '../stores/stores.ts';
+
+// Interface of storage that all nodes share, for outputs that are too large for Redis. The first part of a name is the
+// hour in which the file expires, so that no index is needed to remove it.
 
 export interface SharedPlace {
   /**
-   * Keeps what is in memory, or the file at a path. Where it rejects, nothing of it remains under the name: with
-   * SharedStoreUnavailableError where the place does not answer within `milliseconds`, or with Failed.
+   * Stores bytes, or the file at a path. If it rejects, nothing remains under the name: with
+   * SharedStoreUnavailableError if the storage does not respond within `milliseconds`, or with Failed.
    * @returns its SHA-256 in lower-case hex
    */
   put(name: string, content: Uint8Array | string, sizeBytes: number, milliseconds: number): Promise<string>;
 
   /**
-   * Opens `lengthBytes` from `start` on; they are read one after the other. null: it has been removed. Rejects with
+   * Opens `lengthBytes` from `start` on for sequential reading. Returns null if the file has been removed. Rejects with
    * SharedStoreUnavailableError.
    */
   open(name: string, start: number, lengthBytes: number): Promise<RangeReader | null>;
 
-  /** It need not be there. */
+  /** The file need not exist. */
   remove(name: string): Promise<void>;
 
-  /** Removes what expired before this hour. */
+  /** Removes everything that expired before this hour. */
   sweep(hour: string): Promise<void>;
 
-  /** How often it did not do what was asked, by reason. */
-  readonly troubles: ReadonlyMap<string, number>;
+  /** Number of failed operations, by reason. */
+  readonly errorCounts: ReadonlyMap<string, number>;
 
-  /** Nothing is waited for any more: the node ends. */
+  /** Ends all waits, because the node stops. */
   hurry(): void;
 
   close(): void;
 }
 
-/** Of a place that does not answer a client who waits. */
+/** Time limit while a client waits for the storage. */
 export const SOON_MILLISECONDS = 1_000;
 
-/** `2026-11-23T17`. */
+/** Length of `2026-11-23T17`. */
 const HOUR_CHARACTERS = 13;
 const HOUR = /^\d{4}-\d\d-\d\dT\d\d$/;
 
@@ -45,4 +48,86 @@ export function hourOf(time: number): string {
 
 export function isHour(text: string): boolean {
   return HOUR.test(text);
+}
+
+// Limits concurrent calls to storage that may hang, such as a network folder. A call that hangs occupies one of Node's
+// four I/O threads, and the others must remain available for the local disk.
+
+export class PlaceTurns {
+  readonly #what: string;
+  readonly #turnsMax: number;
+  /** Number of calls that timed out. */
+  late = 0;
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
+  /** Callbacks that give up waiting calls with a time limit. */
+  readonly #limited = new Set<() => void>();
+  #isHurried = false;
+
+  /** @param what name of the storage for error messages */
+  constructor(what: string, turnsMax: number) {
+    this.#what = what;
+    this.#turnsMax = turnsMax;
+  }
+
+  /** Executes the work as soon as a slot is free. */
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#taken < this.#turnsMax) this.#taken += 1;
+    else await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    return this.#work(work);
+  }
+
+  /**
+   * Rejects with SharedStoreUnavailableError if waiting and work together take longer.
+   * @param undo reverts work that finishes too late. Its errors are ignored.
+   */
+  takeWithin<T>(milliseconds: number, work: () => Promise<T>, undo: (made: T) => Promise<void>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const begin = async (): Promise<void> => {
+        try {
+          const made = await this.#work(work);
+          if (isLate) await undo(made).catch(() => {});
+          else resolve(made);
+        } catch (fault) {
+          reject(fault);
+        }
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
+      };
+      const giveUp = (): void => {
+        isLate = true;
+        this.late += 1;
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
+        this.#waiting.delete(begin);
+        reject(new SharedStoreUnavailableError(this.#what, new Error('it does not answer')));
+      };
+      const timer = setTimeout(giveUp, this.#isHurried ? 0 : milliseconds);
+      this.#limited.add(giveUp);
+      if (this.#taken >= this.#turnsMax) return void this.#waiting.add(begin);
+      this.#taken += 1;
+      void begin();
+    });
+  }
+
+  /** Ends all waits with a time limit, now and in future. */
+  hurry(): void {
+    this.#isHurried = true;
+    for (const giveUp of [...this.#limited]) giveUp();
+  }
+
+  /** Executes the work in a slot, and passes the slot to the next waiting call. */
+  async #work<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      const [next] = this.#waiting;
+      if (next === undefined) this.#taken -= 1;
+      else {
+        this.#waiting.delete(next);
+        next();
+      }
+    }
+  }
 }

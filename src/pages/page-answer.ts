@@ -1,25 +1,38 @@
-// Answers with a page and the policy under which browsers show it: nothing comes from elsewhere, nothing goes elsewhere, no
-// page frames it, and no text becomes a script.
+// Responds with a page and its content security policy: nothing is loaded from or sent to other origins, no page may
+// frame it, and no text becomes a script.
 import { randomBytes } from 'node:crypto';
 import type { Exchange } from '../http/exchange.ts';
 
-/** Stands in a page where the nonce of each answer is put. */
+/** Placeholder in a page for the nonce of each response. */
 export const NONCE_PLACE = 'NONCE_OF_THIS_ANSWER';
 
 const NONCE_BYTES = 16;
 
 export interface PageNeeds {
-  /** It has scripts of its own, and these ask the service. */
+  /** True if the page has scripts, which send requests to the service. */
   readonly hasScript: boolean;
 }
 
-export function answerPage(exchange: Exchange, html: string, { hasScript }: PageNeeds): void {
-  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-  exchange.addHeader('Content-Security-Policy', policy(nonce, hasScript));
-  exchange.addHeader('Cross-Origin-Opener-Policy', 'same-origin');
-  exchange.addHeader('Cross-Origin-Resource-Policy', 'same-origin');
-  exchange.addHeader('Referrer-Policy', 'no-referrer');
-  exchange.text(200, 'text/html; charset=utf-8', html.replaceAll(NONCE_PLACE, nonce));
+/** A page, encoded once. Each response copies it with a new nonce. */
+export class Page {
+  readonly #parts: readonly Buffer[];
+  readonly #needs: PageNeeds;
+
+  constructor(html: string, needs: PageNeeds) {
+    this.#parts = html.split(NONCE_PLACE).map((part) => Buffer.from(part));
+    this.#needs = needs;
+  }
+
+  answer(exchange: Exchange): void {
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    exchange.addHeader('Content-Security-Policy', policy(nonce, this.#needs.hasScript));
+    exchange.addHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    exchange.addHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    exchange.addHeader('Referrer-Policy', 'no-referrer');
+    const between = Buffer.from(nonce);
+    const pieces = this.#parts.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
+    exchange.text(200, 'text/html; charset=utf-8', Buffer.concat(pieces));
+  }
 }
 
 function policy(nonce: string, hasScript: boolean): string {

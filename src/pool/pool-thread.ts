@@ -1,15 +1,22 @@
-// One worker thread as the main thread sees it: its Runs, its messages of one turn gathered into one post, its heartbeat.
-// It neither starts nor ends threads: pool-roster.ts does.
-// States: starting (its messages wait in the port) → ready → lost (its Runs were interrupted, it takes no others).
+// One worker thread from the view of the main thread: its Runs, batching of messages per event loop turn, its
+// heartbeat. Neither starts nor ends threads (thread-registry.ts). States: starting (its messages wait in the port) →
+// ready → lost (its Runs were interrupted, it accepts no others).
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FRAME_MESSAGES_MAX, type Frame } from '../../workers/protocol/frame.ts';
 import type { FromWorker, RunTask, TaskOutcome, ThreadStart, ToWorker } from '../../workers/protocol/messages.ts';
-import { CANCEL_FLAGS, CONTROL_BEAT, CONTROL_SLOTS } from '../../workers/protocol/messages.ts';
+import {
+  CANCEL_FLAGS,
+  CONTROL_BEAT,
+  CONTROL_SLOTS,
+  CONTROL_TASK,
+  NO_ACCOUNT,
+  NO_TASK,
+} from '../../workers/protocol/messages.ts';
 import { messagesOf } from '../../workers/protocol/outcome-codec.ts';
 import { newClaims, TaskClaims } from '../../workers/protocol/task-claims.ts';
 import { TaskEncoder } from '../../workers/protocol/task-codec.ts';
 
-/** How a task ended. `interrupted`: its thread was lost. */
+/** Result of a task. `interrupted` means that its thread was lost. */
 export type TaskEnd =
   | { readonly kind: 'done'; readonly outcome: TaskOutcome }
   | { readonly kind: 'cancelled' }
@@ -20,57 +27,64 @@ export interface ThreadTask {
   task: RunTask;
   /** Called exactly once. */
   readonly ended: (end: TaskEnd) => void;
-  /** Called once a thread has begun it, some time after; not when it has ended by then. */
+  /** Called once, some time after a thread has begun the task. Not called if the task has already ended. */
   readonly begun: () => void;
-  /** Its bytes are given away to the thread, and not there for another one. */
+  /** True if the task's bytes were transferred to the thread, so that they are not available for another thread. */
   readonly isGiven: boolean;
-  /** Those bytes once more; null: it stays where it was placed. */
+  /** Returns the transferred bytes again; null if the task must stay with its thread. */
   readonly bytesAgain: (() => Uint8Array) | null;
-  /** Where it was placed. */
+  /** The thread to which the task is assigned. */
   thread: PoolThread | null;
-  /** When it was placed there (performance.now). */
+  /** Time of the assignment (performance.now). */
   placedAt: number;
   isBegun: boolean;
-  /** What the source had grown to when it was last said. */
+  /** Last reported size of the source. */
   grown: { readonly bytes: number; readonly ended: boolean } | null;
-  /** When a cancel was sent (performance.now). */
+  /** Time at which a cancel was sent (performance.now). */
   cancelledAt: number | null;
 }
 
 /**
- * A thread with Runs whose beat stands still for this long is silent: it gets no new Runs, and those that it has not begun
- * go to another. Its beat is due each 8 ms of work (workers/run/run.ts), and a Run of 1 KB that waits for it, or for a thread
- * that is started in its place (60 ms), is to be through within 250 ms.
+ * A thread with Runs whose heartbeat has not changed for this long is silent: it gets no new Runs, and the Runs that it
+ * has not begun move to another thread. A heartbeat is due every 8 ms of work (workers/run/run.ts). A Run of 1 KB that
+ * waits for it, or for a replacement thread (60 ms), should finish within 250 ms.
  */
 const SILENCE_MILLISECONDS = 100;
 
 /**
- * One whose beat goes on has this much longer: its Runs take turns, and a cancelled one sees it when its turn comes. A
- * dozen Runs with long batches on a busy machine take more than a few seconds for that.
+ * Additional time for a cancelled Run in a thread whose heartbeat continues: its Runs take turns, and the cancelled one
+ * notices only in its next turn. A dozen Runs with long batches on a busy machine need more than a few seconds for
+ * that.
  */
 const CANCEL_TURNS_MILLISECONDS_MAX = 60_000;
 
-/** Work is counted in bytes of uploads. What a Run costs beside its bytes: some 40 µs, in which the engine reads 4 KiB. */
+/**
+ * Cost of a Run in addition to its bytes, as an equivalent number of bytes: about 40 µs, in which the engine reads 4
+ * KiB. Work is measured in bytes of uploads.
+ */
 const RUN_WORK_BYTES = 4 * 1024;
 
-/** A Run of at most so much work joins others in one thread. */
+/** Maximum work of a Run that may share a thread with others. */
 const SMALL_WORK_BYTES_MAX = RUN_WORK_BYTES + 16 * 1024;
 
 /**
- * Small Runs go to one thread until it has so much to do, some 5 ms: a second thread that is woken for some of them costs
- * more than it takes over. With 64 clients on two cores 11 to 17 % more Runs a second than in turns.
+ * Small Runs go to one thread until it has this much work, about 5 ms: waking a second thread for some of them costs
+ * more than it saves. With 64 clients on two cores, this gives 11 to 17 % more Runs per second than round-robin.
  */
 const SHARED_WORK_BYTES_MAX = 512 * 1024;
 
-/** A file is larger than what stays in memory, and may still grow: beside it nothing is shared. */
+/** Assumed work of a file. It is larger than what stays in memory and may still grow, so nothing shares its thread. */
 const FILE_WORK_BYTES = SHARED_WORK_BYTES_MAX;
 
-/** Nothing joins a thread that has work and has ended none for so long: a costly Run holds up those behind it. */
+/**
+ * Maximum time since a thread has ended a Run. After a longer time, no further Run joins the thread, because a slow Run
+ * blocks the Runs after it.
+ */
 const SHARED_PAUSE_MILLISECONDS_MAX = 10;
 
 /**
- * An entry in the map of tasks. A map that grew old leaves its former tables, with all that was in them, to the collector
- * of what is old: a task that has ended is taken out of its entry, so that nothing of its request is left with them.
+ * An entry in the map of tasks. A map that has grown old leaves its former tables, with their content, to the collector
+ * of the old generation. Therefore an ended task is removed from its entry, so that its request is not kept alive.
  */
 interface TaskEntry {
   held: ThreadTask | null;
@@ -79,11 +93,12 @@ interface TaskEntry {
 
 export class PoolThread {
   readonly thread: number;
-  /** What the thread's one task is started with; the port must be transferred. */
+  /** Start data of the thread's single task. The port must be transferred. */
   readonly start: ThreadStart;
   ready = false;
   #port: MessagePort;
-  #beat: Int32Array;
+  /** Shared with the thread: its heartbeat, and the current task. */
+  #control: Int32Array;
   #cancel: Int32Array;
   #claims: TaskClaims;
   #tasks = new Map<number, TaskEntry>();
@@ -91,14 +106,14 @@ export class PoolThread {
   #workBytes = 0;
   #lastBeat = 0;
   #lastBeatAt = performance.now();
-  /** When it last began to have work, or said something. */
+  /** Last time at which the thread received work while idle, or sent a message. */
   #lastHeardAt = 0;
-  /** When it last had none. */
+  /** Last time at which the thread was idle. */
   #lastIdleAt = 0;
   #distrustedBeat: number | null = null;
   #onEnded: () => void;
 
-  /** @param onEnded called after each task that ended, and when it is ready */
+  /** @param onEnded called after each task that has ended, and when the thread is ready */
   constructor(start: Omit<ThreadStart, 'port' | 'control' | 'cancel' | 'claims'>, onEnded: () => void) {
     const { port1, port2 } = new MessageChannel();
     const control = new SharedArrayBuffer(CONTROL_SLOTS * Int32Array.BYTES_PER_ELEMENT);
@@ -107,11 +122,12 @@ export class PoolThread {
     this.thread = start.thread;
     this.start = { ...start, port: port2, control, cancel, claims };
     this.#port = port1;
-    this.#beat = new Int32Array(control);
+    this.#control = new Int32Array(control);
+    this.#control[CONTROL_TASK] = NO_TASK;
     this.#cancel = new Int32Array(cancel);
     this.#claims = new TaskClaims(claims);
     this.#onEnded = onEnded;
-    // Numbers of tasks begin at 0, and so do the flags of new memory.
+    // Task numbers begin at 0, and new memory contains zeros, which must not count as cancel flags.
     this.#cancel.fill(-1);
     port1.on('message', (frame: Frame) => {
       this.#lastHeardAt = performance.now();
@@ -124,14 +140,14 @@ export class PoolThread {
     return this.#tasks.size;
   }
 
-  /** Whether it has Runs and its beat has stood still for too long at `now` (performance.now). */
+  /** True if it has Runs and its heartbeat has not changed for too long at `now` (performance.now). */
   isSilent(now: number): boolean {
     return this.silentFor(now) >= SILENCE_MILLISECONDS;
   }
 
-  /** For how many milliseconds it has been silent at `now` (performance.now), as far as the beat was looked at; 0 without Runs. */
+  /** Milliseconds of silence at `now` (performance.now), since the heartbeat was last checked; 0 without Runs. */
   silentFor(now: number): number {
-    const beat = Atomics.load(this.#beat, CONTROL_BEAT);
+    const beat = Atomics.load(this.#control, CONTROL_BEAT);
     if (beat !== this.#lastBeat) {
       this.#lastBeat = beat;
       this.#lastBeatAt = now;
@@ -140,12 +156,22 @@ export class PoolThread {
     return now - this.#lastBeatAt;
   }
 
-  /** What it was offered was given to another one: it is silent until it beats or says something. */
+  /** True if the thread is silent at `now` (performance.now) because a Run of this account does not yield. */
+  isBlockedBy(accountRow: number, now: number): boolean {
+    if (accountRow === NO_ACCOUNT || !this.isSilent(now)) return false;
+    const working = this.#tasks.get(Atomics.load(this.#control, CONTROL_TASK))?.held ?? null;
+    return working?.task.accountRow === accountRow;
+  }
+
+  /**
+   * Called when its offered task was given to another thread: it counts as silent until its heartbeat changes or it
+   * sends a message.
+   */
   distrust(): void {
     this.#distrustedBeat = this.#lastBeat;
   }
 
-  /** Tells of the tasks that it has begun since the last look. Returns those that it has not. */
+  /** Reports the tasks begun since the last call. Returns the tasks that have not begun. */
   look(): ThreadTask[] {
     const waiting: ThreadTask[] = [];
     for (const { held } of this.#tasks.values()) {
@@ -159,7 +185,7 @@ export class PoolThread {
     return waiting;
   }
 
-  /** Where it stands among the threads that may take a task at `now` (performance.now): the lowest takes it. */
+  /** Rank among the threads that may take a task at `now` (performance.now). The lowest rank takes it. */
   rank({ source }: RunTask, now: number): number {
     const work = workBytesOf(source);
     const isPaused = this.load > 0 && now - this.#lastHeardAt > SHARED_PAUSE_MILLISECONDS_MAX;
@@ -167,7 +193,7 @@ export class PoolThread {
     return isShared ? -1 - this.#workBytes : this.#workBytes;
   }
 
-  /** Offers it to the thread. False: there is no room for the offer. */
+  /** Offers the task to the thread. Returns false if there is no space for the offer. */
   run(held: ThreadTask, now: number): boolean {
     const { task } = held;
     if (!this.#claims.offer(task.task)) return false;
@@ -185,7 +211,7 @@ export class PoolThread {
     return true;
   }
 
-  /** Takes a task back. False: it has begun or ended here. */
+  /** Withdraws a task. Returns false if it has begun or ended here. */
   withdraw(held: ThreadTask): boolean {
     const { task } = held.task;
     const entry = this.#tasks.get(task);
@@ -195,12 +221,12 @@ export class PoolThread {
     return true;
   }
 
-  /** Tells what the source has grown to. Nothing happens when the task has ended. */
+  /** Sends the new size of the source. Does nothing if the task has ended. */
   grow({ task: { task }, grown }: ThreadTask): void {
     if (grown !== null && this.#tasks.has(task)) this.post({ kind: 'grown', task, ...grown });
   }
 
-  /** Nothing happens when the task has ended. */
+  /** Does nothing if the task has ended. */
   cancel(held: ThreadTask, now: number): void {
     const { task } = held.task;
     if (!this.#tasks.has(task)) return;
@@ -209,29 +235,29 @@ export class PoolThread {
     this.post({ kind: 'cancel', task });
   }
 
-  /** Nothing happens when the task has ended. */
-  setAside({ task: { task } }: ThreadTask): void {
+  /** Does nothing if the task has ended. */
+  suspend({ task: { task } }: ThreadTask): void {
     if (this.#tasks.has(task)) this.post({ kind: 'set_aside', task });
   }
 
-  /** Whether at `now` a cancelled task should have ended: after so many milliseconds of patience where it is silent. */
+  /** True if a cancelled task should have ended by `now`: after `patience` milliseconds if the thread is silent. */
   isOverdue(now: number, patience: number): boolean {
-    const wholePatience = this.silentFor(now) >= patience ? patience : patience + CANCEL_TURNS_MILLISECONDS_MAX;
+    const patienceTotal = this.silentFor(now) >= patience ? patience : patience + CANCEL_TURNS_MILLISECONDS_MAX;
     for (const { held } of this.#tasks.values()) {
       const cancelledAt = held?.cancelledAt ?? null;
-      if (cancelledAt !== null && now - cancelledAt > wholePatience) return true;
+      if (cancelledAt !== null && now - cancelledAt > patienceTotal) return true;
     }
     return false;
   }
 
-  /** The bytes of a task's source must not be used any more. */
+  /** Afterwards the bytes of a task's source must not be used. */
   post(message: ToWorker): void {
     if (this.#sender.size === 0) setImmediate(() => this.#flush());
     this.#sender.add(message);
     if (this.#sender.size >= FRAME_MESSAGES_MAX) this.#flush();
   }
 
-  /** The thread has ended: so have its Runs. */
+  /** Called when the thread has ended, and its Runs with it. */
   lose(): void {
     this.ready = false;
     this.#port.close();

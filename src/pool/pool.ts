@@ -1,62 +1,191 @@
-// The worker threads: one long-lived task each, and our own placement of Runs. It knows nothing of HTTP or of the registry;
-// which threads there are is in pool-roster.ts.
-// States of a Run here: queued (no thread may take it) → placed (offered to a thread) → begun → ended; placed → queued or
-// placed elsewhere, when its thread does not answer.
+// The worker threads of a process, and how a node opens its pool and measures it.
+import { availableParallelism } from 'node:os';
 import { THREAD_ENTRY } from '../../workers/built-files.ts';
+import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { largeRowOwner } from '../../workers/memory/budget.ts';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
-import type { RunTask, ThreadStart } from '../../workers/protocol/messages.ts';
-import { forgetCores } from '../../workers/thread/core-share.ts';
-import { type RosterSettings, STUCK_THREADS_MAX, ThreadRoster } from './pool-roster.ts';
-import type { PooledRunSettings, PoolSettings } from './pool-settings.ts';
+import { NO_ACCOUNT, type RunTask, type ThreadStart, TURNS_BYTES } from '../../workers/protocol/messages.ts';
+import { forgetCores, newCoreCounts } from '../../workers/scheduling/core-share.ts';
+import type { MemoryBudget } from '../admission/memory-budget.ts';
+import type { ServeConfig } from '../config.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
-import { ownWorker, type PoolWorker, startWorker } from './pool-worker.ts';
-import { RunTimes } from './run-times.ts';
-import { sharedParts } from './shared-parts.ts';
+import {
+  ownWorker,
+  type PoolWorker,
+  STUCK_THREADS_MAX,
+  startWorker,
+  ThreadRegistry,
+  type ThreadRegistrySettings,
+} from './thread-registry.ts';
+
+// Settings of a thread pool, its notifications about threads, and the start data of all threads.
+
+// Settings of a thread pool, its notifications about threads, and options of a Run.
+
+export interface PoolSettings {
+  readonly threads: number;
+  /** Shared counters of the memory budget, see workers/memory/budget.ts. */
+  readonly budget: SharedArrayBuffer;
+  /** A thread was lost with its Runs and will be replaced. It may still be running. */
+  readonly onThreadLost?: (thread: number, fault: unknown) => void;
+  /**
+   * A lost thread does not end, because it is in native code. Another thread replaces it, unless too many are stuck.
+   */
+  readonly onThreadStuck?: (thread: number) => void;
+  /** A thread has ended: returns its borrowed memory to the budget. */
+  readonly onThreadExit: (thread: number) => void;
+  /**
+   * A thread failed before it received its task (it could not be loaded) and is being replaced. Without this callback,
+   * an exception is thrown.
+   */
+  readonly onLoadFault?: (fault: unknown) => void;
+  /**
+   * Runs thread 0 inside the caller's own thread: no thread has to be started for it, but its work blocks the caller.
+   * The others start with `startAll`.
+   */
+  readonly ownThread?: (start: ThreadStart) => Promise<void>;
+  /** If true, a spare thread is started when all threads are silent while a Run waits. */
+  readonly hasSpare?: boolean;
+  /**
+   * Maximum silence, after which a thread is terminated with the Runs that it has begun. By default, there is no
+   * maximum.
+   */
+  readonly silenceMillisecondsMax?: number;
+  /**
+   * Number of cores for Runs and the read-ahead threads of large files. By default, all but one, which is for the event
+   * loop.
+   */
+  readonly cores?: number;
+  /** See RunProgress. Set if the progress of Runs is displayed. */
+  readonly progress?: SharedArrayBuffer;
+  /** For each thread; YOUNG_GENERATION_MIB_MAX by default. */
+  readonly youngGenerationMibMax?: number;
+  /** Module whose export `serve` takes a ThreadStart. The engine's by default; tests use others. */
+  readonly entry?: URL;
+}
+
+/** Further options of a Run in the pool. */
+interface PooledRunSettings {
+  /** Called once, some time after a thread has begun the Run. Not called if the Run has ended by then. */
+  readonly begun?: () => void;
+  /**
+   * Returns the bytes of its source again, for another thread. Without it, a long source in memory stays with its first
+   * thread.
+   */
+  readonly bytesAgain?: () => Uint8Array;
+}
+
+// Start data of all threads of a pool: shared memory, and the compiled kernels.
+
+function sharedParts({ threads, budget, cores, progress }: PoolSettings): ThreadRegistrySettings['shared'] {
+  return {
+    budget,
+    cores: newCoreCounts(cores ?? availableParallelism() - 1, threads),
+    largeRow: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    turns: new SharedArrayBuffer(TURNS_BYTES),
+    kernels: compileKernels(),
+    progress: progress ?? null,
+  };
+}
+
+// Measures how long Runs have been in the pool, and how long they waited for a thread. For metrics and alerts only.
+
+interface Followed<End> {
+  begun(): void;
+  ended(end: End): void;
+}
+
+export class RunTimes {
+  /** Start time of each Run, by task. A Map keeps insertion order, so the first entry is the oldest. */
+  #given = new Map<number, number>();
+  #waitMilliseconds = 0;
+  #begun = 0;
+
+  /** Returns functions to call in place of `begun` and `ended`. */
+  follow<End>(task: number, now: number, ended: (end: End) => void, begun?: () => void): Followed<End> {
+    this.#given.set(task, now);
+    return {
+      begun: () => {
+        this.#begun += 1;
+        this.#waitMilliseconds += performance.now() - now;
+        begun?.();
+      },
+      ended: (end) => {
+        this.#given.delete(task);
+        ended(end);
+      },
+    };
+  }
+
+  /** Age of the oldest Run in seconds, or 0 without Runs. */
+  oldestSeconds(now = performance.now()): number {
+    for (const given of this.#given.values()) return (now - given) / 1000;
+    return 0;
+  }
+
+  /** Total over all Runs that a thread has begun since the start. */
+  get waited(): { readonly seconds: number; readonly runs: number } {
+    return { seconds: this.#waitMilliseconds / 1000, runs: this.#begun };
+  }
+}
+
+// The worker threads: each has one long-lived task, and the pool assigns Runs to them. Knows nothing about HTTP or the
+// catalog; thread-registry.ts manages the threads. States of a Run here: queued (no thread can take it) → placed
+// (offered to a thread) → begun → ended. A placed Run is queued or placed elsewhere if its thread does not respond.
 
 /** A Run in the pool. */
 export interface PooledRun {
   readonly task: number;
-  /** The source file has so many bytes now. */
+  /** Reports the current size of the source file. */
   grown(bytes: number, ended: boolean): void;
-  /** Its end is reported as any other, unless it has ended already. */
+  /** Its end is reported like any other, unless it has already ended. */
   cancel(): void;
-  /** As `cancel`, but only when it waits for bytes: what it has can be worked on goes on. */
-  setAside(): void;
+  /** Same as `cancel`, but only if it waits for bytes; otherwise it continues to process the bytes that it has. */
+  suspend(): void;
 }
 
-/** A thread's rows live outside its heap; V8's 48 MiB for what is soon forgotten would only be filled with garbage. */
+/**
+ * Limit for the young generation of a thread's heap. Rows are outside the heap; V8's default of 48 MiB would only be
+ * filled with garbage.
+ */
 export const YOUNG_GENERATION_MIB_MAX = 12;
 
-/** How often threads are looked at while there are Runs. */
+/** Interval at which threads are checked while there are Runs. */
 const WATCH_MILLISECONDS = 20;
 
-/** A Run that has waited for so long behind those of a thread that answers goes to one where nothing waits. */
+/** Maximum wait of a Run behind others in a responsive thread, before it moves to a thread without waiting Runs. */
 const WAIT_MILLISECONDS_MAX = 100;
 
-/** A thread that stands still and has not ended a cancelled Run within this time is terminated, its other Runs with it. */
+/**
+ * Maximum time for a cancelled Run to end in a thread without a heartbeat. Then the thread is terminated with its other
+ * Runs.
+ */
 const CANCEL_MILLISECONDS_MAX = 5_000;
 
-/** ... and in a hurry. */
+/** The same while the node is stopping. */
 const HURRIED_CANCEL_MILLISECONDS_MAX = 250;
 
-/** Where every thread has been silent for this long, the node is no good place for more. */
+/** If all threads have been silent for this long, the node is not ready. */
 const UNREADY_MILLISECONDS = 5_000;
 
-/** A thread takes some 60 ms to start. */
+/** A thread takes about 60 ms to start. */
 const START_MILLISECONDS_MAX = 10_000;
 const START_LOOK_MILLISECONDS = 5;
 
-/** Numbers of tasks are Int32 in shared memory. A node that has had them all begins again: those of long ago are over. */
+/**
+ * Task numbers are Int32 values in shared memory. After the last one, numbering starts again: the first tasks have
+ * ended long ago.
+ */
 const TASKS_MAX = 2 ** 31;
 
 export class ThreadPool {
   #settings: PoolSettings;
-  #roster: ThreadRoster;
+  #registry: ThreadRegistry;
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
   #taskCount = 0;
-  #shared: RosterSettings['shared'];
+  #shared: ThreadRegistrySettings['shared'];
   #watch: NodeJS.Timeout | null = null;
   isHurried = false;
 
@@ -64,50 +193,56 @@ export class ThreadPool {
     const { threads, hasSpare = false } = settings;
     this.#settings = settings;
     this.#shared = sharedParts(settings);
-    this.#roster = new ThreadRoster({
+    this.#registry = new ThreadRegistry({
       threads,
       hasSpare,
       startWorker: (start) => this.#startWorker(start),
       shared: this.#shared,
-      onRoom: () => this.#drainQueue(),
-      onLosing: (thread) => this.#takeBack(thread),
+      onCapacity: () => this.#drainQueue(),
+      onLosing: (thread) => this.#reclaim(thread),
       onLost: (thread, fault) => settings.onThreadLost?.(thread, fault),
       onStuck: (thread) => settings.onThreadStuck?.(thread),
-      onGone: (thread) => this.#gone(thread),
+      onExit: (thread) => this.#exited(thread),
     });
-    this.#roster.want(settings.ownThread === undefined ? threads : 1);
+    this.#registry.want(settings.ownThread === undefined ? threads : 1);
   }
 
-  /** Starts the threads that were not started yet. */
+  /** Starts the threads that have not been started yet. */
   startAll(): void {
-    this.#roster.want(this.#settings.threads);
+    this.#registry.want(this.#settings.threads);
   }
 
-  /** Threads that can take Runs. */
+  /** Number of threads that can take Runs. */
   get liveThreads(): number {
-    return this.#roster.threads.filter(({ ready }) => ready).length;
+    return this.#registry.threads.filter(({ ready }) => ready).length;
   }
 
-  /** Threads of the system that there are. */
+  /** Number of existing system threads. */
   get size(): number {
-    return this.#roster.size;
+    return this.#registry.size;
   }
 
-  /** Threads that were lost and have not ended. */
+  /** Number of threads that were lost and have not ended. */
   get stuckThreads(): number {
-    return this.#roster.stuck;
+    return this.#registry.stuck;
   }
 
-  /** Why no Run should come here; null: they may. */
-  get trouble(): string | null {
+  /** Number of threads with Runs that have not responded for a while. */
+  get silentThreads(): number {
     const now = performance.now();
-    const ready = this.#roster.threads.filter((thread) => thread.ready);
+    return this.#registry.threads.filter((thread) => thread.isSilent(now)).length;
+  }
+
+  /** Reason why this node should not receive Runs, or null. */
+  get unreadyReason(): string | null {
+    const now = performance.now();
+    const ready = this.#registry.threads.filter((thread) => thread.ready);
     if (this.stuckThreads > STUCK_THREADS_MAX) return 'too many lost workers do not end';
     if (ready.length === 0) return 'no worker lives';
     return ready.every((thread) => thread.silentFor(now) >= UNREADY_MILLISECONDS) ? 'no worker answers' : null;
   }
 
-  /** Resolves when a thread is ready, or after a while without one: then /readyz tells. */
+  /** Resolves when a thread is ready, or after a timeout; /readyz then reports the problem. */
   async firstReady(): Promise<void> {
     const deadline = performance.now() + START_MILLISECONDS_MAX;
     while (this.liveThreads === 0 && performance.now() < deadline) {
@@ -116,17 +251,19 @@ export class ThreadPool {
   }
 
   get runs(): number {
-    return this.#roster.threads.reduce((sum, { load }) => sum + load, this.#queue.length);
+    return this.#registry.threads.reduce((sum, { load }) => sum + load, this.#queue.length);
   }
 
-  /** The number of the next task, for paths that carry it. */
+  /** Number of the next task, for paths that contain it. */
   nextTask(): number {
     const task = this.#taskCount;
     this.#taskCount = (task + 1) % TASKS_MAX;
     return task;
   }
 
-  /** Starts a task whose number came from nextTask. `ended` is called exactly once, never before this returns. */
+  /**
+   * Starts a task whose number came from nextTask. `ended` is called exactly once, after this function has returned.
+   */
   run(task: RunTask, ended: (end: TaskEnd) => void, { begun, bytesAgain }: PooledRunSettings = {}): PooledRun {
     const now = performance.now();
     const entry: ThreadTask = {
@@ -149,7 +286,7 @@ export class ThreadPool {
         entry.thread?.grow(entry);
       },
       cancel: () => this.#cancel(entry),
-      setAside: () => this.#setAside(entry),
+      suspend: () => this.#suspend(entry),
     };
   }
 
@@ -158,20 +295,25 @@ export class ThreadPool {
     return this.#shared.kernels;
   }
 
-  /** Of the parts of a Run: see OutputTurns. */
+  /** Turns of the parts of a Run, see OutputTurns. */
   get turns(): SharedArrayBuffer {
     return this.#shared.turns;
   }
 
-  /** From now on a thread that does not react to a cancel is ended at once: the node is about to stop. */
+  /**
+   * From now on, a thread that does not react to a cancel is terminated immediately, because the node is about to stop.
+   */
   hurry(): void {
     this.isHurried = true;
   }
 
-  /** Lets the threads end, then ends them. What still runs is interrupted. A thread that does not end is left: `size`. */
+  /**
+   * Asks the threads to end, then terminates them. Running Runs are interrupted. Threads that do not end are left;
+   * `size` returns their number.
+   */
   async close(): Promise<void> {
     if (this.#watch !== null) clearInterval(this.#watch);
-    await this.#roster.close();
+    await this.#registry.close();
     for (const { ended } of this.#queue.splice(0)) ended({ kind: 'interrupted' });
   }
 
@@ -185,19 +327,20 @@ export class ThreadPool {
     });
   }
 
-  #gone(thread: number): void {
+  #exited(thread: number): void {
     Atomics.compareExchange(new Int32Array(this.#shared.largeRow), 0, largeRowOwner(thread), 0);
     forgetCores(this.#shared.cores, thread);
-    this.#settings.onThreadGone(thread);
+    this.#settings.onThreadExit(thread);
   }
 
-  /** To a ready thread that is not silent. */
+  /** Assigns the task to a ready thread that is not silent. */
   #place(entry: ThreadTask, now: number): boolean {
     return this.#bestFor(entry, now, null)?.run(entry, now) ?? false;
   }
 
   #bestFor(entry: ThreadTask, now: number, suits: ((thread: PoolThread) => boolean) | null): PoolThread | null {
-    const { threads, spare } = this.#roster;
+    if (this.#isHeldBack(entry, now)) return null;
+    const { threads, spare } = this.#registry;
     let best: PoolThread | null = null;
     let bestRank = Number.POSITIVE_INFINITY;
     for (const thread of threads) {
@@ -211,10 +354,21 @@ export class ThreadPool {
     return best;
   }
 
+  /**
+   * The last responsive thread is reserved for accounts that block no other thread. Without this rule, the Runs of one
+   * account could block every thread.
+   */
+  #isHeldBack({ task: { accountRow = NO_ACCOUNT } }: ThreadTask, now: number): boolean {
+    const { threads } = this.#registry;
+    if (!threads.some((thread) => thread.isBlockedBy(accountRow, now))) return false;
+    return threads.filter((thread) => thread.ready && !thread.isSilent(now)).length < 2;
+  }
+
+  /** In the order of arrival. A Run that must wait does not block the Runs after it. */
   #drainQueue(): void {
     if (this.#queue.length === 0) return;
     const now = performance.now();
-    while (this.#queue.length > 0 && this.#place(this.#queue[0] as ThreadTask, now)) this.#queue.shift();
+    this.#queue = this.#queue.filter((entry) => !this.#place(entry, now));
   }
 
   #cancel(entry: ThreadTask): void {
@@ -224,38 +378,38 @@ export class ThreadPool {
     else entry.thread?.cancel(entry, performance.now());
   }
 
-  /** What lies in memory does not wait for bytes. */
-  #setAside(entry: ThreadTask): void {
+  /** A source in memory does not wait for bytes. */
+  #suspend(entry: ThreadTask): void {
     const { thread, task } = entry;
     if (thread === null) this.#cancel(entry);
     else if (task.source.kind === 'bytes') return;
     else if (thread.withdraw(entry)) setImmediate(() => entry.ended({ kind: 'cancelled' }));
-    else thread.setAside(entry);
+    else thread.suspend(entry);
   }
 
   #look(): void {
     const now = performance.now();
     const cancelMilliseconds = this.isHurried ? HURRIED_CANCEL_MILLISECONDS_MAX : CANCEL_MILLISECONDS_MAX;
     const waiting = new Map<PoolThread, ThreadTask[]>();
-    for (const thread of this.#roster.threads) waiting.set(thread, thread.look());
+    for (const thread of this.#registry.threads) waiting.set(thread, thread.look());
     for (const thread of waiting.keys()) {
       const isOverdue = thread.isOverdue(now, cancelMilliseconds);
       if (!isOverdue && thread.silentFor(now) < (this.#settings.silenceMillisecondsMax ?? Infinity)) continue;
       const why = isOverdue ? 'it did not end a Run that was cancelled' : 'it did not answer for too long';
-      this.#roster.end(thread, new Error(`the thread was ended: ${why}`));
+      this.#registry.end(thread, new Error(`the thread was ended: ${why}`));
     }
-    this.#roster.look(now);
+    this.#registry.look(now);
     this.#moveWaiting(waiting, now);
     this.#drainQueue();
-    if (this.runs === 0 && !this.#roster.isUnsettled && this.#watch !== null) {
+    if (this.runs === 0 && !this.#registry.isUnsettled && this.#watch !== null) {
       clearInterval(this.#watch);
       this.#watch = null;
     }
   }
 
-  /** Gives what a thread has not begun, and does not seem to begin soon, to one that answers. */
+  /** Moves tasks that a thread has not begun, and probably will not begin soon, to a responsive thread. */
   #moveWaiting(waiting: ReadonlyMap<PoolThread, readonly ThreadTask[]>, now: number): void {
-    let isStranded = this.#queue.length > 0;
+    let isStranded = this.#queue.some((entry) => !this.#isHeldBack(entry, now));
     for (const [thread, entries] of waiting) {
       const isSilent = thread.isSilent(now);
       for (const entry of entries) {
@@ -263,7 +417,7 @@ export class ThreadPool {
         const suits = (other: PoolThread): boolean =>
           other !== thread && (isSilent || waiting.get(other)?.length === 0);
         const other = this.#bestFor(entry, now, suits);
-        if (other === null) isStranded ||= isSilent;
+        if (other === null) isStranded ||= isSilent && !this.#isHeldBack(entry, now);
         else if (isMovable(entry) && thread.withdraw(entry)) {
           if (isSilent) thread.distrust();
           renew(entry);
@@ -271,12 +425,12 @@ export class ThreadPool {
         }
       }
     }
-    const isAnswered = this.#roster.threads.some((thread) => !thread.ready || !thread.isSilent(now));
-    if (isStranded && !isAnswered) this.#roster.standIn();
+    const isAnswered = this.#registry.threads.some((thread) => !thread.ready || !thread.isSilent(now));
+    if (isStranded && !isAnswered) this.#registry.startSpare();
   }
 
-  /** What a thread that is being lost has not begun may still be run by another one. */
-  #takeBack(thread: PoolThread): void {
+  /** Tasks that a lost thread has not begun can still run in another one. */
+  #reclaim(thread: PoolThread): void {
     for (const entry of thread.look()) {
       if (!isMovable(entry) || !thread.withdraw(entry)) continue;
       renew(entry);
@@ -289,8 +443,47 @@ function isMovable({ isGiven, bytesAgain }: ThreadTask): boolean {
   return !isGiven || bytesAgain !== null;
 }
 
-/** Makes a task whole again that was withdrawn. */
+/** Restores a withdrawn task. */
 function renew(entry: ThreadTask): void {
   const { isGiven, bytesAgain, task } = entry;
   if (isGiven && bytesAgain !== null) entry.task = { ...task, source: { kind: 'bytes', bytes: bytesAgain() } };
+}
+
+// Opens the thread pool of a node: logs and counts events of threads, and returns the memory of lost threads to the
+// budget.
+
+/**
+ * Maximum silence of a thread. A thread shows activity every 8 ms of work. After this time, even on the slowest
+ * machine, it will not recover, and the Runs that it has begun would wait for the time limit of the blocking Run.
+ */
+const SILENCE_MILLISECONDS_MAX = 60_000;
+
+/**
+ * @param entry module of the threads, undefined for the engine's
+ * @param onLost called for each lost thread
+ */
+export function openPool(
+  config: ServeConfig,
+  entry: URL | undefined,
+  budget: MemoryBudget,
+  log: Log,
+  onLost: () => void,
+): ThreadPool {
+  const pool = new ThreadPool({
+    ...(entry === undefined ? {} : { entry }),
+    threads: config.workers,
+    budget: budget.buffer,
+    hasSpare: true,
+    silenceMillisecondsMax: SILENCE_MILLISECONDS_MAX,
+    onThreadLost: (thread, fault) => {
+      onLost();
+      // The thread was ended because the node stops; its Runs were interrupted intentionally.
+      if (pool.isHurried) log.info('thread_lost', { thread });
+      else log.fault('thread_lost', fault, { thread });
+    },
+    onThreadStuck: (thread) => log.warn('thread_stuck', { thread, stuck: pool.stuckThreads }),
+    onThreadExit: (thread) => budget.forgetThread(thread),
+    onLoadFault: (fault) => log.fault('thread_not_loaded', fault, {}),
+  });
+  return pool;
 }

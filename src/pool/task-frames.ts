@@ -1,8 +1,8 @@
-// What all tasks of one account, plan and Template have in common, made once: the pool sends each thread the same object
-// once only.
+// The common part of all tasks of one account, plan and Template, created once: the pool sends each thread the same
+// object only once.
 import type { RunTask } from '../../workers/protocol/messages.ts';
 import type { Account, CatalogTemplate, Plan, Subscription } from '../catalog/catalog.ts';
-import type { CheckedTemplate } from '../outputs/output-name.ts';
+import type { CheckedTemplate } from '../outputs/output-store.ts';
 
 /** The part of a task that does not depend on the request. */
 export type TaskFrame = Pick<RunTask, 'template' | 'limits' | 'tables' | 'secretsDirectory' | 'reservationBytes'>;
@@ -14,7 +14,7 @@ interface Entry {
 }
 
 export class TaskFrames {
-  /** Objects of the catalog never change: a new catalog brings new ones. */
+  /** Objects of the catalog never change: a new catalog has new objects. */
   #entries = new WeakMap<CatalogTemplate<CheckedTemplate>, Entry>();
 
   of(account: Account, { plan }: Subscription, template: CatalogTemplate<CheckedTemplate>): TaskFrame {

@@ -1,25 +1,41 @@
-// The tables of endpoints: the API's, and those of health and metrics, which may have a port of their own.
-import type { EndpointName } from '../catalog/access.ts';
+// The tables of endpoints: the API, and health and metrics, which may have a separate port.
+
+import type { EndpointName } from '../catalog/catalog.ts';
 import { andThen } from '../collections/maybe-promise.ts';
+import { busy } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { openApiDocument } from '../http/openapi.ts';
-import { busy } from '../http/refusal.ts';
 import type { Route } from '../http/router.ts';
 import type { NodeState } from '../runs/node-state.ts';
 import type { Readiness } from '../runs/readiness.ts';
 import { API_PATH } from '../runs/run.ts';
-import { StoreUnavailableError } from '../stores/store-unavailable.ts';
+import { StoreUnavailableError } from '../stores/stores.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type Gate, grantAccess, identify } from './access.ts';
-import type { Endpoint } from './endpoint.ts';
-import { getLiveness, getMetrics, getReadiness } from './health.ts';
+import { type Endpoint, type Gate, grantAccess, identify } from './endpoint.ts';
 import { getRunOutputEndpoint, getRunRejectsEndpoint } from './outputs.ts';
-import { consoleRoutes, referenceRoute } from './pages.ts';
+import { consoleRoutes, referenceRoute, startRoute } from './pages.ts';
 import { createRunEndpoint, getRunEndpoint } from './runs.ts';
 import { listTemplatesEndpoint } from './templates.ts';
 import { getUsageEndpoint } from './usage.ts';
 
-/** What asks for a key, under the names that plans limit: a name without its record does not compile. */
+// livez, readyz and metrics: for the operator's systems, without authentication.
+
+/** If the event loop were blocked, there would be no response. */
+function getLiveness(exchange: Exchange): void {
+  exchange.json(200, { status: 'live' });
+}
+
+async function getReadiness(readiness: Readiness, exchange: Exchange): Promise<void> {
+  const reasons = await readiness.reasons();
+  if (reasons.length === 0) exchange.json(200, { status: 'ready' });
+  else exchange.json(503, { status: 'not ready', reasons });
+}
+
+async function getMetrics(metrics: Metrics, exchange: Exchange): Promise<void> {
+  exchange.text(200, metrics.contentType, await metrics.text());
+}
+
+/** Endpoints that require a key, under the names that plans limit. A name without its record does not compile. */
 const ENDPOINTS: { readonly [Name in EndpointName]: Endpoint & { readonly name: Name } } = {
   list_templates: listTemplatesEndpoint,
   create_run: createRunEndpoint,
@@ -35,26 +51,35 @@ export function apiDocument(): object {
   return openApiDocument(Object.values(ENDPOINTS), OPENAPI_PATH);
 }
 
-/** Which pages for people are served. */
+/** The pages for people that are served. */
 export interface Pages {
   readonly docs: boolean;
   readonly console: boolean;
 }
 
+/** The pages, and the start page with links to those that are served. */
 export function pageRoutes(pages: Pages): Route[] {
-  const reference = pages.docs ? [referenceRoute(apiDocument(), OPENAPI_PATH)] : [];
-  return pages.console ? [...reference, ...consoleRoutes()] : reference;
+  const start = startRoute([
+    ...(pages.docs ? [{ name: 'docs', path: '/docs' } as const] : []),
+    ...(pages.console ? [{ name: 'console', path: '/console' } as const] : []),
+    { name: 'openapi', path: OPENAPI_PATH },
+  ]);
+  return [
+    start,
+    ...(pages.docs ? [referenceRoute(apiDocument(), OPENAPI_PATH)] : []),
+    ...(pages.console ? consoleRoutes() : []),
+  ];
 }
 
 export function apiRoutes(gate: Gate, node: NodeState): Route[] {
-  const openApi = JSON.stringify(apiDocument());
+  const openApi = Buffer.from(JSON.stringify(apiDocument()));
   return [
     ...Object.values(ENDPOINTS).map((endpoint) => guarded(endpoint, gate, node)),
     { name: 'openapi', method: 'GET', path: OPENAPI_PATH, handle: (exchange) => exchange.json(200, openApi) },
   ];
 }
 
-/** Its handler sees only requests that may use it. */
+/** The handler only sees requests with access. */
 function guarded(endpoint: Endpoint, gate: Gate, node: NodeState): Route {
   const { name, method, path, handle } = endpoint;
   const grant = endpoint.countsRate ? identify : grantAccess;
@@ -72,13 +97,13 @@ function guarded(endpoint: Endpoint, gate: Gate, node: NodeState): Route {
   };
 }
 
-/** What a store cannot tell now may be there: the client is asked to come again, and never told that it is not. */
+/** If a store is unavailable, the requested object may exist. The client must retry and never gets a 404. */
 function refuseUnavailable(exchange: Exchange, fault: unknown): void {
   if (!(fault instanceof StoreUnavailableError)) throw fault;
-  exchange.refuse(busy('The service cannot tell now. Try again shortly.'));
+  exchange.refuse(busy('The service cannot read this now. Try again shortly.'));
 }
 
-/** Asked every few seconds by machines: their log lines are for those who look for them. */
+/** Endpoints that machines request every few seconds. Their log lines have a lower level. */
 export const PROBES: ReadonlySet<string> = new Set(['livez', 'readyz', 'metrics']);
 
 export function healthRoutes(readiness: Readiness): Route[] {

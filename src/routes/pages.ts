@@ -1,29 +1,47 @@
-// The pages for people: the reference of the API and the console. They ask for no key: the reference says what the OpenAPI
-// document says, the console holds nothing before somebody gives it a key.
+// The pages for people: the API reference and the console. They need no key: the reference has the content of the
+// OpenAPI document, and the console contains nothing until a user enters a key.
 import { readFileSync } from 'node:fs';
 import type { Route } from '../http/router.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import { answerPage, NONCE_PLACE } from '../pages/page-answer.ts';
-import type { ApiDocument } from '../pages/reference/api-document.ts';
-import { referencePage } from '../pages/reference/reference-page.ts';
+import { NONCE_PLACE, Page } from '../pages/page-answer.ts';
+import { type ApiDocument, referencePage } from '../pages/reference/reference-page.ts';
+import { prefersHtml, type StartLink, startDocument, startPage } from '../pages/start-page.ts';
 
-/** @param openApiPath without its first slash: the page may stand behind a path of a balancer's */
+/** `/`: HTML for browsers, JSON for programs. */
+export function startRoute(links: readonly StartLink[]): Route {
+  const page = new Page(startPage(links, NONCE_PLACE), { hasScript: false });
+  const document = startDocument(links);
+  return {
+    name: 'start',
+    method: 'GET',
+    path: '/',
+    handle: (exchange) => {
+      exchange.addHeader('Vary', 'Accept');
+      if (prefersHtml(exchange.header('accept'))) page.answer(exchange);
+      else exchange.json(200, document);
+    },
+  };
+}
+
+/** @param openApiPath without the leading slash, because a balancer may serve the page below another path */
 export function referenceRoute(document: object, openApiPath: string): Route {
-  const html = referencePage(document as ApiDocument, NONCE_PLACE, openApiPath.slice(1));
+  const page = new Page(referencePage(document as ApiDocument, NONCE_PLACE, openApiPath.slice(1)), {
+    hasScript: false,
+  });
   return {
     name: 'docs',
     method: 'GET',
     path: '/docs',
-    handle: (exchange) => answerPage(exchange, html, { hasScript: false }),
+    handle: (exchange) => page.answer(exchange),
   };
 }
 
-/** The files of the console, as the build made them, read once. */
+/** The files of the console, as built, read once. */
 export function consoleRoutes(): Route[] {
   const read = (name: string): string => readFileSync(new URL(`dist/console/${name}`, PACKAGE_FOLDER), 'utf8');
-  const html = read('index.html');
+  const html = new Page(read('index.html'), { hasScript: true });
   const file = (name: string, type: string): Route => {
-    const content = read(name);
+    const content = Buffer.from(read(name));
     const handle: Route['handle'] = (exchange) => exchange.text(200, `${type}; charset=utf-8`, content);
     return { name: 'console', method: 'GET', path: `/console/${name}`, handle };
   };
@@ -31,7 +49,7 @@ export function consoleRoutes(): Route[] {
     name: 'console',
     method: 'GET',
     path: '/console',
-    handle: (exchange) => answerPage(exchange, html, { hasScript: true }),
+    handle: (exchange) => html.answer(exchange),
   };
   return [page, file('page.js', 'text/javascript'), file('page.css', 'text/css')];
 }

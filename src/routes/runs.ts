@@ -1,24 +1,23 @@
-// create_run (its checks before an Idempotency-Key, a slot and memory are taken) and get_run.
+// create_run (its checks before an Idempotency-Key, a slot and memory are acquired) and get_run.
 import { passesRate } from '../admission/request-rate.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
+import { type Refusal, refusal } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { boundaryOf } from '../http/multipart.ts';
 import { ERRORS_EVERYWHERE, headerParameter, pathParameter, runContent } from '../http/openapi.ts';
 import { CREATE_RUN_ENCODING } from '../http/openapi-schemas.ts';
-import { type Refusal, refusal } from '../http/refusal.ts';
+import type { CreateRunRequest } from '../runs/admit.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
-import type { CreateRunRequest } from '../runs/create-run-request.ts';
 import { API_PATH, type RunRecord, runJson } from '../runs/run.ts';
 import { isRunId } from '../runs/run-ids.ts';
 import { FORM_BYTES_MAX } from '../uploads/upload.ts';
-import { countRate } from './access.ts';
-import type { Endpoint, Granted } from './endpoint.ts';
+import { countRate, type Endpoint, type Granted } from './endpoint.ts';
 
-/** Of one Run. */
+/** Path of one Run. */
 export const RUN_PATH = `${API_PATH}/runs/{run_id}`;
 
-/** As sent: 1 to 255 characters from space to tilde. */
+/** Accepts 1 to 255 characters from space to tilde. */
 const IDEMPOTENCY_KEY = /^[\x20-\x7E]{1,255}$/;
 
 export const createRunEndpoint = {
@@ -109,7 +108,10 @@ export const getRunEndpoint = {
   handle: getRun,
 } as const satisfies Endpoint;
 
-/** Checks 4 to 8. The rate is counted with what comes next: here only where the request is refused before. */
+/**
+ * Checks 4 to 8. The rate is counted together with the following step. It is counted here only if the request is
+ * refused before that.
+ */
 function postRun(granted: Granted): MaybePromise<void> {
   const { node, exchange, access, rates, name } = granted;
   const request = readRequest(granted);
@@ -146,7 +148,7 @@ async function getRun(granted: Granted): Promise<void> {
   if (run !== null) exchange.json(200, runJson(run), run.status === 'running' ? [retryAfter(node, run)] : []);
 }
 
-/** Check 4 and the account's Run in one step; null: the exchange has been answered. */
+/** Check 4 and reading the account's Run in one step. Returns null if the exchange has been answered. */
 export async function findRun({ node, exchange, access, rates, name, parameters }: Granted): Promise<RunRecord | null> {
   const runId = parameters['run_id']!;
   const { id } = access.account;

@@ -1,4 +1,5 @@
-// list_templates: the account's Templates.
+// list_templates: the Templates of the account.
+import type { Account } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
 import { TEMPLATE_LIST_EXAMPLE } from '../http/openapi-examples.ts';
 import { API_PATH } from '../runs/run.ts';
@@ -29,9 +30,18 @@ export const listTemplatesEndpoint = {
   handle: answer,
 } as const satisfies Endpoint;
 
-function answer({ exchange, access }: Granted): void {
-  const data = [...access.account.templates.values()].map(({ id, name, description, outputFormat }) => {
+function answer({ node, exchange, access: { account } }: Granted): void {
+  let text = node.templateLists.get(account);
+  if (text === undefined) {
+    text = listText(account);
+    node.templateLists.set(account, text);
+  }
+  exchange.json(200, text);
+}
+
+function listText({ templates }: Account): string {
+  const data = [...templates.values()].map(({ id, name, description, outputFormat }) => {
     return { id, name, description, output_format: outputFormat };
   });
-  exchange.json(200, { data });
+  return JSON.stringify({ data });
 }

@@ -1,10 +1,9 @@
-// get_usage: what the account has used of its plan, and its ceilings.
+// get_usage: the account's usage of its plan, and its limits.
 import type { Plan } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
 import { USAGE_EXAMPLE } from '../http/openapi-examples.ts';
 import { API_PATH } from '../runs/run.ts';
-import { countRate } from './access.ts';
-import type { Endpoint, Granted } from './endpoint.ts';
+import { countRate, type Endpoint, type Granted } from './endpoint.ts';
 
 export const getUsageEndpoint = {
   name: 'get_usage',
@@ -30,12 +29,12 @@ export const getUsageEndpoint = {
 } as const satisfies Endpoint;
 
 async function answer({ node, exchange, access, rates, name }: Granted): Promise<void> {
-  const { desk, periods } = node;
+  const { admissions, periods } = node;
   const { plan } = access.subscription;
-  const period = periods.of(access.subscription, desk.now());
-  // Side by side: where a store is away, the client is told after one deadline and not after two.
+  const period = periods.of(access.subscription, admissions.now());
+  // In parallel: if a store is unavailable, the client gets its response after one timeout instead of two.
   const counting = countRate(rates, exchange, name, access);
-  const [passes, { used, runsInFlight }] = await Promise.all([counting, desk.usage(access.account.id, period)]);
+  const [passes, { used, runsInFlight }] = await Promise.all([counting, admissions.usage(access.account.id, period)]);
   if (!passes) return;
   exchange.json(200, {
     used,
@@ -46,7 +45,7 @@ async function answer({ node, exchange, access, rates, name }: Granted): Promise
   });
 }
 
-/** By their names in plans.json; null = none. */
+/** Limits by their names in plans.json; null for no limit. */
 function ceilingsOf(plan: Plan): object {
   return {
     runs_in_flight_max: plan.runsInFlightMax,

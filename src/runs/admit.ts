@@ -1,80 +1,114 @@
-// Checks 9 to 12 of create_run, asked of the desk in one step: key, quota, slot, and whether this node has room. Memory is
-// reserved before, so that the desk can be told.
+// Checks 9 to 12 of create_run, made by the admission store in one step, and their input.
 
 import type { Lease } from '../admission/lease.ts';
 import type { RunMemory } from '../admission/run-memory.ts';
+import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
-import { busy, type Refusal } from '../http/refusal.ts';
-import type { AdmissionAnswer, AdmissionOutcome } from '../stores/admission-desk.ts';
-import { type CreateRunRequest, keyReused } from './create-run-request.ts';
+import { busy, type Refusal, refusal } from '../http/error-codes.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { CheckedTemplate } from '../outputs/output-store.ts';
+import type { AdmissionAnswer, AdmissionOutcome } from '../stores/admission-store.ts';
+import type { RateLimit } from '../stores/rate-limiter.ts';
 import type { NodeState } from './node-state.ts';
 
-/** How long a client waits before it asks again for a slot, in seconds: Runs take seconds. */
-const SLOT_RETRY_SECONDS = '1';
+// Input of create_run after the checks of the route, and the refusal for a reused key.
 
-/** Disk and memory of this node for one request: the memory, or why there is none. */
-export type Room =
+export interface CreateRunRequest {
+  readonly exchange: Exchange;
+  readonly account: Account;
+  readonly subscription: Subscription;
+  readonly template: CatalogTemplate<CheckedTemplate>;
+  /** Rate limit of create_run, against which the request does not count yet; null = unlimited. */
+  readonly rateLimit: RateLimit | null;
+  /** The Idempotency-Key; null if the request has no key. */
+  readonly key: string | null;
+  /** Boundary of the multipart form. */
+  readonly boundary: string;
+}
+
+export function keyReused(): ReturnType<typeof refusal> {
+  return refusal('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used for a different request.');
+}
+
+// Checks 9 to 12 of create_run, made by the admission store in one step: key, quota, slot, and capacity of this node.
+// Memory is reserved before this step, so that the request to the store can say whether this node has capacity.
+
+/** Result of checking disk and memory of this node for one request: the reserved memory, or the refusal. */
+export type Capacity =
   | { readonly memory: RunMemory; readonly refusal: null }
   | { readonly memory: null; readonly refusal: Refusal };
 
-/** Check 12. What is reserved hangs on the lease. */
-export function reserveRoom(node: NodeState, request: CreateRunRequest, lease: Lease): MaybePromise<Room> {
-  if (node.drain.draining) return noRoom('The service is about to stop. Try again shortly.');
-  return andThen(node.disk.space(), ({ trouble, aboveFloor }): Room => {
-    if (trouble !== null) return noRoom('The service cannot store files. Try again shortly.');
-    if (!aboveFloor) return noRoom('The service is short of disk space. Try again shortly.');
+/** Check 12. The lease releases the reserved memory. */
+export function reserveCapacity(node: NodeState, request: CreateRunRequest, lease: Lease): MaybePromise<Capacity> {
+  if (node.drain.draining) return noCapacity('The service is about to stop. Try again shortly.');
+  if (!node.mayKeepRun(request.account.id)) {
+    return noCapacity(
+      'The finished Runs of the account use all of its memory. Try again when some of them have expired.',
+    );
+  }
+  return andThen(node.disk.space(), ({ error, aboveFloor }): Capacity => {
+    if (error !== null) return noCapacity('The service cannot store files. Try again shortly.');
+    if (!aboveFloor) return noCapacity('The service is short of disk space. Try again shortly.');
     const memory = node.memories.admit(request.account.id, request.template.checked.reservationBytes);
-    if (memory === null) return noRoom('The service is at its memory budget. Try again shortly.');
-    lease.hold(() => memory.giveBack());
+    if (memory === null) return noCapacity('The service is at its memory budget. Try again shortly.');
+    lease.hold(() => memory.release());
     return { memory, refusal: null };
   });
 }
 
-function noRoom(message: string): Room {
+function noCapacity(message: string): Capacity {
   return { memory: null, refusal: busy(message) };
 }
 
-/** @param isCounted its rate was counted before */
-export function askDesk(
+/** @param isCounted whether the request already counts towards the rate limit */
+export function requestAdmission(
   node: NodeState,
   { account, subscription, template, key, rateLimit }: CreateRunRequest,
   runId: string,
-  room: boolean,
+  hasCapacity: boolean,
   isCounted: boolean,
 ): MaybePromise<AdmissionAnswer> {
-  const { desk, periods } = node;
+  const { admissions, periods } = node;
   const { plan } = subscription;
-  return desk.admit({
+  return admissions.admit({
     runId,
     node: node.name,
     account: account.id,
     rate: isCounted ? null : rateLimit,
     key: key === null ? null : { text: key, templateId: template.id },
-    period: periods.of(subscription, desk.now()),
+    period: periods.of(subscription, admissions.now()),
     quotaMax: plan.runsPerPeriod,
     slotsMax: plan.runsInFlightMax,
-    room,
+    hasCapacity,
   });
 }
 
-/** What a request that was not admitted is answered with. @param noRoom why there is none */
+/**
+ * Returns the refusal for a request that was not admitted.
+ * @param capacityRefusal the refusal if this node lacks capacity
+ */
 export function refusalOf(
   node: NodeState,
   request: CreateRunRequest,
-  outcome: Extract<AdmissionOutcome, { kind: 'other_template' | 'quota' | 'slots' | 'no_room' }>,
-  noRoom: Refusal | null,
+  outcome: Extract<AdmissionOutcome, { kind: 'other_template' | 'quota' | 'slots' | 'no_capacity' }>,
+  capacityRefusal: Refusal | null,
 ): Refusal {
   if (outcome.kind === 'other_template') return keyReused();
   if (outcome.kind === 'quota') return quotaRefusal(node, request, outcome.used);
-  if (outcome.kind === 'no_room') return noRoom ?? busy('The service has no room for it. Try again shortly.');
+  if (outcome.kind === 'no_capacity')
+    return capacityRefusal ?? busy('The service has too little free memory. Try again shortly.');
   const { plan } = request.subscription;
   const message = `The account has ${plan.runsInFlightMax} Runs in flight, as many as its plan allows.`;
-  return { code: 'CONCURRENCY_LIMIT_REACHED', message, headers: [['Retry-After', SLOT_RETRY_SECONDS]] };
+  return refusal('CONCURRENCY_LIMIT_REACHED', message);
 }
 
-export function quotaRefusal({ desk, periods }: NodeState, { subscription }: CreateRunRequest, used: number): Refusal {
+export function quotaRefusal(
+  { admissions, periods }: NodeState,
+  { subscription }: CreateRunRequest,
+  used: number,
+): Refusal {
   const limit = subscription.plan.runsPerPeriod ?? used;
-  const resetsAt = new Date(periods.of(subscription, desk.now()).endsAt).toISOString();
+  const resetsAt = new Date(periods.of(subscription, admissions.now()).endsAt).toISOString();
   const message = `The account has used its ${limit} Runs of this billing period.`;
   return { code: 'EXPORT_LIMIT_REACHED', message, quota: { used, limit, resets_at: resetsAt } };
 }

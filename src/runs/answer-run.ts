@@ -1,28 +1,31 @@
-// How a waiting POST is answered: the finished Run, the error that left none, or 202 when the wait is over.
-import type { Exchange } from '../http/exchange.ts';
-import { busy } from '../http/refusal.ts';
-import type { HeaderPair } from '../http/request-head.ts';
-import { SharedStoreUnavailableError } from '../stores/store-unavailable.ts';
-import type { CreateRunRequest } from './create-run-request.ts';
-import type { LiveRun, RunOver } from './live-run.ts';
-import type { NodeState } from './node-state.ts';
-import { type RunRecord, runJson, runPath } from './run.ts';
+// Responses to a waiting POST: the finished Run, the error if no Run remains, or 202 when the wait is over.
 
-/** A Run is asked for again after 1 s at first, then one second later for each of these, up to RETRY_SECONDS_MAX. */
+import { busy } from '../http/error-codes.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { HeaderPair } from '../http/request-head.ts';
+import { SharedStoreUnavailableError } from '../stores/stores.ts';
+import type { CreateRunRequest } from './admit.ts';
+import type { NodeState } from './node-state.ts';
+import { type LiveRun, type RunOver, type RunRecord, runJson, runPath } from './run.ts';
+
+/** Retry-After starts at 1 s and grows by 1 s for each such step of the Run's age, up to RETRY_SECONDS_MAX. */
 const RETRY_STEP_MILLISECONDS = 30_000;
 const RETRY_SECONDS_MAX = 10;
 
-/** How often a Run of another node is read, in milliseconds: at first, and at last. */
+/** First and longest interval between two reads of a Run of another node, in milliseconds. */
 const READ_MILLISECONDS_MIN = 25;
 const READ_MILLISECONDS_MAX = 500;
 
-/** For so long the reason is waited for why no Run remains. */
+/** Maximum wait for the refusal of a Run that does not remain, in milliseconds. */
 const REFUSAL_MILLISECONDS_MAX = 1_000;
 
-/** Of a reading that belongs to a request whose rate was counted. */
+/** Rate argument of reads for a request that already counts towards its rate limit. */
 const COUNTED = { operation: 'create_run', limit: null } as const;
 
-/** Nothing may be promised that others cannot be told of, and the client must not wait for ever. */
+/**
+ * Response if the Run could not be recorded: its id must not be promised while others cannot see the Run, and the
+ * client must not wait forever.
+ */
 const UNRECORDED: RunOver = {
   kind: 'void',
   refusal: busy('The Run cannot be recorded now. Send the request again.'),
@@ -30,13 +33,13 @@ const UNRECORDED: RunOver = {
 
 const REPLAYED: HeaderPair = ['Idempotent-Replayed', 'true'];
 
-/** Retry-After for a running Run: a clock that jumps moves it between these two. */
-export function retryAfter({ desk }: NodeState, run: RunRecord): HeaderPair {
-  const seconds = Math.floor((desk.now() - run.createdAt) / RETRY_STEP_MILLISECONDS);
+/** Retry-After for a running Run. Clamped to 1 to RETRY_SECONDS_MAX seconds, also when the clock jumps. */
+export function retryAfter({ admissions }: NodeState, run: RunRecord): HeaderPair {
+  const seconds = Math.floor((admissions.now() - run.createdAt) / RETRY_STEP_MILLISECONDS);
   return ['Retry-After', String(Math.min(RETRY_SECONDS_MAX, Math.max(1, seconds)))];
 }
 
-/** 201 with a Run of this request's own, 200 with a replayed one. */
+/** Responds with 201 for the request's own Run, or 200 for a replayed Run. */
 export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boolean): void {
   exchange.runId = run.id;
   const location: HeaderPair = ['Location', runPath(run.id)];
@@ -44,8 +47,8 @@ export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boo
 }
 
 /**
- * 200 with the Run of a request that this one repeats, which is over; of another node's, once it is, or 202 at `deadline`
- * (performance.now) or that of the drain.
+ * Responds to a repeat with the Run of the original request: 200 once the Run is over, or 202 at `deadline`
+ * (performance.now) or at the drain deadline, whichever is first. The Run may belong to another node.
  */
 export async function answerRepeat(
   node: NodeState,
@@ -60,7 +63,11 @@ export async function answerRepeat(
     wake();
   });
   try {
-    for (let pause = READ_MILLISECONDS_MIN; !exchange.gone; pause = Math.min(2 * pause, READ_MILLISECONDS_MAX)) {
+    for (
+      let pause = READ_MILLISECONDS_MIN;
+      !exchange.isDisconnected;
+      pause = Math.min(2 * pause, READ_MILLISECONDS_MAX)
+    ) {
       const { run } = await node.runs.read(account.id, runId, COUNTED);
       if (run === null) {
         exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
@@ -68,8 +75,9 @@ export async function answerRepeat(
       }
       if (run.status !== 'running') return answerFinished(exchange, run, true);
       const left = isDrained ? 0 : deadline - performance.now();
-      // A Run that cannot be promised any more has just gone: the next reading says so.
-      if (left <= 0 && (await node.desk.promise(account.id, runId))) return answerRunning(node, exchange, run, true);
+      // A Run that cannot be promised any more has just been removed; the next read reports this.
+      if (left <= 0 && (await node.admissions.promise(account.id, runId)))
+        return answerRunning(node, exchange, run, true);
       await new Promise<void>((resolve) => {
         wake = resolve;
         setTimeout(resolve, Math.max(0, Math.min(pause, left)));
@@ -86,7 +94,7 @@ export function answerRunning(node: NodeState, exchange: Exchange, run: RunRecor
   exchange.json(202, runJson(run), replayed ? [...headers, REPLAYED] : headers);
 }
 
-/** Answers when the Run is over, at `deadline` (performance.now) at the latest; then calls `answered`. */
+/** Responds when the Run is over, or at `deadline` (performance.now), whichever is first. Then calls `answered`. */
 export function answerWhenOver(
   node: NodeState,
   exchange: Exchange,
@@ -111,7 +119,7 @@ export function answerWhenOver(
   const late = (): void => {
     const then = (promised: boolean): void => {
       if (promised) answer(null);
-      // It has been decided that no Run remains: the refusal is on its way, but where the store stalls.
+      // No Run remains, and the refusal follows, unless the store hangs.
       else timer = setTimeout(() => answer(UNRECORDED), REFUSAL_MILLISECONDS_MAX);
     };
     promiseRun(node, live, exchange.requestId, then, () => answer(UNRECORDED));
@@ -124,8 +132,8 @@ export function answerWhenOver(
 }
 
 /**
- * Promises the Run. Where the store fails nothing was promised: whoever waits is answered when the Run is over, or, where
- * the store is one that nodes share, as `unavailable` says.
+ * Promises the Run. If the store fails, nothing was promised: the waiting client gets its response when the Run is
+ * over. If the failed store is shared between nodes, `unavailable` is called.
  */
 export function promiseRun(
   node: NodeState,

@@ -1,19 +1,269 @@
-// create_run once its upload is next: the desk's answer decides whether it makes a Run, waits for another request's, or
-// repeats one. The checks before are the route's.
+// create_run after the checks of the route: the response of the admission store decides whether a Run is made, joined
+// or replayed.
 import { Lease } from '../admission/lease.ts';
 import { passesRate } from '../admission/request-rate.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
-import { busy } from '../http/refusal.ts';
-import type { AdmissionAnswer, AdmissionOutcome, Admitted, KeyHolder } from '../stores/admission-desk.ts';
-import { StoreUnavailableError } from '../stores/store-unavailable.ts';
-import { Admission } from './admission.ts';
-import { askDesk, type Room, refusalOf, reserveRoom } from './admit.ts';
-import type { CreateRunRequest } from './create-run-request.ts';
-import { joinWaiters } from './join-waiters.ts';
-import type { KeyClaim } from './key-claims.ts';
-import { makeRun } from './make-run.ts';
+import { busy } from '../http/error-codes.ts';
+import type { AdmissionAnswer, AdmissionOutcome, Admitted, KeyHolder } from '../stores/admission-store.ts';
+import { StoreUnavailableError } from '../stores/stores.ts';
+import type { Upload, UploadEnd } from '../uploads/upload.ts';
+import {
+  type Capacity,
+  type CreateRunRequest,
+  keyReused,
+  refusalOf,
+  requestAdmission,
+  reserveCapacity,
+} from './admit.ts';
+import { answerRepeat, answerRunning, answerWhenOver } from './answer-run.ts';
+import { Admission, type KeyClaim, type Promoted, Waiter } from './key-claims.ts';
+import { answerUploadEnd, makeRun, newUpload, storedUpload } from './make-run.ts';
 import type { NodeState } from './node-state.ts';
-import { replayRun } from './replay-run.ts';
+import type { LiveRun } from './run.ts';
+
+// A repeat that arrives while the original request with its key is still uploading. The repeat is received and
+// stored, waits for the original Run, and takes over if the original ends without a Run. States: those of its Waiter
+// (uploading, running, finished, promoted), combined with those of its own upload.
+
+export interface Joining {
+  /** Holder of the key when the admission store was asked. */
+  readonly holder: KeyHolder;
+  readonly capacity: Capacity;
+  readonly lease: Lease;
+}
+
+/** The caller releases the lease. */
+async function joinWaiters(node: NodeState, request: CreateRunRequest, joining: Joining): Promise<void> {
+  const { holder, capacity, lease } = joining;
+  const waiter = new Waiter((runId) => requestAdmission(node, request, runId, true, true));
+  const joined = follow(node, request, waiter, holder);
+  if (!joined || capacity.memory === null) {
+    waiter.leave();
+    await lease.release();
+    request.exchange.refuse(capacity.refusal ?? busy('Too many requests wait for this Idempotency-Key.'));
+    return;
+  }
+  // The repeat is only received and stored, unless it takes over. Its memory is reserved again then.
+  capacity.memory.suspend();
+  const upload = storedUpload(node, request, lease);
+  upload.begin();
+  for (;;) {
+    const promoted = await awaitPromotion(node, request, waiter, upload);
+    if (promoted === null) return;
+    const outcome = await outcomeOf(promoted);
+    if (outcome.kind === 'admitted') {
+      const admission = new Admission(node.admissions, outcome, promoted.claim, capacity.memory);
+      try {
+        await makeRun(node, request, { admission, lease, upload });
+      } finally {
+        await admission.abandon();
+      }
+      return;
+    }
+    if (outcome.kind === 'held') {
+      // Another request took the key first. A request that was already waiting stays, even above the limit.
+      follow(node, request, waiter, outcome.holder, true);
+    } else {
+      capacity.memory.release();
+      const refused = refusalOf(node, request, outcome, null);
+      request.exchange.refuse(refused);
+      // Drop the rest of the body; the upload does not need to react to the drain.
+      upload.refuse(refused);
+    }
+    // The other waiting requests now ask for the key themselves.
+    promoted.claim.abandon();
+    if (outcome.kind !== 'held') return;
+  }
+}
+
+/**
+ * Lets a waiter wait for the holder of the key. Returns false if the limit of waiting requests is reached.
+ * @param isLetIn the request already waited elsewhere
+ */
+function follow(
+  { keyClaims, admissions, name, onFault }: NodeState,
+  { account, key, exchange }: CreateRunRequest,
+  waiter: Waiter,
+  holder: KeyHolder,
+  isLetIn = false,
+): boolean {
+  if (holder.phase === 'finished') {
+    waiter.move(holder, null);
+    return true;
+  }
+  const claim =
+    keyClaims.find(holder.runId) ??
+    keyClaims.follow(holder.runId, {
+      account: account.id,
+      key: key ?? '',
+      // A claim of this node ended while the response was on the way.
+      isOwn: holder.node === name,
+      look: (of, text) => admissions.look(of, text),
+      onFault: (fault) => onFault(fault, exchange.requestId),
+    });
+  return claim.join(waiter, isLetIn);
+}
+
+type PromotedOutcome = Exclude<AdmissionOutcome, { kind: 'limited' }>;
+
+/** If the admission store fails, the remaining waiters ask in turn. */
+async function outcomeOf({ claim, answer }: Promoted): Promise<PromotedOutcome> {
+  try {
+    const { outcome } = await answer;
+    if (outcome.kind === 'limited')
+      throw new Error('the admission store limited a request whose rate had been counted');
+    return outcome;
+  } catch (fault) {
+    claim.abandon();
+    throw fault;
+  }
+}
+
+/** Releases what a waiter was promoted to after the waiter has left. */
+async function giveUp(node: NodeState, promoted: Promoted): Promise<void> {
+  try {
+    const { outcome } = await promoted.answer;
+    if (outcome.kind === 'admitted') await node.admissions.abandon(outcome.claim);
+  } finally {
+    promoted.claim.abandon();
+  }
+}
+
+/**
+ * Resolves with the promotion when this request is next to ask for the key; with null when the request has been
+ * answered or its client is gone.
+ */
+async function awaitPromotion(
+  node: NodeState,
+  request: CreateRunRequest,
+  waiter: Waiter,
+  upload: Upload,
+): Promise<Promoted | null> {
+  const { exchange } = request;
+  let end: UploadEnd | null = null;
+  let drained = false;
+  let isTransferred = false;
+  let isLate = false;
+  let wake = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
+  const awake = (): void => wake();
+  void upload.finished.then((how) => {
+    end = how;
+    waiter.complete = how.kind === 'whole';
+    const left = upload.endedAfter + node.waitMilliseconds - performance.now();
+    timer = setTimeout(() => {
+      isLate = true;
+      wake();
+    }, left);
+    wake();
+  });
+  waiter.onChanged = awake;
+  exchange.onDisconnect(awake);
+  const forget = node.drain.onDeadline(() => {
+    drained = true;
+    wake();
+  });
+  try {
+    for (;;) {
+      // Create this promise before reading the state: a change during an await then starts the next turn of the loop.
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      // The same deadline interrupts a running Run, whose end also answers its repeats.
+      if (drained && end !== null && waiter.state.phase !== 'running' && waiter.state.phase !== 'finished') {
+        exchange.refuse(busy('The service is about to stop.'));
+        return null;
+      }
+      if (waiter.state.phase === 'promoted') {
+        isTransferred = true;
+        return waiter.state;
+      }
+      if (exchange.isDisconnected) return null;
+      const deadline = upload.endedAfter + node.waitMilliseconds;
+      const asked = end !== null && answer(node, request, waiter, { end, isLate, isDrained: drained, deadline });
+      if (asked instanceof Promise ? await asked : asked) return null;
+      await changed;
+    }
+  } finally {
+    clearTimeout(timer);
+    forget();
+    waiter.onChanged = () => {};
+    if (!isTransferred) {
+      waiter.leave();
+      if (waiter.state.phase === 'promoted') await giveUp(node, waiter.state);
+    }
+  }
+}
+
+/** Arrival state of the repeat's own upload. */
+interface Arrived {
+  readonly end: UploadEnd;
+  /** The maximum wait has passed. */
+  readonly isLate: boolean;
+  /** The node is about to stop. A Run of this node ends before that. */
+  readonly isDrained: boolean;
+  /** End of the maximum wait (performance.now). */
+  readonly deadline: number;
+}
+
+/** Answers the request if a response is available now. Resolves to true if it did. */
+function answer(node: NodeState, request: CreateRunRequest, waiter: Waiter, arrived: Arrived): MaybePromise<boolean> {
+  const { exchange } = request;
+  const { state } = waiter;
+  const { end, isLate, isDrained, deadline } = arrived;
+  if (end.kind !== 'whole') {
+    answerUploadEnd(request, end);
+    return true;
+  }
+  if (state.phase === 'running' || state.phase === 'finished') {
+    const live = state.phase === 'running' ? state.live : null;
+    // While the original may still end without a Run, this repeat may still take over.
+    const open = live !== null && !live.promised && !isLate;
+    if (state.fingerprint !== end.fingerprint) {
+      if (open) return false;
+      exchange.refuse(keyReused());
+      return true;
+    }
+    // Keep following (key-claims.ts): the Run of the other node may also end without a record.
+    if (live === null && state.phase === 'running' && !isLate && !isDrained) return false;
+    if (live === null) return andThen(answerRepeat(node, request, state.runId, deadline), () => true);
+    if (!isLate) return false;
+    return andThen(live.promise(), (promised) => {
+      if (promised) answerRunning(node, exchange, live.run, true);
+      return promised;
+    });
+  }
+  if (isLate) exchange.refuse(busy('The first request with this Idempotency-Key is still uploading.'));
+  return isLate;
+}
+
+// A repeat whose key already has a Run. Its body is hashed but never stored, and it needs no quota, slot or memory.
+
+export interface RepeatedRun {
+  readonly runId: string;
+  readonly fingerprint: string;
+  /** null if the Run is over or belongs to another node. */
+  readonly live: LiveRun | null;
+}
+
+async function replayRun(
+  node: NodeState,
+  request: CreateRunRequest,
+  { fingerprint, runId, live }: RepeatedRun,
+): Promise<void> {
+  const { exchange } = request;
+  const upload = newUpload(node, request, null);
+  upload.begin();
+  const end = await upload.finished;
+  const deadline = upload.endedAfter + node.waitMilliseconds;
+  if (end.kind !== 'whole') answerUploadEnd(request, end);
+  else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
+  else if (live === null) await answerRepeat(node, request, runId, deadline);
+  else await new Promise<void>((resolve) => answerWhenOver(node, exchange, live, deadline, true, resolve));
+}
+
+// create_run after the checks of the route: the response of the admission store decides whether the request makes a
+// Run, waits for another request with the same key, or replays a Run.
 
 /** Resolves when the request is answered and its Run, if it made one, is over. */
 export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
@@ -21,20 +271,20 @@ export async function createRun(node: NodeState, request: CreateRunRequest): Pro
   const lease = new Lease();
   const keyClaim = request.key === null ? null : node.keyClaims.open();
   try {
-    const reserving = reserveRoom(node, request, lease);
+    const reserving = reserveCapacity(node, request, lease);
     const asking = ask(node, request, keyClaim?.runId ?? node.ids.next(), reserving);
     const { rate, outcome } = asking instanceof Promise ? await asking : asking;
     if (passesRate(request.exchange, 'create_run', request.rateLimit, rate)) {
-      await goOn(node, request, outcome, { room: reserving, keyClaim, lease });
+      await continueRequest(node, request, outcome, { capacity: reserving, keyClaim, lease });
     }
-    // Who had no need of it has been answered.
+    // Requests that need no reservation have already been answered.
     if (reserving instanceof Promise) await reserving;
   } catch (fault) {
     if (!(fault instanceof StoreUnavailableError)) throw fault;
     node.onFault(fault, request.exchange.requestId);
     request.exchange.refuse(busy('The service cannot record Runs now. Try again shortly.'));
   } finally {
-    // Does nothing where the key has been given its Run.
+    // Does nothing if the key has its Run.
     keyClaim?.abandon();
     try {
       const underWay = lease.release();
@@ -46,56 +296,63 @@ export async function createRun(node: NodeState, request: CreateRunRequest): Pro
 }
 
 /**
- * The desk is told whether there is room. Of a key it is asked before the disk has said so: a repeat needs none, and does
- * not wait for it.
+ * Asks the admission store, which needs to know whether this node has capacity. A request with a key is sent before
+ * the disk check is complete: a repeat needs no capacity and does not wait for the disk.
  */
 function ask(
   node: NodeState,
   request: CreateRunRequest,
   runId: string,
-  reserving: MaybePromise<Room>,
+  reserving: MaybePromise<Capacity>,
 ): MaybePromise<AdmissionAnswer> {
-  const askWith = ({ refusal }: Room, isCounted: boolean): MaybePromise<AdmissionAnswer> =>
-    askDesk(node, request, runId, refusal === null, isCounted);
+  const admitWith = ({ refusal }: Capacity, isCounted: boolean): MaybePromise<AdmissionAnswer> =>
+    requestAdmission(node, request, runId, refusal === null, isCounted);
   if (request.key === null || !(reserving instanceof Promise)) {
-    return andThen(reserving, (room) => askWith(room, false));
+    return andThen(reserving, (capacity) => admitWith(capacity, false));
   }
-  // It is awaited further on in any case; until then nobody has to hear that it failed.
+  // The promise is awaited later in any case; this handler only prevents an unhandled rejection until then.
   reserving.catch(() => {});
-  return andThen(askDesk(node, request, runId, false, false), (early) => {
-    if (early.outcome.kind !== 'no_room') return early;
-    return andThen(reserving, (room) => andThen(askWith(room, true), ({ outcome }) => ({ rate: early.rate, outcome })));
+  return andThen(requestAdmission(node, request, runId, false, false), (early) => {
+    if (early.outcome.kind !== 'no_capacity') return early;
+    return andThen(reserving, (capacity) =>
+      andThen(admitWith(capacity, true), ({ outcome }) => ({ rate: early.rate, outcome })),
+    );
   });
 }
 
 type NotAdmitted = Parameters<typeof refusalOf>[2];
 
-/** What a request has here before the desk answers. */
+/** What a request holds on this node before the admission store responds. */
 interface Held {
-  /** A promise while the disk is asked. */
-  readonly room: MaybePromise<Room>;
+  /** A promise while the disk check is pending. */
+  readonly capacity: MaybePromise<Capacity>;
   readonly keyClaim: KeyClaim | null;
   readonly lease: Lease;
 }
 
-function goOn(node: NodeState, request: CreateRunRequest, outcome: AdmissionOutcome, held: Held): Promise<void> {
+function continueRequest(
+  node: NodeState,
+  request: CreateRunRequest,
+  outcome: AdmissionOutcome,
+  held: Held,
+): Promise<void> {
   if (outcome.kind === 'admitted') return ownRun(node, request, outcome, held);
   if (outcome.kind === 'held') return repeat(node, request, outcome.holder, held);
-  if (outcome.kind === 'limited') throw new Error('the desk limited a request that its rate allowed');
+  if (outcome.kind === 'limited') throw new Error('the admission store limited a request that its rate allowed');
   return refuse(node, request, outcome, held);
 }
 
 async function refuse(node: NodeState, request: CreateRunRequest, outcome: NotAdmitted, held: Held): Promise<void> {
-  const noRoom = outcome.kind === 'no_room' ? (await held.room).refusal : null;
+  const capacityRefusal = outcome.kind === 'no_capacity' ? (await held.capacity).refusal : null;
   await held.lease.release();
-  request.exchange.refuse(refusalOf(node, request, outcome, noRoom));
+  request.exchange.refuse(refusalOf(node, request, outcome, capacityRefusal));
 }
 
 async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
   const { keyClaim, lease } = held;
-  const room = held.room instanceof Promise ? await held.room : held.room;
-  if (room.memory === null) throw new Error('the desk admitted a request without room');
-  const admission = new Admission(node.desk, admitted, keyClaim, room.memory);
+  const capacity = held.capacity instanceof Promise ? await held.capacity : held.capacity;
+  if (capacity.memory === null) throw new Error('the admission store admitted a request without capacity');
+  const admission = new Admission(node.admissions, admitted, keyClaim, capacity.memory);
   try {
     await makeRun(node, request, { admission, lease, upload: null });
   } finally {
@@ -104,17 +361,20 @@ async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admi
   }
 }
 
-/** The key has an upload or a Run. Of a Run of this node that others do not see yet, the desk knows only the upload. */
+/**
+ * The key belongs to an upload or a Run. While a Run of this node is not visible to others, the admission store knows
+ * only its upload.
+ */
 async function repeat(
   node: NodeState,
   request: CreateRunRequest,
   holder: KeyHolder,
-  { room, lease }: Held,
+  { capacity, lease }: Held,
 ): Promise<void> {
   const claim = node.keyClaims.find(holder.runId);
   const run = claim === null || claim.state.phase === 'uploading' ? holder : claim.state;
-  if (run.phase === 'uploading') return joinWaiters(node, request, { holder, room: await room, lease });
-  // It needs no room.
+  if (run.phase === 'uploading') return joinWaiters(node, request, { holder, capacity: await capacity, lease });
+  // A replay reserves no memory.
   await lease.release();
   await replayRun(node, request, { ...run, live: 'live' in run ? run.live : null });
 }

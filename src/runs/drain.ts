@@ -1,7 +1,11 @@
-// The end of the node's life: no new Runs, then a deadline for what is under way. It does not know signals or sockets.
-// States: open → announced (only /readyz knows, so that balancers send nothing more) → draining (until the deadline, or until nothing is under way) → over (the deadline has passed).
+// Shutdown of the node: refuses new Runs, then sets a deadline for current work. Independent of signals and sockets.
+// States:
+// - open
+// - announced: only /readyz reports it, so that balancers send no more requests
+// - draining: until the deadline, or until no work is left
+// - over: the deadline has passed
 
-/** One who is to be told of the deadline: in a ring, which costs a small Run less than its places in a Set. */
+/** Deadline listener in a linked ring, which costs a small Run less than insertion into and removal from a Set. */
 class Waiting {
   readonly listener: () => void;
   before: Waiting = this;
@@ -11,7 +15,7 @@ class Waiting {
     this.listener = listener;
   }
 
-  /** Into a ring, as the last behind its head. */
+  /** Inserts this listener at the end of the ring. */
   enter(head: Waiting): void {
     this.before = head.before;
     this.after = head;
@@ -19,7 +23,7 @@ class Waiting {
     head.before = this;
   }
 
-  /** Idempotent. */
+  /** Removes this listener from its ring. Idempotent. */
   leave(): void {
     this.before.after = this.after;
     this.after.before = this.before;
@@ -31,18 +35,18 @@ class Waiting {
 export class Drain {
   draining = false;
   announced = false;
-  /** Head of the ring of all who wait. */
+  /** Head of the ring of listeners. */
   #waits = new Waiting(() => {});
   #idle: (() => void) | null = null;
   #underWay = 0;
   #over = false;
 
-  /** Things that the drain waits for. */
+  /** Number of tasks for which the drain waits. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** Something is under way until the function that it returns is called. */
+  /** Registers a task until the returned function is called. */
   enter(): () => void {
     this.#underWay += 1;
     let left = false;
@@ -54,7 +58,7 @@ export class Drain {
     };
   }
 
-  /** Calls back when the deadline passes; returns how to take that back. */
+  /** Calls back when the deadline passes. Returns a function that cancels the registration. */
   onDeadline(listener: () => void): () => void {
     if (this.#over) {
       listener();
@@ -65,13 +69,16 @@ export class Drain {
     return () => waiting.leave();
   }
 
-  /** Resolves after so long, in which everything is taken as before. */
+  /** Resolves after the given time. Until then, new Runs are still accepted. */
   async announce(milliseconds: number): Promise<void> {
     this.announced = true;
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
   }
 
-  /** Takes nothing new; resolves when nothing is under way, after the deadline at the latest when that ends it. */
+  /**
+   * Refuses new Runs, and resolves when no task is left. At the deadline, the listeners are called so that their
+   * tasks end.
+   */
   async run(milliseconds: number): Promise<void> {
     this.announced = true;
     this.draining = true;
@@ -86,7 +93,7 @@ export class Drain {
 
   #deadline(): void {
     this.#over = true;
-    // One that is informed may take others back.
+    // A listener may remove other listeners.
     for (let first = this.#waits.after; first !== this.#waits; first = this.#waits.after) {
       first.leave();
       first.listener();

@@ -1,7 +1,11 @@
-// The engine's work on one upload: starts its task as soon as there is something to read, follows the spool as it grows,
-// and begins again when a parameter arrives late, or when a slow upload is whole. It does not judge what comes out.
-// States: waiting (for 256 KiB or the end) → at work (its task may end early: the end is held) → over; where the upload is
-// slow and memory short: leaving (its task ends) → aside → at work again once the upload is whole, or has become fast.
+// The engine's work on one upload. Starts a task as soon as there is enough to read, follows the spool file as it
+// grows, and restarts the task when a parameter arrives late or a slow upload becomes complete. Does not interpret
+// the result. States:
+// - waiting: for 256 KiB or the end of the upload
+// - running: the task may end early; its end is then held until the upload is complete
+// - over
+// - leaving, then suspended: while the upload is slow and memory is short. Runs again once the upload is complete or
+//   has become fast.
 import { rm } from 'node:fs/promises';
 import type { RunTask, TaskOverrides } from '../../workers/protocol/messages.ts';
 import type { RunMemory } from '../admission/run-memory.ts';
@@ -15,7 +19,7 @@ import { UploadPace, type WatchedUpload } from './slow-uploads.ts';
 
 export interface EngineEnd {
   readonly end: TaskEnd;
-  /** Where the task may have left its output. */
+  /** Path at which the task may have left its output. */
   readonly outputPath: string;
 }
 
@@ -24,7 +28,7 @@ interface CurrentTask {
   readonly overrides: TaskOverrides;
   isBegun: boolean;
   end: EngineEnd | null;
-  isSetAside: boolean;
+  isSuspended: boolean;
 }
 
 export class EngineRun implements UploadListener, WatchedUpload {
@@ -36,21 +40,21 @@ export class EngineRun implements UploadListener, WatchedUpload {
   readonly #pace = new UploadPace(performance.now());
   #startedAt: string;
   #current: CurrentTask | null = null;
-  /** Tasks at work, and those that have ended whose files are still being removed. */
+  /** Number of running tasks, plus ended tasks whose files are still being removed. */
   #open = 0;
   #onClosed: (() => void)[] = [];
   #grownBytes = 0;
-  /** Its task has been set aside, and what it held is not given back yet. */
+  /** The task has been suspended, but has not released all its resources yet. */
   #isLeaving = false;
-  /** Of the upload, when its task was last set aside. */
-  #asideAtBytes = 0;
+  /** Upload size when the task was last suspended, in bytes. */
+  #suspendedAtBytes = 0;
   #whole = false;
   #cancelled = false;
   #end: EngineEnd | null = null;
   #onEnd: (end: EngineEnd) => void = () => {};
   #onBegun: () => void = () => {};
 
-  /** Follows the upload from now on; what it already has is taken up. */
+  /** Follows the upload from now on, starting with the bytes and parameters that have already arrived. */
   constructor(node: NodeState, upload: Upload, frame: TaskFrame, memory: RunMemory, requestId: string) {
     this.#node = node;
     this.#upload = upload;
@@ -64,7 +68,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
     if (writtenBytes > 0) this.grown(writtenBytes);
   }
 
-  /** The upload is whole and its parameters are sound: what remains is the engine's. */
+  /** Call when the upload is complete and its parameters are valid: only the engine's work remains. */
   complete(parameters: CheckedParameters): void {
     this.#whole = true;
     this.#node.slowUploads.remove(this);
@@ -85,33 +89,33 @@ export class EngineRun implements UploadListener, WatchedUpload {
     }
   }
 
-  /** Tells one listener of the last task's end, once the upload is whole. A task that was cancelled ends too. */
+  /** Sets the one listener for the end of the last task once the upload is complete. A cancelled task ends too. */
   onEnd(listener: (end: EngineEnd) => void): void {
     if (this.#end !== null) listener(this.#end);
     else this.#onEnd = listener;
   }
 
-  /** Tells one listener when a thread has begun the last task, at once when it has. */
+  /** Sets the one listener for the start of the last task by a thread. Called immediately if the task has started. */
   onBegun(listener: () => void): void {
     if (this.#current?.isBegun) listener();
     else this.#onBegun = listener;
   }
 
-  /** Ends the work; `closed` tells when everything is given back. */
+  /** Cancels the work. `closed` reports when all resources are released. */
   cancel(): void {
     this.#cancelled = true;
     this.#node.slowUploads.remove(this);
     this.#current?.pooled.cancel();
   }
 
-  /** Resolves when no task is at work any more and what was dropped has been removed; nothing when that is so now. */
+  /** Resolves when no task is running and dropped files are removed. Returns nothing if that is already so. */
   closed(): void | Promise<void> {
     this.#node.slowUploads.remove(this);
     if (this.#open === 0) return;
     return new Promise((resolve) => this.#onClosed.push(resolve));
   }
 
-  /** Of the upload, as `parametersChanged`. */
+  /** Upload callback, like `parametersChanged`: the upload has grown. */
   grown(bytes: number): void {
     this.#grownBytes = bytes;
     const parameters = this.#upload.parameters();
@@ -120,7 +124,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
     this.#current?.pooled.grown(bytes, false);
   }
 
-  /** What was found with the other parameters is void. */
+  /** Results of the previous parameters are invalid. */
   parametersChanged(): void {
     const parameters = this.#upload.parameters();
     const current = this.#current;
@@ -134,9 +138,9 @@ export class EngineRun implements UploadListener, WatchedUpload {
   }
 
   /**
-   * Of SlowUploads. A task that waits for a slow upload gives back all it holds where memory is short, and what it did is done
-   * again: when the upload is whole; or before, when it arrives fast and has become twice as long, so that all that is
-   * done again is less than the file.
+   * Callback of SlowUploads. If memory is short, a task that waits for a slow upload is suspended and releases all
+   * its resources. Its work is repeated when the upload is complete, or earlier if the upload has become fast and has
+   * doubled in size. This doubling limits all repeated work to less than the file size.
    */
   look(now: number): void {
     const { sizeBytes, isHeldBack } = this.#upload;
@@ -144,18 +148,18 @@ export class EngineRun implements UploadListener, WatchedUpload {
     const isSlow = this.#pace.isSlow(sizeBytes, now);
     const { isShort } = this.#node.memories;
     if (this.#memory.isHeld) {
-      if (isSlow && isShort) this.#setAside();
-    } else if (!isSlow && !isShort && this.#current === null && sizeBytes >= 2 * this.#asideAtBytes) {
-      if (this.#grownBytes > 0 && this.#memory.tryHold()) this.grown(this.#grownBytes);
+      if (isSlow && isShort) this.#suspend();
+    } else if (!isSlow && !isShort && this.#current === null && sizeBytes >= 2 * this.#suspendedAtBytes) {
+      if (this.#grownBytes > 0 && this.#memory.tryReacquire()) this.grown(this.#grownBytes);
     }
   }
 
-  #setAside(): void {
+  #suspend(): void {
     const current = this.#current;
     if (current !== null && current.end === null) {
-      current.isSetAside = true;
-      current.pooled.setAside();
-    } else if (this.#open === 0) this.#memory.setAside();
+      current.isSuspended = true;
+      current.pooled.suspend();
+    } else if (this.#open === 0) this.#memory.suspend();
   }
 
   #startOnFile(parameters: CheckedParameters): void {
@@ -191,7 +195,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
     const ended = (end: TaskEnd): void => this.#ended(current, { end, outputPath: output.path }, spillDirectory);
     const spool = this.#upload.spool!;
     const pooled = pool.run(task, ended, { begun: () => this.#begun(current), bytesAgain: () => spool.bytes() });
-    const current: CurrentTask = { pooled, overrides, isBegun: false, end: null, isSetAside: false };
+    const current: CurrentTask = { pooled, overrides, isBegun: false, end: null, isSuspended: false };
     this.#current = current;
   }
 
@@ -204,14 +208,14 @@ export class EngineRun implements UploadListener, WatchedUpload {
 
   #ended(task: CurrentTask, end: EngineEnd, spillDirectory: string): void {
     task.end = end;
-    if (task === this.#current && task.isSetAside && end.end.kind === 'cancelled' && !this.#cancelled) {
+    if (task === this.#current && task.isSuspended && end.end.kind === 'cancelled' && !this.#cancelled) {
       this.#isLeaving = true;
-      this.#asideAtBytes = this.#upload.sizeBytes;
+      this.#suspendedAtBytes = this.#upload.sizeBytes;
       this.#current = null;
     }
     const isCurrent = task === this.#current;
     if (isCurrent && this.#whole) this.#over(end);
-    // Nobody takes what a Run made that was given up while its end was on the way.
+    // An output that was finished while the Run was being cancelled is not used.
     const kept = !this.#cancelled && end.end.kind === 'done' && end.end.outcome.output !== null;
     if (kept && isCurrent) this.#close();
     else {
@@ -221,7 +225,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
   }
 
   async #remove({ end, outputPath }: EngineEnd, spillDirectory: string): Promise<void> {
-    // A thread that is gone cannot remove its files itself.
+    // A lost thread cannot remove its files itself.
     if (end.kind === 'interrupted') await rm(spillDirectory, { recursive: true, force: true });
     await this.#node.taskOutputs.discard(outputPath);
   }
@@ -235,18 +239,18 @@ export class EngineRun implements UploadListener, WatchedUpload {
     this.#open -= 1;
     if (this.#open > 0) return;
     if (this.#isLeaving) this.#left();
-    for (const tell of this.#onClosed.splice(0)) tell();
+    for (const listener of this.#onClosed.splice(0)) listener();
   }
 
-  /** Its task has let go of all it held. */
+  /** The suspended task has released all its resources. */
   #left(): void {
     this.#isLeaving = false;
     if (this.#cancelled) return;
     if (this.#whole) this.#startWhole(this.#upload.parameters());
-    else this.#memory.setAside();
+    else this.#memory.suspend();
   }
 
-  /** A task whose end nobody waits for: its output goes when it has ended, or now if it already has. */
+  /** Drops a task whose end is not needed. Its output is removed when the task ends, or now if it has ended. */
   #drop(task: CurrentTask): void {
     if (task.end === null) return;
     const discarding = this.#node.taskOutputs.discard(task.end.outputPath);

@@ -1,25 +1,38 @@
-// This node's claims on Idempotency-Keys, by Run id, and the requests that wait for each: beside the stores, which know of
-// no request. A claim that another node has is followed by asking the desk again and again, once for all who wait here.
-// States of a claim: uploading → running → over; uploading → over. When it ends without a Run, the best of those who wait is
-// promoted: it asks the desk for the key, and the others wait for it.
-import type { MaybePromise } from '../collections/maybe-promise.ts';
-import type { AdmissionAnswer, KeyHolder } from '../stores/admission-desk.ts';
-import type { LiveRun } from './live-run.ts';
+// This node's claims on Idempotency-Keys, the requests that wait for each, and admitted requests.
 
-/** Repeats that may wait for one key's upload. */
+import type { RunMemory } from '../admission/run-memory.ts';
+import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
+import type {
+  AdmissionAnswer,
+  AdmissionStore,
+  Admitted,
+  BeginAnswer,
+  FinishAnswer,
+  KeyHolder,
+  RunEnd,
+} from '../stores/admission-store.ts';
+import type { LiveRun, RunRecord } from './run.ts';
+
+// This node's claims on Idempotency-Keys, by Run id, with the requests that wait for each. Complements the stores,
+// which know claims but not requests. A claim of another node is followed by polling the admission store, once for
+// all requests that wait here. States of a claim: uploading → running → over, or uploading → over. When a claim ends
+// without a Run, the best waiting request is promoted: it asks the admission store for the key, and the others wait
+// for it.
+
+/** Maximum number of repeats that wait for the upload of one key. */
 export const WAITERS_MAX = 32;
 
-/** How often the desk is asked for a claim of another node, in milliseconds: at first, and at last. */
+/** First and longest interval between two polls for a claim of another node, in milliseconds. */
 const LOOK_MILLISECONDS_MIN = 25;
 const LOOK_MILLISECONDS_MAX = 500;
 
 export type KeyState =
   | { readonly phase: 'uploading' }
-  /** `live` is null where the Run is another node's. */
+  /** `live` is null if the Run belongs to another node. */
   | { readonly phase: 'running'; readonly fingerprint: string; readonly runId: string; readonly live: LiveRun | null }
   | { readonly phase: 'finished'; readonly fingerprint: string; readonly runId: string };
 
-/** It has asked for the key itself. */
+/** The waiter was promoted: its request for the key is pending or answered. */
 export interface Promoted {
   readonly phase: 'promoted';
   readonly claim: KeyClaim;
@@ -28,29 +41,29 @@ export interface Promoted {
 
 const UPLOADING: KeyState = { phase: 'uploading' };
 
-/** A repeat that came while its key's upload was not over. */
+/** A repeat that arrived while the upload of its key was not complete. */
 export class Waiter {
   state: KeyState | Promoted = UPLOADING;
-  /** Its own body is complete: it is the better successor. */
+  /** Whether its own body is complete. A waiter with a complete body is promoted first. */
   complete = false;
   /** Called after each change of the state. */
   onChanged: () => void = () => {};
-  /** Asks the desk for the key, for a Run with this id. */
-  readonly ask: (runId: string) => MaybePromise<AdmissionAnswer>;
+  /** Asks the admission store for the key, for a Run with this id. */
+  readonly requestAdmission: (runId: string) => MaybePromise<AdmissionAnswer>;
   #at: KeyClaim | null = null;
 
-  constructor(ask: (runId: string) => MaybePromise<AdmissionAnswer>) {
-    this.ask = ask;
+  constructor(requestAdmission: (runId: string) => MaybePromise<AdmissionAnswer>) {
+    this.requestAdmission = requestAdmission;
   }
 
-  /** Of KeyClaim. */
+  /** Called by KeyClaim. */
   move(state: KeyState | Promoted, at: KeyClaim | null): void {
     this.state = state;
     this.#at = at;
     this.onChanged();
   }
 
-  /** Waits no longer. The caller gives up what a promoted one was given. */
+  /** Stops waiting. If the waiter was promoted, the caller releases what it was promoted to. */
   leave(): void {
     this.#at?.drop(this);
     this.#at = null;
@@ -73,7 +86,10 @@ export class KeyClaim {
     return this.#waiters.length > 0 && !this.#isOver;
   }
 
-  /** False: as many wait as may. @param isLetIn stays, however many wait */
+  /**
+   * Adds a waiter. Returns false if the limit of waiting requests is reached.
+   * @param isLetIn stays even above the limit
+   */
   join(waiter: Waiter, isLetIn: boolean): boolean {
     if (!isLetIn && this.#waiters.length >= WAITERS_MAX) return false;
     this.#waiters.push(waiter);
@@ -86,20 +102,20 @@ export class KeyClaim {
     if (index >= 0) this.#waiters.splice(index, 1);
   }
 
-  /** Its body is complete and its Run starts. */
+  /** Call when the body is complete and the Run starts. */
   begin(fingerprint: string, live: LiveRun | null): void {
-    this.#tell({ phase: 'running', fingerprint, runId: this.runId, live }, this);
+    this.#changeState({ phase: 'running', fingerprint, runId: this.runId, live }, this);
   }
 
-  /** The Run has ended and can be read. */
+  /** Call when the Run has ended and can be read. */
   finish(fingerprint: string): void {
     if (this.#isOver) return;
     this.#end();
-    this.#tell({ phase: 'finished', fingerprint, runId: this.runId }, null);
+    this.#changeState({ phase: 'finished', fingerprint, runId: this.runId }, null);
     this.#waiters.length = 0;
   }
 
-  /** No Run remains, and the desk knows. Does nothing after finish. */
+  /** Call when no Run remains and the admission store knows this. Does nothing after `finish`. */
   abandon(): void {
     if (this.#isOver) return;
     this.#end();
@@ -115,7 +131,7 @@ export class KeyClaim {
     next.move({ phase: 'promoted', claim, answer: askNow(next, claim.runId) }, null);
   }
 
-  #tell(state: KeyState, at: KeyClaim | null): void {
+  #changeState(state: KeyState, at: KeyClaim | null): void {
     this.state = state;
     for (const waiter of this.#waiters) waiter.move(state, at);
   }
@@ -126,11 +142,11 @@ export class KeyClaim {
   }
 }
 
-/** What a claim that another node has is followed with. */
+/** What is needed to follow a claim of another node. */
 export interface KeyLook {
   readonly account: string;
   readonly key: string;
-  /** It was this node's: the desk has other news already. */
+  /** The claim belonged to this node and has ended here; the admission store already has a newer state. */
   readonly isOwn: boolean;
   readonly look: (account: string, key: string) => MaybePromise<KeyHolder | null>;
   readonly onFault: (fault: unknown) => void;
@@ -144,24 +160,29 @@ export class KeyClaims {
     this.#nextRunId = nextRunId;
   }
 
-  /** Before the desk is asked: others may learn of it before its own request does. */
+  /**
+   * Opens a claim. Call before asking the admission store: others may learn of the claim before the response arrives.
+   */
   open(): KeyClaim {
     return this.#add(this.#nextRunId());
   }
 
-  /** null: the Run is over, or another node's. */
+  /** Returns the claim of this Run id if it is open or followed on this node, else null. */
   find(runId: string): KeyClaim | null {
     return this.#claims.get(runId) ?? null;
   }
 
-  /** The claim of another node, or one of ours that ended while the desk's answer was on the way. */
+  /**
+   * Follows a claim of another node, or a claim of this node that ended while the response of the store was on the
+   * way.
+   */
   follow(runId: string, asked: KeyLook): KeyClaim {
     const claim = this.#add(runId);
     void followElsewhere(claim, asked);
     return claim;
   }
 
-  /** Of KeyClaim. */
+  /** Called by KeyClaim. */
   forget(runId: string): void {
     this.#claims.delete(runId);
   }
@@ -175,8 +196,9 @@ export class KeyClaims {
 
 function askNow(waiter: Waiter, runId: string): MaybePromise<AdmissionAnswer> {
   try {
-    const answer = waiter.ask(runId);
-    // Whoever was promoted looks at it later, and may have left: the fault is not unhandled meanwhile.
+    const answer = waiter.requestAdmission(runId);
+    // A promoted waiter reads the response later, or may have left. This handler prevents an unhandled rejection
+    // until then.
     if (answer instanceof Promise) answer.catch(() => {});
     return answer;
   } catch (fault) {
@@ -186,7 +208,7 @@ function askNow(waiter: Waiter, runId: string): MaybePromise<AdmissionAnswer> {
   }
 }
 
-/** Until nobody waits for it, or it has its Run, or the key is somebody else's. */
+/** Polls until no request waits for the claim, the claim has its Run, or the key has another holder. */
 async function followElsewhere(claim: KeyClaim, { account, key, isOwn, look, onFault }: KeyLook): Promise<void> {
   try {
     let pause = isOwn ? 0 : LOOK_MILLISECONDS_MIN;
@@ -198,7 +220,7 @@ async function followElsewhere(claim: KeyClaim, { account, key, isOwn, look, onF
       if (holder === null || holder.runId !== claim.runId) break;
       if (holder.phase === 'running' && claim.state.phase === 'uploading') {
         claim.begin(holder.fingerprint, null);
-        // Most Runs are short, however long their upload was.
+        // Poll fast again: most Runs are short, even after a long upload.
         pause = LOOK_MILLISECONDS_MIN;
       }
       if (holder.phase === 'finished') claim.finish(holder.fingerprint);
@@ -206,6 +228,87 @@ async function followElsewhere(claim: KeyClaim, { account, key, isOwn, look, onF
   } catch (fault) {
     onFault(fault);
   }
-  // Those who still wait ask for the key themselves.
+  // The remaining waiters ask for the key themselves.
   claim.abandon();
+}
+
+// One admitted request on this node: its claim in the admission store, the requests here that wait for its key, and
+// its memory reservation. The calls to the store for one claim are made in order, however long each response takes.
+
+export class Admission {
+  readonly admitted: Admitted;
+  readonly memory: RunMemory;
+  /** null without an Idempotency-Key. */
+  readonly keyClaim: KeyClaim | null;
+  readonly #admissions: AdmissionStore;
+  #begun: MaybePromise<BeginAnswer> | null = null;
+  #isOver = false;
+
+  constructor(admissions: AdmissionStore, admitted: Admitted, keyClaim: KeyClaim | null, memory: RunMemory) {
+    this.#admissions = admissions;
+    this.admitted = admitted;
+    this.keyClaim = keyClaim;
+    this.memory = memory;
+  }
+
+  get runId(): string {
+    return this.admitted.claim.runId;
+  }
+
+  /** Marks the start of the Run: requests on this node that wait for the key now follow this Run. */
+  start(live: LiveRun, fingerprint: string): void {
+    this.keyClaim?.begin(fingerprint, live);
+  }
+
+  /** Makes the Run visible to others. Repeated calls return the same result. */
+  begin(run: RunRecord, fingerprint: string): MaybePromise<BeginAnswer> {
+    if (this.#begun !== null) return this.#begun;
+    const asked = this.#admissions.begin(this.admitted.claim, run, fingerprint);
+    this.#begun = asked;
+    if (asked instanceof Promise) {
+      // If the store failed, the next caller tries again.
+      asked.catch(() => {
+        if (this.#begun === asked) this.#begun = null;
+      });
+    }
+    return asked;
+  }
+
+  /** Resolves to false when no Run remains. */
+  promise(run: RunRecord, fingerprint: string): MaybePromise<boolean> {
+    if (this.#isOver) return false;
+    return andThen(this.begin(run, fingerprint), (begun) => {
+      return begun === 'begun' && this.#admissions.promise(run.account, run.id);
+    });
+  }
+
+  /** Same as `finish` of the admission store. Does not notify the requests that wait on this node: `settle` does. */
+  finish(end: RunEnd | null): MaybePromise<FinishAnswer> {
+    return andThen(this.#afterBegin(), () =>
+      andThen(this.#admissions.finish(this.admitted.claim, end), (answer) => {
+        if (answer !== 'promised') this.#isOver = true;
+        return answer;
+      }),
+    );
+  }
+
+  /** Notifies waiting requests. Call after `finish`, with the fingerprint of the Run, or null if no Run remains. */
+  settle(fingerprint: string | null): void {
+    if (fingerprint === null) this.keyClaim?.abandon();
+    else this.keyClaim?.finish(fingerprint);
+  }
+
+  /** Releases everything except the memory. Does nothing after `finish`. */
+  abandon(): MaybePromise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const left = andThen(this.#afterBegin(), () => this.#admissions.abandon(this.admitted.claim));
+    if (left instanceof Promise) return left.finally(() => this.keyClaim?.abandon());
+    this.keyClaim?.abandon();
+  }
+
+  /** Waits for a pending `begin`, and ignores its failure: the Run must end in any case. */
+  #afterBegin(): MaybePromise<unknown> {
+    return this.#begun instanceof Promise ? this.#begun.catch(() => null) : null;
+  }
 }

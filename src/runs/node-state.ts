@@ -1,15 +1,16 @@
-// What every create_run shares on this node: stores, what waits beside them, limits and the drain. A plain record, put together by server.ts.
+// State that all create_run requests of this node share: stores, claims, limits and the drain. A plain record,
+// assembled by server.ts.
 import type { DiskFloor } from '../admission/disk-floor.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { RunMemories } from '../admission/run-memory.ts';
-import type { OutputNames } from '../outputs/output-name.ts';
-import type { OutputStore } from '../outputs/output-store.ts';
-import type { TaskOutputs } from '../outputs/task-outputs.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { TaskOutputs } from '../outputs/local-outputs.ts';
+import type { OutputNames, OutputStore } from '../outputs/output-store.ts';
 import type { ThreadPool } from '../pool/pool.ts';
 import type { TaskFrames } from '../pool/task-frames.ts';
-import type { AdmissionDesk } from '../stores/admission-desk.ts';
+import type { AdmissionStore } from '../stores/admission-store.ts';
 import type { BillingPeriods } from '../stores/billing-period.ts';
-import type { RunStore } from '../stores/run-store.ts';
+import type { RunStore } from '../stores/stores.ts';
 import type { IdleFiles } from '../uploads/idle-files.ts';
 import type { WriteBlocks } from '../uploads/write-blocks.ts';
 import type { Drain } from './drain.ts';
@@ -19,12 +20,14 @@ import type { RunIds } from './run-ids.ts';
 import type { SlowUploads } from './slow-uploads.ts';
 
 export interface NodeState extends RunTexts {
-  /** Tells it from other nodes, and from itself before it was started anew. */
+  /** Unique for each node and each start of it. */
   readonly name: string;
-  readonly desk: AdmissionDesk;
+  readonly admissions: AdmissionStore;
   readonly runs: RunStore;
-  /** Why the stores that nodes share take no Run; null: they do, or there are none. */
-  readonly storeTrouble: () => string | null;
+  /** Why the shared stores accept no Run; null if they do, or if this node has no shared stores. */
+  readonly storeUnreadyReason: () => string | null;
+  /** Whether the memory held by finished Runs of the account leaves capacity for another Run. */
+  readonly mayKeepRun: (account: string) => boolean;
   readonly outputs: OutputStore;
   readonly taskOutputs: TaskOutputs;
   readonly keyClaims: KeyClaims;
@@ -32,6 +35,8 @@ export interface NodeState extends RunTexts {
   readonly frames: TaskFrames;
   readonly ids: RunIds;
   readonly outputNames: OutputNames;
+  /** The response of list_templates by account of the catalog: requests at the same time share one text. */
+  readonly templateLists: WeakMap<object, string>;
   readonly periods: BillingPeriods;
   readonly budget: MemoryBudget;
   readonly memories: RunMemories;
@@ -47,18 +52,17 @@ export interface NodeState extends RunTexts {
   readonly waitMilliseconds: number;
   readonly runMilliseconds: number;
   readonly retentionMilliseconds: number;
-  /** Tells the log and the metrics of each Run that has ended. */
-  readonly onRunEnded: (run: RunRecord, details: RunEnded) => void;
+  /** Reports each ended Run to the log and the metrics. `exchange` is the request that started the Run. */
+  readonly onRunEnded: (run: RunRecord, details: RunEnded, exchange: Exchange) => void;
   readonly onFault: (fault: unknown, requestId: string) => void;
 }
 
 export interface RunEnded {
-  readonly requestId: string;
   readonly milliseconds: number;
   readonly busyMilliseconds: number | null;
   readonly fileBytes: number;
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;
-  /** Whether it counts towards the quota. */
+  /** Whether the Run counts towards the quota. */
   readonly charged: boolean;
 }

@@ -1,17 +1,17 @@
-// Whether the node can take Runs, and why not: asked by /readyz and the metrics, and looked at by itself, so that the log
-// tells when it changes though nobody asks.
+// Whether the node can accept Runs, and if not, why. Read by /readyz and the metrics, and checked periodically so
+// that the log reports changes even without requests.
 import type { Log } from '../telemetry/log.ts';
 import type { NodeState } from './node-state.ts';
 
-/** How often it is looked at. */
+/** Interval between two checks. */
 const LOOK_MILLISECONDS = 1_000;
 
-type ReadinessParts = Pick<NodeState, 'drain' | 'pool' | 'disk' | 'storeTrouble'>;
+type ReadinessParts = Pick<NodeState, 'drain' | 'pool' | 'disk' | 'storeUnreadyReason'>;
 
 export class Readiness {
   readonly #node: ReadinessParts;
   readonly #log: Log;
-  /** What was logged last; '' = ready, as the node is when it begins to listen. */
+  /** The reasons that were last logged; '' = ready, the initial state. */
   #logged = '';
 
   constructor(node: ReadinessParts, log: Log) {
@@ -19,34 +19,37 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** Why no Run should come here; none: they may. A change is logged, but for that of a drain, which has a line of its own. */
+  /**
+   * Returns the reasons against sending Runs to this node; an empty list means ready. Changes are logged, except for
+   * a drain, which has its own log line.
+   */
   async reasons(): Promise<readonly string[]> {
-    const troubles = await this.#troubles();
-    if (this.#node.drain.announced) return ['draining', ...troubles];
-    const text = troubles.join('; ');
+    const reasons = await this.#currentReasons();
+    if (this.#node.drain.announced) return ['draining', ...reasons];
+    const text = reasons.join('; ');
     if (text !== this.#logged) {
       this.#logged = text;
-      if (troubles.length === 0) this.#log.info('ready');
-      else this.#log.warn('not_ready', { reasons: troubles });
+      if (reasons.length === 0) this.#log.info('ready');
+      else this.#log.warn('not_ready', { reasons });
     }
-    return troubles;
+    return reasons;
   }
 
-  /** Looks from now on, until the function that it returns is called. */
+  /** Checks periodically until the returned function is called. */
   watch(): () => void {
     const look = (): void => void this.reasons().catch((fault) => this.#log.fault('fault', fault));
     const timer = setInterval(look, LOOK_MILLISECONDS);
     return () => clearInterval(timer);
   }
 
-  async #troubles(): Promise<string[]> {
-    const { pool, disk, storeTrouble } = this.#node;
-    const troubles = pool.trouble === null ? [] : [pool.trouble];
-    const shared = storeTrouble();
-    if (shared !== null) troubles.push(shared);
-    const { trouble, aboveFloor } = await disk.space();
-    if (trouble !== null) troubles.push(`the data folder cannot be used: ${trouble}`);
-    else if (!aboveFloor) troubles.push('the disk is below its floor');
-    return troubles;
+  async #currentReasons(): Promise<string[]> {
+    const { pool, disk, storeUnreadyReason } = this.#node;
+    const reasons = pool.unreadyReason === null ? [] : [pool.unreadyReason];
+    const shared = storeUnreadyReason();
+    if (shared !== null) reasons.push(shared);
+    const { error, aboveFloor } = await disk.space();
+    if (error !== null) reasons.push(`the data folder cannot be used: ${error}`);
+    else if (!aboveFloor) reasons.push('the disk is below its floor');
+    return reasons;
   }
 }

@@ -1,19 +1,20 @@
-// The ids of Runs: `run_` and 130 random bits. Asking the system's generator for each id costs a small Run more than making
-// the id, and so does making a text of bytes: both are done for many at once; no random byte is used twice.
+// Ids of Runs: `run_` and 130 random bits. A call of the system's random generator for each id would cost a small Run
+// more than formatting the id, and so would the conversion of bytes to a string. Both are therefore done for many ids
+// at once. No random byte is used twice.
 import { randomFillSync } from 'node:crypto';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_CHARACTERS = 26;
 const RUN_ID = /^run_[a-z2-7]{26}$/;
 
-/** Ids that one call of the generator is for. */
+/** Number of ids from one call of the generator. */
 const IDS_PER_CALL = 128;
 
 const ID_LENGTH = 'run_'.length + ID_CHARACTERS;
 
 export class RunIds {
   #bytes = Buffer.alloc(IDS_PER_CALL * ID_LENGTH);
-  /** Ids one behind the other. */
+  /** Concatenated ids of the current batch. */
   #texts = '';
   #used = 0;
 

@@ -1,34 +1,37 @@
-// A Run as the store keeps it and as it is shown: a value. The record of a running Run is replaced by another when it ends,
-// which is rendered once.
-// States of a Run: running → succeeded or failed.
+// A Run: its state and report, and a Run of this node that is not over, with the listeners that wait for it.
 import type { FailureCode } from '../../workers/protocol/failure.ts';
-import type { RunReport } from '../../workers/run/report.ts';
+import type { RunReport } from '../../workers/protocol/report.ts';
+import type { MaybePromise } from '../collections/maybe-promise.ts';
+import type { Refusal } from '../http/error-codes.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
 import { TimeTexts } from '../telemetry/time-texts.ts';
+
+// A Run as the store keeps it and as clients see it: an immutable value. When a running Run ends, another record
+// replaces its record and is rendered once. States of a Run: running → succeeded or failed.
 
 export interface RunRecord {
   readonly id: string;
   readonly account: string;
   readonly templateId: string;
-  /** Milliseconds since 1970, as all times that are shown. */
+  /** Milliseconds since 1970, like all times that clients see. */
   readonly createdAt: number;
   readonly status: 'running' | 'succeeded' | 'failed';
   readonly errorCode: FailureCode | null;
   readonly output: StoredOutput | null;
-  /** Its rejected rows, where the Template makes a file of them. */
+  /** The file of rejected rows, if the Template writes one. */
   readonly rejects?: StoredOutput;
-  /** The whole Run as JSON, null while it runs. */
+  /** The whole Run as JSON; null while it runs. */
   readonly json: Buffer | null;
 }
 
-/** An output with what its Run tells of it. */
+/** An output with the name and type that its Run reports. */
 export interface NamedOutput {
   readonly stored: StoredOutput;
   readonly name: string;
   readonly mimeType: string;
 }
 
-/** How a Run has ended. */
+/** The result of an ended Run. */
 export interface RunResult {
   readonly completedAt: number;
   readonly expiresAt: number;
@@ -41,11 +44,14 @@ export interface RunResult {
   readonly reportText: string | null;
 }
 
-/** Path of the API; every address begins with it. */
+/** Path of the API: the prefix of every API address. */
 export const API_PATH = '/api/v1';
 
-/** A report in a record is at most this long, in characters of JSON. */
-const REPORT_CHARACTERS_MAX = 64 * 1024;
+/** Maximum size of a stored Run as JSON, including its message and report, in bytes. */
+export const RECORD_BYTES_MAX = 64 * 1024;
+
+/** Longer messages are cut, in characters. JSON escapes may take six bytes per character. */
+const MESSAGE_CHARACTERS_MAX = 2_048;
 
 export function runPath(id: string): string {
   return `${API_PATH}/runs/${id}`;
@@ -64,14 +70,14 @@ export function newRun(id: string, account: string, templateId: string, createdA
   };
 }
 
-/** What Runs are rendered with. */
+/** Settings for rendering Runs. */
 export interface RunTexts {
-  /** Of the service, for its clients. */
+  /** Base URL of the service for its clients. */
   readonly baseUrl: () => string;
   readonly times: TimeTexts;
 }
 
-/** The record of a running Run that has ended like this. */
+/** Returns the record of a running Run that has ended with this result. */
 export function endedRun(running: RunRecord, result: RunResult, { baseUrl, times }: RunTexts): RunRecord {
   const { id, account, templateId, createdAt } = running;
   const status = result.output === null ? 'failed' : 'succeeded';
@@ -90,18 +96,34 @@ export function endedRun(running: RunRecord, result: RunResult, { baseUrl, times
   return result.rejects === null ? ended : { ...ended, rejects: result.rejects.stored };
 }
 
-/** The Run as JSON, or as the bytes of it. */
+/**
+ * Returns the JSON of a Run for storage. Throws if it is longer than a record may be, which is a fault of this
+ * program.
+ */
+export function keptJson({ json }: RunRecord): Buffer {
+  if (json === null) throw new Error('a Run that is not over was to be kept');
+  if (json.length > RECORD_BYTES_MAX) throw new Error(`a record of ${json.length} bytes was to be kept`);
+  return json;
+}
+
+/** Returns the Run as JSON, as a string or as bytes. */
 export function runJson(run: RunRecord): string | Uint8Array {
   return run.json ?? render(run, 'running', null, '', new TimeTexts());
 }
 
-/** Name of a file of the Run for its download; null where it has none. */
+/** Returns the name for downloading a file of the Run, or null if the Run has no such file. */
 export function fileNameOf(run: RunRecord, file: 'output' | 'rejects'): string | null {
   if (run.json === null) return null;
   const shown = JSON.parse(run.json.toString()) as {
     readonly [name in typeof file]?: { readonly name: string } | null;
   };
   return shown[file]?.name ?? null;
+}
+
+/** Time at which the Run and its files expire, in milliseconds since 1970; null while it runs. */
+export function expiryOf(run: RunRecord): number | null {
+  if (run.json === null) return null;
+  return Date.parse((JSON.parse(run.json.toString()) as { readonly expires_at: string }).expires_at);
 }
 
 function render(
@@ -111,19 +133,30 @@ function render(
   baseUrl: string,
   times: TimeTexts,
 ): string {
+  const begin = renderWithout(run, status, result, baseUrl, times);
   const report = result?.reportText ?? null;
-  return `${renderWithout(run, status, result, baseUrl, times)}${report === null ? 'null' : shortened(report)}}`;
-}
-
-/** A report that is too long loses its per-operation part, and says so. */
-function shortened(reportText: string): string {
-  if (reportText.length <= REPORT_CHARACTERS_MAX) return reportText;
-  return JSON.stringify({ ...(JSON.parse(reportText) as RunReport), operations: [], shortened: true });
+  return `${begin}${report === null ? 'null' : fitting(report, RECORD_BYTES_MAX - Buffer.byteLength(begin) - 1)}}`;
 }
 
 /**
- * Up to the report. By hand: for as many short fields the engine's own JSON takes three times as long. Ids, statuses,
- * times, types, names of outputs (output-name.ts) and addresses hold nothing that JSON would have to escape.
+ * Drops the per-operation part of a report that is too long, and marks the report. Leaves out a report that is still
+ * too long.
+ */
+function fitting(reportText: string, bytesMax: number): string {
+  if (Buffer.byteLength(reportText) <= bytesMax) return reportText;
+  const shortened = JSON.stringify({ ...(JSON.parse(reportText) as RunReport), operations: [], shortened: true });
+  return Buffer.byteLength(shortened) <= bytesMax ? shortened : 'null';
+}
+
+/** Cuts a message to the length that a record may hold. */
+function cutMessage(message: string): string {
+  return message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX)}…`;
+}
+
+/**
+ * Renders everything before the report. Written by hand: for so many short fields, JSON.stringify takes three times
+ * as long. Ids, statuses, times, types, names of outputs (output-store.ts) and addresses contain no characters that
+ * JSON must escape.
  */
 function renderWithout(
   run: RunRecord,
@@ -144,11 +177,63 @@ function renderWithout(
     `"rows_written":${result?.rowsWritten ?? null},"truncated":${result?.truncated ?? false},` +
     `"output":${output === null ? 'null' : renderFile(id, 'output', output, baseUrl)},` +
     (rejects === null ? '' : `"rejects":${renderFile(id, 'rejects', rejects, baseUrl)},`) +
-    `"error":${error === null ? 'null' : JSON.stringify(error)},"report":`
+    `"error":${error === null ? 'null' : JSON.stringify({ ...error, message: cutMessage(error.message) })},"report":`
   );
 }
 
 function renderFile(id: string, file: string, { stored, name, mimeType }: NamedOutput, baseUrl: string): string {
   const address = `${baseUrl}${runPath(id)}/${file}`;
   return `{"name":"${name}","mime_type":"${mimeType}","size_bytes":${stored.sizeBytes},"download_url":"${address}"}`;
+}
+
+// A Run of this node that is not over, with the listeners that wait for it. Makes no decisions; supervise-run.ts ends
+// it.
+
+/** `void`: the Run ended in an error before it was visible to others, and no Run remains. */
+export type RunOver =
+  | { readonly kind: 'finished'; readonly run: RunRecord }
+  | { readonly kind: 'void'; readonly refusal: Refusal };
+
+export class LiveRun {
+  /** The record of the running Run. */
+  readonly run: RunRecord;
+  #ask: () => MaybePromise<boolean>;
+  #promised = false;
+  #over: RunOver | null = null;
+  #listeners: ((over: RunOver) => void)[] = [];
+
+  /** @param ask promises the Run to others; false means that no Run remains */
+  constructor(run: RunRecord, ask: () => MaybePromise<boolean>) {
+    this.run = run;
+    this.#ask = ask;
+  }
+
+  /** Calls back when the Run is over; immediately if it already is. A listener must not throw. */
+  onOver(listener: (over: RunOver) => void): void {
+    if (this.#over !== null) listener(this.#over);
+    else this.#listeners.push(listener);
+  }
+
+  /** A client has the Run's id, or will ask for the Run by its key: it must end as a Run in any case. */
+  get promised(): boolean {
+    return this.#promised;
+  }
+
+  /** Promises the Run. Resolves to false if the Run has just ended without a record. */
+  promise(): MaybePromise<boolean> {
+    if (this.#promised) return true;
+    const asked = this.#ask();
+    if (asked instanceof Promise) return asked.then((promised) => this.#note(promised));
+    return this.#note(asked);
+  }
+
+  end(over: RunOver): void {
+    this.#over = over;
+    for (const listener of this.#listeners.splice(0)) listener(over);
+  }
+
+  #note(promised: boolean): boolean {
+    this.#promised ||= promised;
+    return promised;
+  }
 }

@@ -1,29 +1,32 @@
-// Which uploads arrive slowly: looks at those that are not whole a few times a second, and lets the engine's work on each
-// decide what to do about it.
+// Detects slow uploads: checks incomplete uploads a few times per second, and lets the engine's work on each decide
+// how to react.
 
-/** An upload that brings fewer bytes than this in so many milliseconds is slow: below 64 KiB/s its Run waits far more than it works. */
+/**
+ * An upload is slow if fewer bytes than this arrive within the time below: under 64 KiB/s, its Run waits far more
+ * than it works.
+ */
 const SLOW_BYTES = 128 * 1024;
 const SLOW_MILLISECONDS = 2000;
 
 const LOOK_MILLISECONDS = 250;
 
-/** The pace of one upload. */
+/** Tracks the speed of one upload. */
 export class UploadPace {
   #bytes = 0;
   #since: number;
 
-  /** @param now as below: milliseconds, of performance.now */
+  /** @param now milliseconds, of performance.now */
   constructor(now: number) {
     this.#since = now;
   }
 
-  /** @param bytes of the upload that have arrived */
+  /** @param bytes number of upload bytes that have arrived */
   isSlow(bytes: number, now: number): boolean {
     if (bytes - this.#bytes >= SLOW_BYTES) this.restart(bytes, now);
     return now - this.#since >= SLOW_MILLISECONDS;
   }
 
-  /** It had to wait for us: its pace counts from now on. */
+  /** Restarts the measurement after the upload had to wait for this service. */
   restart(bytes: number, now: number): void {
     this.#bytes = bytes;
     this.#since = now;

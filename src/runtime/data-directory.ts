@@ -1,8 +1,32 @@
-// The folders below --data: the ledger's, which lives on, and those of this process alone, which are emptied at start.
-import { realpathSync } from 'node:fs';
+// The folders below --data, and how folders are created.
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { makeFolder } from './make-folder.ts';
+
+// Creates a folder and its parents, like mkdir -p.
+
+/**
+ * Does not use the recursive mkdir of Node, because in Node 20 and 22 it never returns below /proc, where nothing can
+ * be created.
+ * @param mode mode of the created folders
+ */
+export function makeFolder(path: string, mode?: number): void {
+  if (isFolder(path)) return;
+  const above = dirname(path);
+  if (above !== path) makeFolder(above, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process may have created the folder in the meantime. A path such as a/.. exists as soon as a exists.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+// The folders below --data: the ledger, which persists, and the folders of this process, which are emptied at start.
 
 export interface DataDirectory {
   readonly root: string;
@@ -12,7 +36,7 @@ export interface DataDirectory {
   readonly spill: string;
 }
 
-/** Uploads and outputs are nobody else's business. */
+/** Only the owner may read uploads and outputs. */
 const PRIVATE = 0o700;
 
 export function dataDirectory(root: string): DataDirectory {
@@ -26,30 +50,32 @@ export function dataDirectory(root: string): DataDirectory {
   };
 }
 
-/** Data and catalog are in each other's way: see `checkApart`. */
-export class FoldersMeetError extends Error {
+/** Data folder and catalog overlap; see `checkApart`. */
+export class FoldersOverlapError extends Error {
   constructor(data: string, catalog: string) {
-    super(`the data folder ${data} and the catalog ${catalog} lie in each other: name folders beside each other.`);
-    this.name = 'FoldersMeetError';
+    super(`the data folder ${data} and the catalog ${catalog} are one inside the other: choose separate folders.`);
+    this.name = 'FoldersOverlapError';
   }
 }
 
 /**
- * Throws FoldersMeetError where the node's own files would lie in the catalog, which is watched and read, or where the
- * catalog would be in a folder that is this process's own, and emptied. A catalog beside those, in the root, is sound.
+ * Throws FoldersOverlapError if the node's files would be inside the catalog, which is watched and read, or if the
+ * catalog would be inside a folder that this process owns and empties. A catalog in the root beside these folders is
+ * allowed.
  */
 export function checkApart(directory: DataDirectory, catalog: string): void {
   const catalogPath = realPath(catalog);
   const owned = [directory.ledger, ...emptied(directory)].map(realPath);
-  const isMet = isIn(realPath(directory.root), catalogPath) || owned.some((folder) => isIn(catalogPath, folder));
-  if (isMet) throw new FoldersMeetError(directory.root, catalog);
+  const areOverlapping =
+    isIn(realPath(directory.root), catalogPath) || owned.some((folder) => isIn(catalogPath, folder));
+  if (areOverlapping) throw new FoldersOverlapError(directory.root, catalog);
 }
 
 function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
-/** Without links, also of what is still to be made. */
+/** Resolves links, even if the end of the path does not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -60,12 +86,15 @@ function realPath(path: string): string {
   }
 }
 
-/** Makes the root. The ledger's owner owns everything below it, so it is opened before `emptyFolders`. */
+/**
+ * Creates the root. The owner of the ledger owns everything below the root, so the ledger is opened before
+ * `emptyFolders` is called.
+ */
 export function makeRoot({ root }: DataDirectory): void {
   makeFolder(root, PRIVATE);
 }
 
-/** Removes what a former process left behind: Runs do not survive a restart, nor do their files. */
+/** Removes files of the previous process, because neither Runs nor their files survive a restart. */
 export async function emptyFolders(directory: DataDirectory): Promise<void> {
   for (const path of emptied(directory)) {
     await rm(path, { recursive: true, force: true });
@@ -74,8 +103,8 @@ export async function emptyFolders(directory: DataDirectory): Promise<void> {
 }
 
 /**
- * Makes folders that somebody has removed below a process at work again: what lay in them is lost, Runs to come need not
- * be. Rejects with what the system says where a folder cannot be used; without the ledger nothing is made.
+ * Recreates folders that were removed while the process runs. Their files are lost, but later Runs work again.
+ * Rejects with the system error if a folder cannot be used. If the ledger's folder is missing, nothing is created.
  */
 export async function makeAgain(directory: DataDirectory): Promise<void> {
   await access(directory.ledger, USABLE);
@@ -85,7 +114,8 @@ export async function makeAgain(directory: DataDirectory): Promise<void> {
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
       await mkdir(path, { mode: PRIVATE }).catch(async (fault: unknown) => {
-        // Somebody put something there meanwhile: that is looked at like what was there before.
+        // Another process has created something at this path in the meantime, so it is checked like an existing
+        // folder.
         if (codeOf(fault) !== 'EEXIST') throw fault;
         await checkFolder(path);
       });
@@ -95,7 +125,7 @@ export async function makeAgain(directory: DataDirectory): Promise<void> {
 
 const USABLE = constants.W_OK | constants.X_OK;
 
-/** With the slash only a folder will do. */
+/** The trailing slash makes the check fail for anything but a folder. */
 function checkFolder(path: string): Promise<void> {
   return access(`${path}/`, USABLE);
 }

@@ -1,22 +1,25 @@
-// Watches whether the process can still open files. Where it cannot, the HTTP library asks for the next connection again and
-// again, which takes a whole core: then listening ends until there are files again.
+// Detects that the process cannot open any more files. In this state the HTTP library keeps trying to accept
+// the next connection, which uses a whole core, so the node stops listening until files are available again.
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** How long a core may be lost, at most. */
+/** Interval between checks, which is also the maximum time for which a core is wasted. */
 const LOOK_MILLISECONDS = 500;
 
-/** So many files must be free before connections are taken again: those in between are for the Runs that are under way. */
+/**
+ * Number of files that must be available before the node listens again. Runs in progress use the ones below this
+ * number.
+ */
 const FREE_FILES_MIN = 16;
 
 export interface FileShortage {
-  /** Called once for each shortage. */
+  /** Called once per shortage. */
   began(): void;
-  /** Called when there are files again. False: it is to be called again. */
+  /** Called when files are available again. Returns false if it must be called again. */
   ended(): Promise<boolean>;
 }
 
-/** Looks until it is stopped by what it returns. */
+/** Starts the checks. Call the returned function to stop them. */
 export function watchFiles({ began, ended }: FileShortage): () => Promise<void> {
   let isShort = false;
   let ending: Promise<void> | null = null;
@@ -39,7 +42,10 @@ export function watchFiles({ began, ended }: FileShortage): () => Promise<void> 
   };
 }
 
-/** Whether so many files more can be open at once. Only a shortage counts as one: anything else is thrown. */
+/**
+ * True if this many more files can be opened at once. Returns false only on a shortage of files; other errors are
+ * thrown.
+ */
 function canOpen(count: number): boolean {
   const descriptors: number[] = [];
   try {

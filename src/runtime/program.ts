@@ -1,12 +1,12 @@
-// The executable's program: runs the command line in this process and sets its exit status.
+// The program of the executable: runs the command line in this process and sets its exit status.
 import { soundFault } from '../../workers/protocol/fault-text.ts';
 import { EXIT_FAILED, EXIT_OK } from '../commands/command.ts';
 import { runCli } from '../commands/run-cli.ts';
 
-/** 128 and the number of SIGPIPE, as shells have it. */
+/** 128 plus the number of SIGPIPE, the convention of shells. */
 const PIPE_CLOSED_STATUS = 141;
 
-/** @param args of the command line, without the program's own name */
+/** @param args arguments without the program's name */
 export async function runProgram(args: readonly string[]): Promise<void> {
   let status: number | null = null;
   let fault: NodeJS.ErrnoException | null = null;
@@ -15,7 +15,8 @@ export async function runProgram(args: readonly string[]): Promise<void> {
       process.stderr.write(`template-run: standard output: ${fault.message}\n`);
       status = EXIT_FAILED;
     }
-    // A reader such as `head` that has had enough is no fault of ours: what is left is not written.
+    // If a reader such as `head` closes the pipe early, the rest of the output is dropped. This is not an error of
+    // the program.
     process.exitCode = fault?.code === 'EPIPE' ? PIPE_CLOSED_STATUS : (status ?? EXIT_FAILED);
   };
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

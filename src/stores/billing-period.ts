@@ -1,16 +1,16 @@
-// Where a billing period begins and ends, in UTC. It knows nothing of plans or counters.
+// Computes the start and end of billing periods, in UTC. Independent of plans and counters.
 
 export type PeriodKind = 'day' | 'month';
 
 export interface BillingPeriod {
-  /** Names the period in the ledger: kind and first day, such as "month:2026-01-31". */
+  /** Names the period in the ledger by kind and first day, such as "month:2026-01-31". */
   readonly key: string;
-  /** Milliseconds since 1970, midnight UTC; the end belongs to the next period. */
+  /** Milliseconds since 1970, midnight UTC. The end belongs to the next period. */
   readonly startsAt: number;
   readonly endsAt: number;
 }
 
-/** What of a subscription says where its periods begin. */
+/** The parts of a subscription that determine its periods. */
 export interface SubscribedPeriod {
   readonly plan: { readonly period: PeriodKind };
   /** Milliseconds since 1970. */
@@ -18,18 +18,18 @@ export interface SubscribedPeriod {
 }
 
 /**
- * The period in which `now` lies. A month begins on the day of the month of `startedAt` (the last day of months that are
- * shorter), a day at midnight; both are milliseconds since 1970.
+ * The period that contains `now`. A monthly period begins on the day of the month of `startedAt` (or on the last day
+ * of shorter months), a daily period at midnight. Both arguments are in milliseconds since 1970.
  */
 export function billingPeriod(kind: PeriodKind, startedAt: number, now: number): BillingPeriod {
   return kind === 'day' ? dayPeriod(now) : monthPeriod(new Date(startedAt).getUTCDate(), now);
 }
 
-/** The present period of each subscription: it is worked out once and not for each request. */
+/** Caches the current period of each subscription, so that it is not computed for each request. */
 export class BillingPeriods {
   #last = new WeakMap<SubscribedPeriod, BillingPeriod>();
 
-  /** @param subscription an object that does not change; another one has a period of its own */
+  /** @param subscription an object that does not change; the cache is keyed by its identity */
   of(subscription: SubscribedPeriod, now: number): BillingPeriod {
     const last = this.#last.get(subscription);
     if (last !== undefined && now >= last.startsAt && now < last.endsAt) return last;
@@ -54,7 +54,7 @@ function monthPeriod(anchorDay: number, now: number): BillingPeriod {
     : period('month', anchorIn(year, month - 1, anchorDay), thisMonth);
 }
 
-/** `month` may be -1 or 12: Date.UTC carries it into the year. */
+/** `month` may be -1 or 12; Date.UTC carries it into the year. */
 function anchorIn(year: number, month: number, anchorDay: number): number {
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
   return Date.UTC(year, month, Math.min(anchorDay, lastDay));

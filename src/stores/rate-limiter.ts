@@ -1,7 +1,7 @@
-// Request rate per account and operation, as it is asked for. Time is the store's own.
+// Types of rate limits per account and operation. The time is that of the store.
 import type { MaybePromise } from '../collections/maybe-promise.ts';
 
-/** So many requests in a window: as a bucket, `requests` at once, then one each `windowSeconds / requests`. */
+/** Number of requests per window. In a token bucket, `requests` at once, then one every `windowSeconds / requests`. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
@@ -9,16 +9,19 @@ export interface RateLimit {
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Whole seconds, at least 1, until the next request will pass; 0 when this one passed. */
+  /** Whole seconds until the next request will be allowed, at least 1; 0 if this request was allowed. */
   readonly retryAfterSeconds: number;
-  /** Requests that would still pass now. Infinity without a limit. */
+  /** Number of requests that would still be allowed now; Infinity without a limit. */
   readonly remaining: number;
   /** Whole seconds until the bucket is full again. */
   readonly resetSeconds: number;
 }
 
-/** For requests that need nothing else of a store; the others take their rate in the step that they need anyway. */
+/**
+ * For requests that need only a rate check. Other requests count against their rate in the step that they need
+ * anyway.
+ */
 export interface RateLimiter {
-  /** Counts one request. @param limit null = none */
+  /** Counts one request. @param limit null: unlimited */
   take(account: string, operation: string, limit: RateLimit | null): MaybePromise<RateDecision>;
 }

@@ -1,14 +1,138 @@
-// Makes a test of a Template out of rows of the sample: their cells scrambled in the same shape, and what the Template makes of
-// them now as what is expected. The test is put into the Template's text, whose other lines stay as they are.
-
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+// Creates a Template test from rows of the sample, with scrambled cells.
+import { randomInt } from 'node:crypto';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import type { SourceRows } from '../../workers/watch/watch-messages.ts';
 import { type RunTest, rowsOf, type TestInput } from '../template-tests/run-tests.ts';
-import { Scrambler } from './scramble.ts';
 import type { MadeTest } from './studio-answers.ts';
 
-/** The rows or the Template do not make a test; the message says why. */
+// Replaces the letters and digits of cells by random ones, so that a test has the shape of real rows without their
+// content. Numbers with check digits stay valid, dates stay dates, and equal cells stay equal.
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz';
+const UPPER = LOWER.toUpperCase();
+
+/** Two groups of one or two digits and a year, or the year first, with a separator between them. */
+const DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
+const DATE_YEAR_FIRST = /^(\d{4})([./-])(\d{2})\2(\d{2})(?!\d)/;
+
+const MONTHS = 12;
+/** Number of days that every month has. */
+const DAYS_MAX = 28;
+
+/** Attempts to obtain a different text, because a short cell may by chance be replaced by itself. */
+const TRIES_MAX = 20;
+
+const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
+const CARD = /^\d{13,19}$/;
+
+export class Scrambler {
+  readonly #kept: ReadonlySet<string>;
+  readonly #known = new Map<string, string>();
+
+  /** @param kept strings that occur in the Template. They are not confidential, and operations look for them. */
+  constructor(kept: ReadonlySet<string>) {
+    this.#kept = kept;
+  }
+
+  scramble(text: string): string {
+    if (this.#kept.has(text) || this.#kept.has(text.trim())) return text;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    let made = scrambled(text);
+    for (let tries = 0; made === text && tries < TRIES_MAX; tries++) made = scrambled(text);
+    this.#known.set(text, made);
+    return made;
+  }
+}
+
+function scrambled(text: string): string {
+  const date = scrambledDate(text);
+  if (date !== null) return date;
+  const bare = text.replaceAll(' ', '');
+  if (IBAN.test(bare) && remainderOf97(bare) === 1) return respaced(text, withIbanDigits(letters(bare.slice(4)), bare));
+  if (CARD.test(bare) && luhnSum(bare) % 10 === 0) return respaced(text, withLuhnDigit(letters(bare)));
+  return letters(text);
+}
+
+/**
+ * Leading zeros are kept, because they distinguish an identifier from a number. Letters outside ASCII become ASCII,
+ * which every encoding can represent.
+ */
+function letters(text: string): string {
+  let isFront = true;
+  return text.replace(/[\p{L}\p{Nd}]/gu, (character) => {
+    if (/\p{Nd}/u.test(character)) {
+      if (isFront && character === '0') return character;
+      const made = isFront ? randomInt(1, 10) : randomInt(10);
+      isFront = false;
+      return String(made);
+    }
+    isFront = true;
+    const alphabet = /\p{Lu}/u.test(character) ? UPPER : LOWER;
+    return alphabet[randomInt(alphabet.length)]!;
+  });
+}
+
+/**
+ * Numbers above twelve stay above twelve, and the year is kept, because only such numbers distinguish day from month.
+ */
+function scrambledDate(text: string): string | null {
+  const part = (digits: string): string => {
+    const value = Number(digits) > MONTHS ? randomInt(MONTHS + 1, DAYS_MAX + 1) : randomInt(1, MONTHS + 1);
+    // A single digit comes from a notation without leading zeros, so the result has a single digit too.
+    return digits.length === 1 ? String(((value - 1) % 9) + 1) : String(value).padStart(2, '0');
+  };
+  const found = DATE.exec(text);
+  if (found !== null) {
+    const [whole, first, mark, second, year] = found;
+    return `${part(first!)}${mark}${part(second!)}${mark}${year}${time(text.slice(whole.length))}`;
+  }
+  const other = DATE_YEAR_FIRST.exec(text);
+  if (other === null) return null;
+  const [whole, year, mark, month, day] = other;
+  return `${year}${mark}${part(month!)}${mark}${part(day!)}${time(text.slice(whole.length))}`;
+}
+
+/** Time after a date: digits stay within the range of hours, minutes and seconds. */
+function time(text: string): string {
+  return text.replace(/\d\d/g, () => String(randomInt(MONTHS)).padStart(2, '0'));
+}
+
+/** Inserts the spaces of a text between the characters of another text. */
+function respaced(text: string, signs: string): string {
+  let at = 0;
+  return text.replace(/[^ ]/g, () => signs[at++]!);
+}
+
+function withIbanDigits(account: string, before: string): string {
+  const country = before.slice(0, 2);
+  const check = 98 - remainderOf97(`${country}00${account}`);
+  return `${country}${String(check).padStart(2, '0')}${account}`;
+}
+
+/** ISO 7064: moves the first four characters to the end and replaces letters by two digits. */
+function remainderOf97(iban: string): number {
+  const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+  return Number(BigInt(digits) % 97n);
+}
+
+function withLuhnDigit(digits: string): string {
+  const front = digits.slice(0, -1);
+  return front + String((10 - (luhnSum(`${front}0`) % 10)) % 10);
+}
+
+function luhnSum(digits: string): number {
+  return [...digits].reverse().reduce((sum, digit, index) => {
+    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+    return sum + (value > 9 ? value - 9 : value);
+  }, 0);
+}
+
+// Creates a Template test from rows of the sample. The cells are scrambled in the same shape, and the current output
+// of the Template becomes the expectation. Inserts the test into the Template's text without changing other lines.
+
+/** The rows or the Template cannot be made into a test; the message gives the reason. */
 export class NoTestError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,7 +149,7 @@ export interface TemplateToTest {
 interface NewTest {
   readonly name: string;
   readonly input: { readonly text: string; readonly delimiter: string; readonly header_row: number };
-  readonly expect: Readonly<Record<string, unknown>>;
+  readonly expect: { readonly rows: readonly unknown[] };
 }
 
 export async function withGoldenTest(
@@ -36,19 +160,23 @@ export async function withGoldenTest(
   const checked = checkTemplate(source, format);
   const parsed = parseTemplate(source, format);
   if ('problems' in checked || 'problems' in parsed)
-    throw new NoTestError('The Template has problems. Mend them first.');
+    throw new NoTestError('The Template has problems. Correct them first.');
   const scrambler = new Scrambler(textsOf(parsed.text.root.value));
   const cells = rows.map((row) => row.map((cell) => (cell === null ? '' : scrambler.scramble(cell))));
   const text = csvText([headers, ...cells]);
   const parts: TestInput = { input: Buffer.from(text), ending: 'csv', delimiter: ',', headerRow: 0, tables: {} };
   const { failure } = await run({ source, format, ...parts });
-  const expect = failure === null ? { rows: await rowsOf({ source, format }, parts, run) } : { error: failure.code };
+  if (failure !== null)
+    throw new NoTestError(
+      `These rows end the Run (${failure.code}), and the test would expect this failure. Correct the Template first.`,
+    );
+  const expect = { rows: await rowsOf({ source, format }, parts, run) };
   const name = testName(checked.template.tests.length, rows.length);
   const test: NewTest = { name, input: { text, delimiter: ',', header_row: 0 }, expect };
   const made = format === 'json' ? inJson(source, test) : inYaml(source, test);
   if ('problems' in checkTemplate(made, format)) {
     throw new NoTestError(
-      'The tests of this Template are written in a way that nothing can be added to. Write them as a list of lines.',
+      'The tests of this Template are written in a form to which the studio cannot add a test. Write them as a YAML list, one test after the other.',
     );
   }
   return { source: made, name };
@@ -58,7 +186,7 @@ function testName(tests: number, rows: number): string {
   return `rows of a sample, scrambled (${tests + 1}, ${rows === 1 ? '1 row' : `${rows} rows`})`;
 }
 
-/** All texts of the Template, and what stands in quotes inside of them, as in expressions. */
+/** All strings of the Template, and the quoted strings inside them, as in expressions. */
 function textsOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'string') {
     found.add(value);
@@ -79,7 +207,10 @@ function inJson(source: string, test: NewTest): string {
   return `${JSON.stringify({ ...template, tests: [...(template.tests ?? []), test] }, null, 2)}\n`;
 }
 
-/** At the end of the list of tests, or as a new one at the end of the text. JSON is YAML, too: so no text needs care. */
+/**
+ * Adds the test at the end of the list of tests, or with a new list at the end of the text. Strings are written as
+ * JSON, which is valid YAML, so no special cases are needed.
+ */
 function inYaml(source: string, test: NewTest): string {
   const end = source.endsWith('\n') || source === '' ? '' : '\n';
   const lines = (source + end).split('\n');
@@ -93,7 +224,7 @@ function inYaml(source: string, test: NewTest): string {
 }
 
 function yamlTest({ name, input, expect }: NewTest, indent: string): string[] {
-  const rows = expect['rows'] as readonly unknown[] | undefined;
+  const { rows } = expect;
   return [
     `${indent}- name: ${JSON.stringify(name)}`,
     `${indent}  input:`,
@@ -101,15 +232,13 @@ function yamlTest({ name, input, expect }: NewTest, indent: string): string[] {
     `${indent}    delimiter: ${JSON.stringify(input.delimiter)}`,
     `${indent}    header_row: ${input.header_row}`,
     `${indent}  expect:`,
-    ...(rows === undefined
-      ? [`${indent}    error: ${expect['error']}`]
-      : rows.length === 0
-        ? [`${indent}    rows: []`]
-        : [`${indent}    rows:`, ...rows.map((row) => `${indent}      - ${JSON.stringify(row)}`)]),
+    ...(rows.length === 0
+      ? [`${indent}    rows: []`]
+      : [`${indent}    rows:`, ...rows.map((row) => `${indent}      - ${JSON.stringify(row)}`)]),
   ];
 }
 
-/** As it stands where that is plain, else with escapes. */
+/** Uses a block scalar if the text is plain, otherwise an escaped string. */
 function textLines(text: string, indent: string): string[] {
   const lines = text.replace(/\n$/, '').split('\n');
   const isPlain = lines.every((line) => /^[^\s\p{C}][^\p{C}]*$/u.test(line));

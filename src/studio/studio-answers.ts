@@ -1,33 +1,41 @@
-// What the studio's server answers its page: plain values, named here for both sides.
+// Response types of the studio's server, shared by the server and the page.
 import type { Failure } from '../../workers/protocol/failure.ts';
 import type { Problem } from '../../workers/template/template.ts';
 import type { Watched } from '../../workers/watch/watch-messages.ts';
 
-/** What the page begins with, and what it asks for again to see whether the file has changed. */
+/** Initial state of the page. The page requests it again to detect changes of the file. */
 export interface StudioState {
-  /** File names without their folders. */
+  /** File names without folders. */
   readonly template: string;
   readonly sample: string;
   readonly format: 'json' | 'yaml';
   readonly sampleBytes: number;
-  /** Another one when the sample has changed, or other rows of it are at hand: it is worth another look. */
+  /**
+   * Changes if the sample has changed or other rows of it have been selected, so that the page evaluates the Template
+   * again.
+   */
   readonly sampleVersion: string;
-  /** First rows that are read of the sample unless all are asked for; null: all. */
+  /** Number of leading sample rows that are read unless all rows are requested; null: all rows. */
   readonly sampleRowsMax: number | null;
   readonly source: string;
   readonly sha256: string;
+  /** False: the file does not exist yet, and the text is an unsaved draft. */
+  readonly isStored: boolean;
 }
 
-/** What came of a Template's text. */
+/** Result of evaluating a Template's text. */
 export interface Looked {
   readonly problems: readonly Problem[];
-  /** Null: the Template has problems, or the Run was ended for a later one. */
+  /** Null: the Template has problems, or a later Run replaced this one. */
   readonly watched: Watched | null;
-  /** Why the Run ended without an output; the watched rows are then those of the file alone where the plan was not made. */
+  /**
+   * Reason why the Run ended without an output. If no plan could be made, the watched rows are those of the file
+   * only.
+   */
   readonly failure: Failure | null;
-  /** True where a later request took its place. */
+  /** True if a later request replaced this one. */
   readonly isStale: boolean;
-  /** True where the head alone was asked for, and more rows are read when it is asked again without. */
+  /** True if only the head was requested and a request without `head` would read more rows. */
   readonly isHead: boolean;
 }
 
@@ -44,6 +52,54 @@ export interface LanguageName {
 
 export interface LanguageOperation extends LanguageName {
   readonly parameters: readonly LanguageName[];
+  /** Names of this operation in other programs, for the search. */
+  readonly alsoCalled: string;
+  readonly form: OperationForm;
+}
+
+/** One input of a form. */
+export type FormField =
+  | { readonly kind: 'text'; readonly mayBeEmpty: boolean }
+  | { readonly kind: 'column' | 'columns' | 'boolean' | 'yaml' }
+  | { readonly kind: 'number'; readonly isInteger: boolean }
+  | { readonly kind: 'choice'; readonly options: readonly (string | number)[] }
+  | { readonly kind: 'constant'; readonly value: unknown }
+  | { readonly kind: 'list'; readonly item: FormField }
+  /** A mapping whose keys are the user's. */
+  | { readonly kind: 'map'; readonly value: FormField }
+  | {
+      readonly kind: 'object';
+      readonly properties: readonly FormProperty[];
+      /** Names of properties, of which exactly one group is given; empty: no such rule. */
+      readonly choices: readonly (readonly string[])[];
+    }
+  | { readonly kind: 'variants'; readonly variants: readonly FormVariant[] };
+
+export interface FormVariant {
+  readonly label: string;
+  readonly field: FormField;
+}
+
+export interface FormProperty {
+  readonly name: string;
+  /** A sentence or more, with code between backquotes. */
+  readonly help: string;
+  readonly isRequired: boolean;
+  readonly default?: unknown;
+  readonly field: FormField;
+}
+
+export interface OperationForm extends Extract<FormField, { readonly kind: 'object' }> {
+  /** Parameters that many operations have, such as `where` and `on_error`. */
+  readonly further: readonly FormProperty[];
+  /** Parameters of a documented example. */
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** An operation of the text, for its form. */
+export interface ReadOperation {
+  readonly name: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 export interface MadeTest {
@@ -55,7 +111,7 @@ export interface MadeTest {
 export interface StudioRefusal {
   readonly code: string;
   readonly message: string;
-  /** With TEMPLATE_CHANGED: what stands in the file now. */
+  /** With TEMPLATE_CHANGED: the current content of the file. */
   readonly source?: string;
   readonly sha256?: string;
 }

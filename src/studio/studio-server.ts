@@ -1,27 +1,195 @@
-// The studio's server: node:http on 127.0.0.1 for the one page that has its token. It answers nobody else: the Host must be its
-// own, an Origin too, and what tells or changes anything needs the token, which never stands in a request's address.
+// The studio's HTTP server: its routes, the bodies of requests, and the files of its page.
+
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RowFilter } from '../../workers/watch/watch-messages.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
-import { RequestRefused, readJsonBody } from './json-body.ts';
-import { type PageFile, pageFiles } from './page-files.ts';
-import { SampleGoneError } from './sample-file.ts';
-import { answerOf, type StudioRoutes } from './studio-routes.ts';
-import { TemplateChangedError, TemplateEncodingError } from './template-store.ts';
+import { studioLanguage } from './language.ts';
+import { OperationUnreadableError, readValue, type StudioSession } from './studio-session.ts';
+import { SampleGoneError, TemplateChangedError, TemplateEncodingError } from './template-store.ts';
+
+// Reads the JSON body of a request to the studio and its fields. Refuses invalid bodies with a reason.
+
+/** Upper bound for a Template: at most a million characters of up to four bytes each, plus JSON escapes. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+class RequestRefused extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'RequestRefused';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+type JsonBody = Readonly<Record<string, unknown>>;
+
+async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > BODY_BYTES_MAX) throw new RequestRefused(413, 'BODY_TOO_LARGE', 'The request is too large.');
+    parts.push(part);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(parts).toString('utf8'));
+  } catch {
+    throw new RequestRefused(400, 'BAD_REQUEST', 'The body is not JSON.');
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new RequestRefused(400, 'BAD_REQUEST', 'The body is not a JSON object.');
+  }
+  return body as JsonBody;
+}
+
+function textIn(body: JsonBody, name: string): string {
+  const value = body[name];
+  if (typeof value !== 'string') throw new RequestRefused(400, 'BAD_REQUEST', `${name} must be a text.`);
+  return value;
+}
+
+/** A non-negative whole number. */
+function numberIn(body: JsonBody, name: string): number {
+  const value = body[name];
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw new RequestRefused(400, 'BAD_REQUEST', `${name} must be a whole number.`);
+  }
+  return value as number;
+}
+
+function numbersIn(body: JsonBody, name: string): readonly number[] {
+  const value = body[name];
+  if (!Array.isArray(value)) throw new RequestRefused(400, 'BAD_REQUEST', `${name} must be a list.`);
+  return value.map((_, index) => numberIn(value as never, String(index)));
+}
+
+// The files of the studio's page, as built from page/. Each file is read once.
+
+interface PageFile {
+  readonly type: string;
+  readonly content: string;
+}
+
+const FILES: readonly (readonly [path: string, file: string, type: string])[] = [
+  ['/', 'index.html', 'text/html; charset=utf-8'],
+  ['/page.js', 'page.js', 'text/javascript; charset=utf-8'],
+  ['/page.css', 'page.css', 'text/css; charset=utf-8'],
+];
+
+/** Files by request path. */
+function pageFiles(): ReadonlyMap<string, PageFile> {
+  const folder = new URL('dist/studio/', PACKAGE_FOLDER);
+  return new Map(
+    FILES.map(([path, file, type]) => [path, { type, content: readFileSync(new URL(file, folder), 'utf8') }]),
+  );
+}
+
+// The routes of the studio's server, with the fields that each request body must have.
+
+/** Maximum rows per request, which is a few screens. */
+const ROWS_AT_ONCE_MAX = 500;
+
+/** Maximum rows of a test, because people read tests. */
+const TEST_ROWS_MAX = 50;
+
+const FILTERS: readonly RowFilter[] = ['all', 'changed', 'errors'];
+
+interface StudioRoutes {
+  readonly session: StudioSession;
+  /** Number of rows that the current Run has read. */
+  readonly rowsRead: () => number;
+}
+
+type Route = (routes: StudioRoutes, body: JsonBody) => unknown;
+
+const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ['GET /api/state', ({ session }) => session.state()],
+  ['GET /api/language', () => studioLanguage()],
+  ['GET /api/progress', ({ rowsRead }) => ({ rowsRead: rowsRead() })],
+  [
+    'POST /api/look',
+    ({ session }, body) =>
+      session.look({
+        asked: 'page' in body ? { page: textIn(body, 'page'), number: numberIn(body, 'number') } : null,
+        source: textIn(body, 'source'),
+        step: numberIn(body, 'step'),
+        whole: body['whole'] === true,
+        head: body['head'] === true,
+        hasRows: body['hasRows'] === true,
+      }),
+  ],
+  ['POST /api/stop', ({ session }) => session.stop()],
+  [
+    'POST /api/rows',
+    ({ session }, body) =>
+      session.rows({
+        step: numberIn(body, 'step'),
+        filter: filterIn(body),
+        from: numberIn(body, 'from'),
+        count: Math.min(ROWS_AT_ONCE_MAX, numberIn(body, 'count')),
+      }),
+  ],
+  [
+    'POST /api/trace',
+    ({ session }, body) =>
+      session.trace({
+        sourceRow: numberIn(body, 'sourceRow'),
+        repeat: numberIn(body, 'repeat'),
+        columnId: numberIn(body, 'columnId'),
+      }),
+  ],
+  ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
+  ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
+  ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],
+  ['PUT /api/template', ({ session }, body) => session.save(textIn(body, 'source'), textIn(body, 'sha256'))],
+]);
+
+/** @param route method and path */
+async function answerOf(routes: StudioRoutes, route: string, body: JsonBody): Promise<unknown> {
+  const answer = ROUTES.get(route);
+  if (answer === undefined) throw new RequestRefused(404, 'NOT_FOUND', 'The studio does not know this request.');
+  return await answer(routes, body);
+}
+
+function filterIn(body: JsonBody): RowFilter {
+  const filter = FILTERS.find((each) => each === body['filter']);
+  if (filter === undefined)
+    throw new RequestRefused(400, 'BAD_REQUEST', `filter must be one of ${FILTERS.join(', ')}.`);
+  return filter;
+}
+
+function testRows(body: JsonBody): readonly number[] {
+  const rows = numbersIn(body, 'rows');
+  if (rows.length === 0 || rows.length > TEST_ROWS_MAX) {
+    throw new RequestRefused(400, 'BAD_REQUEST', `A test is made of 1 to ${TEST_ROWS_MAX} rows.`);
+  }
+  return rows;
+}
+
+// The studio's HTTP server: node:http on 127.0.0.1, for the one page that has its token. It refuses all other
+// requests: the Host header must match, an Origin header too if present, and every route that reads or changes data
+// needs the token, which never appears in a request's address.
 
 const HOST = '127.0.0.1';
 
 const TOKEN_BYTES = 16;
 
-/** Nothing is loaded from elsewhere, nothing is sent elsewhere, no page may frame this one. */
+/** The page loads nothing from other origins, sends nothing to them, and cannot be framed. */
 function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "connect-src 'self'",
-    // The editor's marks of problems stand in its own style sheets; no request is made for them.
+    // The editor's style sheets contain its problem markers as data: images; no request is made for them.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -52,7 +220,7 @@ export class StudioServer {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  /** @returns the page's address, with the token. Rejects with a system error where the port cannot be had. */
+  /** @returns the page's address with the token. Rejects with a system error if the port is not available. */
   async listen(port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject).listen(port, HOST, () => {
@@ -81,21 +249,34 @@ export class StudioServer {
       if (file !== undefined) this.#sendFile(request, response, file);
       else await this.#sendAnswer(request, response, pathname);
     } catch (error) {
-      this.#sendTrouble(response, error);
+      this.#sendError(response, error);
     }
   }
 
-  /** Another page's requests come with its Origin, a name that leads here (DNS rebinding) with its Host. */
+  /**
+   * Requests from another page carry its Origin; a foreign host name that resolves to this machine (DNS rebinding)
+   * shows in the Host header.
+   */
   #checkSender({ headers }: IncomingMessage): void {
     const own = this.#origin;
-    if (headers.host !== own.slice('http://'.length)) throw new RequestRefused(403, 'FORBIDDEN', 'Not this host.');
+    if (headers.host !== own.slice('http://'.length))
+      throw new RequestRefused(
+        403,
+        'FORBIDDEN',
+        'The request names another host. Open the address that the studio printed.',
+      );
     if (headers.origin !== undefined && headers.origin !== own) {
-      throw new RequestRefused(403, 'FORBIDDEN', 'Not from another page.');
+      throw new RequestRefused(
+        403,
+        'FORBIDDEN',
+        'The request comes from another page. Open the address that the studio printed.',
+      );
     }
   }
 
   #sendFile({ method }: IncomingMessage, response: ServerResponse, { type, content }: PageFile): void {
-    if (method !== 'GET') throw new RequestRefused(405, 'METHOD_NOT_ALLOWED', 'Files of the page are read alone.');
+    if (method !== 'GET')
+      throw new RequestRefused(405, 'METHOD_NOT_ALLOWED', 'The files of the page support only GET.');
     const nonce = randomBytes(TOKEN_BYTES).toString('base64url');
     response.writeHead(200, {
       ...SECURITY_HEADERS,
@@ -108,7 +289,11 @@ export class StudioServer {
   async #sendAnswer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { authorization } = request.headers;
     if (!this.#isToken(authorization))
-      throw new RequestRefused(401, 'UNAUTHENTICATED', 'The token is missing or wrong.');
+      throw new RequestRefused(
+        401,
+        'UNAUTHENTICATED',
+        'The token is missing or wrong. Open the address that the studio printed.',
+      );
     const route = `${request.method} ${path}`;
     const body = request.method === 'GET' ? {} : await readJsonBody(request);
     const answer = await answerOf(this.#routes, route, body);
@@ -121,11 +306,13 @@ export class StudioServer {
     return given.length === known.length && timingSafeEqual(given, known);
   }
 
-  #sendTrouble(response: ServerResponse, error: unknown): void {
+  #sendError(response: ServerResponse, error: unknown): void {
     if (error instanceof TemplateChangedError) {
       sendJson(response, 409, { code: 'TEMPLATE_CHANGED', message: error.message, ...error.stored });
     } else if (error instanceof RequestRefused) {
       sendJson(response, error.status, { code: error.code, message: error.message });
+    } else if (error instanceof OperationUnreadableError) {
+      sendJson(response, 422, { code: 'OPERATION_UNREADABLE', message: error.message });
     } else if (error instanceof NoTestError) {
       sendJson(response, 422, { code: 'NO_TEST', message: error.message });
     } else if (error instanceof SampleGoneError) {
@@ -134,7 +321,10 @@ export class StudioServer {
       sendJson(response, 422, { code: 'FILE_UNREADABLE', message: (error as Error).message });
     } else {
       this.#onFault(error);
-      sendJson(response, 500, { code: 'INTERNAL_ERROR', message: 'A fault of the studio; the terminal tells more.' });
+      sendJson(response, 500, {
+        code: 'INTERNAL_ERROR',
+        message: 'Internal error of the studio. The terminal shows the details.',
+      });
     }
   }
 }

@@ -1,19 +1,165 @@
-// What a studio does, without HTTP: checks a Template's text, watches it over the sample, makes tests, saves.
+// The functions of a studio, independent of HTTP, and the rows of a large sample that it watches.
+
 import { createHash } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { operationTable } from '../../workers/operations/index.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import { operationEntries } from '../../workers/template/operation-forms.ts';
 import type { Template } from '../../workers/template/template.ts';
 import { parseTemplate, type TemplateFormat, type TemplateText } from '../../workers/template/template-text.ts';
-import type { RowsRequest, TraceRequest, Watched, WatchRequest } from '../../workers/watch/watch-messages.ts';
+import type {
+  RowsRequest,
+  ShapesRequest,
+  TraceRequest,
+  Watched,
+  WatchRequest,
+} from '../../workers/watch/watch-messages.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
-import { SampleFile, SampleGoneError } from './sample-file.ts';
-import { SAMPLE_ROWS_MAX, SampleRows } from './sample-rows.ts';
-import type { Looked, MadeTest, StudioState } from './studio-answers.ts';
-import type { StoredTemplate, TemplateStore } from './template-store.ts';
+import type { Looked, MadeTest, ReadOperation, StudioState } from './studio-answers.ts';
+import { SampleFile, SampleGoneError, type StoredTemplate, type TemplateStore } from './template-store.ts';
 import type { WatchThread } from './watch-thread.ts';
+
+// Reads one operation of a Template's text, and single values in YAML, for the forms of the page.
+
+/** The text, or the operation in it, cannot be read. */
+export class OperationUnreadableError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'OperationUnreadableError';
+  }
+}
+
+/** @param item index in the list of operations */
+export function readOperation(source: string, format: TemplateFormat, item: number): ReadOperation {
+  const parsed = parseTemplate(source, format);
+  if ('problems' in parsed) {
+    const [problem] = parsed.problems;
+    throw new OperationUnreadableError(`Correct line ${problem!.line} of the text first: ${problem!.message}`);
+  }
+  const { operations } = parsed.text.root.value as { readonly operations?: unknown };
+  const entry = operationEntries(operations, '/operations', operationTable, () => {})[item];
+  if (entry === undefined || entry.broken || !operationTable.has(entry.name)) {
+    throw new OperationUnreadableError('This step has no form. Edit it in the text.');
+  }
+  const { op: _, ...parameters } = entry.value;
+  return { name: entry.name, parameters };
+}
+
+/** The value that a text in YAML means. A mistake is an answer, because every text is wrong while it is typed. */
+export function readValue(text: string): { readonly value: unknown } | { readonly mistake: string } {
+  const parsed = parseTemplate(text, 'yaml');
+  return 'problems' in parsed ? { mistake: parsed.problems[0]!.message } : { value: parsed.text.root.value };
+}
+
+// The functions of a studio, independent of HTTP, and the rows of a large sample that it watches.
+
+// Selects the rows of a large sample that are watched in addition to the first ones: rows with cell shapes that the
+// first rows do not have, found by a background thread that reads the whole file once, and rows that had errors in
+// the last Run over the whole file. The selection is valid until the file changes.
+
+/** Number of leading rows that are read if a sample is not read whole. */
+export const SAMPLE_ROWS_MAX = 1_000;
+
+export type ShapeScan = Omit<ShapesRequest, 'kind' | 'firstRows'>;
+
+class SampleRows {
+  readonly #openThread: () => WatchThread;
+  readonly #onFault: (fault: unknown) => void;
+  /** Version of the file that the rows below belong to. */
+  #version = '';
+  #shapes: readonly number[] = [];
+  #rowsWithErrors: readonly number[] = [];
+  /** Version of the file, and the settings for reading it, of the last scan for shapes. */
+  #scanned = '';
+  #scanning: WatchThread | null = null;
+  /** Work in progress; each entry is removed when its thread has been closed. */
+  readonly #underWay = new Set<Promise<void>>();
+  #scansDone = 0;
+
+  constructor(openThread: () => WatchThread, onFault: (fault: unknown) => void) {
+    this.#openThread = openThread;
+    this.#onFault = onFault;
+  }
+
+  /** Number of completed scans, each of which may have changed the selection. */
+  get scansDone(): number {
+    return this.#scansDone;
+  }
+
+  /** Source rows in ascending order; null: no rows besides the first ones. */
+  picked(version: string): readonly number[] | null {
+    this.#hold(version);
+    const rows = new Set([...this.#shapes, ...this.#rowsWithErrors]);
+    for (let row = 1; row <= SAMPLE_ROWS_MAX; row++) rows.add(row);
+    return rows.size > SAMPLE_ROWS_MAX ? [...rows].sort((a, b) => a - b) : null;
+  }
+
+  /** @param rows source rows of the whole file */
+  noteRowsWithErrors(version: string, rows: readonly number[]): void {
+    this.#hold(version);
+    this.#rowsWithErrors = rows;
+  }
+
+  /**
+   * Scans for shapes, unless this version of the file was already scanned with these settings. Until the scan has
+   * finished, the rows found with earlier settings are used.
+   */
+  scan(version: string, scan: ShapeScan): void {
+    this.#hold(version);
+    const key = `${version} ${scan.template.sha256}`;
+    if (key === this.#scanned) return;
+    this.#scanned = key;
+    this.#follow(this.#look(scan));
+  }
+
+  /** Resolves when all threads have ended and their folders are removed. */
+  async close(): Promise<void> {
+    this.#leave();
+    await Promise.all(this.#underWay);
+  }
+
+  /** Abandons the current scan. */
+  #leave(): void {
+    const scanning = this.#scanning;
+    this.#scanning = null;
+    if (scanning !== null) this.#follow(scanning.close());
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch(this.#onFault).finally(() => this.#underWay.delete(followed));
+    this.#underWay.add(followed);
+  }
+
+  #hold(version: string): void {
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#shapes = [];
+    this.#rowsWithErrors = [];
+    this.#scanned = '';
+    this.#leave();
+  }
+
+  async #look(scan: ShapeScan): Promise<void> {
+    this.#leave();
+    const thread = this.#openThread();
+    this.#scanning = thread;
+    try {
+      const rows = await thread.shapes({ ...scan, firstRows: SAMPLE_ROWS_MAX });
+      if (this.#scanning !== thread || rows === null) return;
+      this.#shapes = rows;
+      this.#scansDone++;
+    } finally {
+      if (this.#scanning === thread) this.#scanning = null;
+      await thread.close();
+    }
+  }
+}
+
+// The functions of a studio, independent of HTTP: checks a Template's text, watches it over the sample, creates
+// tests, saves.
 
 export interface StudioParts {
   readonly templatePath: string;
@@ -21,35 +167,40 @@ export interface StudioParts {
   readonly samplePath: string;
   readonly store: TemplateStore;
   readonly thread: WatchThread;
-  /** Another thread, which looks through a large sample in the background. */
+  /** Opens another thread, which scans a large sample in the background. */
   readonly openThread: () => WatchThread;
-  /** What went wrong in the background. */
+  /** Receives faults of background work. */
   readonly onFault: (fault: unknown) => void;
   readonly runTest: RunTest;
 }
 
 export interface LookRequest {
+  /** The page that asks, and a number that never falls within one page. Null: the order of arrival counts. */
+  readonly asked: { readonly page: string; readonly number: number } | null;
   readonly source: string;
-  /** Operations behind which the columns are profiled. */
+  /** The columns are profiled after this many operations. */
   readonly step: number;
-  /** All rows of a sample of which else only the first are read. */
+  /** Read all rows, even if normally only the first rows of the sample are read. */
   readonly whole: boolean;
-  /** The first rows alone, which are here at once: who asks for them asks for the rest when they are shown. */
+  /** Read only the first rows, which are available at once. The page requests the rest after it has shown them. */
   readonly head: boolean;
-  /** The page shows rows, which stay while a text has problems. */
+  /** The page already shows rows, which stay while the text has problems. */
   readonly hasRows: boolean;
 }
 
-/** Up to here a sample is read to its end at each change, in bytes. */
+/** Samples up to this size are read completely after each change, in bytes. */
 export const WHOLE_SAMPLE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Rows of a head: as many as the thread keeps to be shown behind a step. */
+/** Rows of a head: the number of rows that the thread keeps for display after a step. */
 export const HEAD_ROWS_MAX = 2_000;
 
-/** What shows the file where a Template cannot. */
+/** A Template that shows the file if the actual Template cannot. */
 const BARE = { format: 1, operations: [] };
 
-/** What reads all of a file and keeps nothing of it. */
+/** The answer to a request that a later one has replaced. */
+const STALE: Looked = { problems: [], watched: null, failure: null, isStale: true, isHead: false };
+
+/** Operations that read the whole file and keep no row. */
 const READ_ALONE = [{ filter: { where: 'false' } }];
 
 export class StudioSession {
@@ -57,6 +208,8 @@ export class StudioSession {
   readonly #sample: SampleFile;
   readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
+  /** The newest request for rows. */
+  #newest: { readonly page: string; readonly number: number } = { page: '', number: 0 };
 
   constructor(parts: StudioParts) {
     this.#parts = parts;
@@ -82,25 +235,40 @@ export class StudioSession {
     return this.#parts.store.save(source, before);
   }
 
-  async look({ source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {
+  async look({ asked, source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {
     const { format } = this.#parts;
+    if (this.#isOvertaken(asked)) return STALE;
     const checked = checkTemplate(source, format);
     const extent = this.#extent(whole, head);
     if ('problems' in checked) {
-      // The rows of the last sound text stay; only a page that is new has none yet.
+      // The rows of the last valid text stay; only a new page has no rows yet.
       const watched = hasRows ? null : await this.#watchBare(BARE, extent);
       const isHead = isCut(extent, watched);
       return { problems: checked.problems, watched, failure: null, isStale: false, isHead };
     }
     const watched = await this.#watch(source, format, step, extent);
-    if (watched === null) return { problems: [], watched: null, failure: null, isStale: true, isHead: false };
+    if (watched === null) return STALE;
     if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, extent);
     if (extent.isLarge) {
-      if (whole) this.#sampleRows.noteTroubled(extent.version, watched.troubledRows);
+      if (whole) this.#sampleRows.noteRowsWithErrors(extent.version, watched.troubledRows);
       this.#scan(source, checked.template, extent);
     }
     const isHead = isCut(extent, watched);
     return { problems: [], watched, failure: watched.failure, isStale: false, isHead };
+  }
+
+  /** True if a later request of the same page arrived first, because browsers send requests over several connections. */
+  #isOvertaken(asked: LookRequest['asked']): boolean {
+    if (asked === null) return false;
+    const { page, number } = this.#newest;
+    if (asked.page === page && asked.number < number) return true;
+    this.#newest = asked;
+    return false;
+  }
+
+  /** An operation of the text, for its form. Throws OperationUnreadableError. */
+  operation(source: string, item: number): ReadOperation {
+    return readOperation(source, this.#parts.format, item);
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {
@@ -115,20 +283,24 @@ export class StudioSession {
     this.#parts.thread.stop();
   }
 
-  /** The thread that it was given stays its owner's. */
+  /** Does not close the main thread, which belongs to the caller. */
   close(): Promise<void> {
     return this.#sampleRows.close();
   }
 
-  /** @param rows of the file, from 1. Throws NoTestError. */
+  /** @param rows row numbers of the file, from 1. Throws NoTestError. */
   async makeTest(source: string, rows: readonly number[]): Promise<MadeTest> {
     const { templatePath, format, thread, runTest } = this.#parts;
     const found = await thread.sourceRows({ rows });
-    if (found === null || found.rows.length === 0) throw new NoTestError('None of these rows is at hand.');
+    if (found === null || found.rows.length === 0)
+      throw new NoTestError('None of these rows can be read again from the sample.');
     return withGoldenTest({ path: templatePath, source, format }, found, runTest);
   }
 
-  /** The Run did not come to the first row: the rows of the file alone, and where the Template asks for what is not there. */
+  /**
+   * Used if the Run failed before the first row. Shows the rows of the file only, and marks where the Template asks
+   * for columns that do not exist.
+   */
   async #lookAtFile(source: string, template: Template, { failure }: Watched, extent: Extent): Promise<Looked> {
     const { text, input } = this.#reading(source, template);
     const watched = await this.#watchBare({ ...BARE, input }, extent);
@@ -140,17 +312,17 @@ export class StudioSession {
     return { problems, watched, failure, isStale: watched === null, isHead: isCut(extent, watched) };
   }
 
-  /** How a Template reads the file, without what it asks for. */
+  /** The settings with which a Template reads the file, without its requirements on columns. */
   #reading(source: string, template: Template) {
     const parsed = parseTemplate(source, this.#parts.format);
     if ('problems' in parsed) throw new Error('a checked Template cannot be read');
     const { input } = parsed.text.root.value as { readonly input?: Readonly<Record<string, unknown>> };
-    // They tell the header from the rows above it, and may all be missing.
+    // Column names help header detection to distinguish the header from the rows above it, but no column is required.
     const columns = template.input.columns.map(({ name, match }) => ({ name, match, required: false }));
     return { text: parsed.text, input: { ...input, columns, other_columns: 'keep' } };
   }
 
-  /** Looks for odd rows of a large sample in the background: those of this look are shown by now. */
+  /** Scans a large sample for unusual rows in the background, after the rows of this request have been read. */
   #scan(source: string, template: Template, { version }: Extent): void {
     const { input } = this.#reading(source, template);
     const alone = JSON.stringify({ ...BARE, operations: READ_ALONE, input });
@@ -167,7 +339,7 @@ export class StudioSession {
   #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
     if (this.#sample.isGone) throw new SampleGoneError();
-    // Throws a system error where it may not be read.
+    // Throws a system error if the sample may not be read.
     accessSync(samplePath, constants.R_OK);
     const { rowsMax, pickedRows } = rowsOf(extent);
     const template = templateText(source, format);
@@ -186,12 +358,12 @@ export class StudioSession {
   }
 }
 
-/** How much of the sample a look is to read. */
+/** The part of the sample that a request reads. */
 interface Extent {
   readonly isLarge: boolean;
   readonly isWhole: boolean;
   readonly isHead: boolean;
-  /** Of the file. */
+  /** Version of the file. */
   readonly version: string;
   /** See SampleRows. */
   readonly picked: readonly number[] | null;
@@ -203,7 +375,7 @@ function rowsOf({ isLarge, isWhole, isHead, picked }: Extent): Pick<WatchRequest
   return picked === null ? { rowsMax: SAMPLE_ROWS_MAX, pickedRows: null } : { rowsMax: null, pickedRows: picked };
 }
 
-/** More rows are read when they are asked for without `isHead`. */
+/** True if a request without `head` would read more rows. */
 function isCut({ isLarge, isHead, picked }: Extent, watched: Watched | null): boolean {
   return isHead && watched?.isPartial === true && (!isLarge || picked !== null);
 }

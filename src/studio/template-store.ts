@@ -1,14 +1,54 @@
-// The one file that a studio writes: its Template. A file that another program has changed is never written over.
+// The files of a studio: the Template, which it writes, and the sample, which another program may change.
+
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+
+// The current state of the studio's sample on disk, which another program may change or remove at any time.
+
+export interface SampleState {
+  readonly bytes: number;
+  /** Changes when the file changes or is removed. */
+  readonly version: string;
+}
+
+/** The sample was removed. The table keeps the rows that it already shows. */
+export class SampleGoneError extends Error {
+  constructor() {
+    super('The sample file no longer exists. Put it back, or stop the studio and start it with another file.');
+    this.name = 'SampleGoneError';
+  }
+}
+
+export class SampleFile {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get state(): SampleState {
+    const stats = statSync(this.path, { throwIfNoEntry: false });
+    if (stats === undefined) return { bytes: 0, version: 'gone' };
+    return { bytes: stats.size, version: `${stats.size}/${stats.mtimeMs}` };
+  }
+
+  get isGone(): boolean {
+    return !existsSync(this.path);
+  }
+}
+
+// Reads and writes the Template, the only file that a studio writes. Never overwrites a file that another program has
+// changed.
 
 export interface StoredTemplate {
   readonly source: string;
-  /** Of the bytes; of nothing where there is no file yet. */
+  /** Digest of the file's bytes; of an empty file if the file does not exist yet. */
   readonly sha256: string;
+  /** False: the file does not exist yet, and the text is an unsaved draft. */
+  readonly isStored: boolean;
 }
 
-/** The file is not what it was when it was read last. */
+/** The file has changed since it was last read. */
 export class TemplateChangedError extends Error {
   readonly stored: StoredTemplate;
 
@@ -19,7 +59,7 @@ export class TemplateChangedError extends Error {
   }
 }
 
-/** The Template's file is no text in UTF-8. */
+/** The Template's file is not UTF-8 text. */
 export class TemplateEncodingError extends Error {
   constructor() {
     super('A Template is text in UTF-8; this file is not.');
@@ -29,7 +69,7 @@ export class TemplateEncodingError extends Error {
 
 export class TemplateStore {
   readonly #path: string;
-  /** What a Template begins with that is not there yet. */
+  /** Initial text of a Template that does not exist yet. */
   readonly #beginning: string;
 
   constructor(path: string, beginning: string) {
@@ -43,30 +83,33 @@ export class TemplateStore {
       bytes = readFileSync(this.#path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return { source: this.#beginning, sha256: sha256(Buffer.alloc(0)) };
+      return { source: this.#beginning, sha256: sha256(Buffer.alloc(0)), isStored: false };
     }
     try {
-      return { source: new TextDecoder('utf-8', { fatal: true }).decode(bytes), sha256: sha256(bytes) };
+      return { source: new TextDecoder('utf-8', { fatal: true }).decode(bytes), sha256: sha256(bytes), isStored: true };
     } catch {
       throw new TemplateEncodingError();
     }
   }
 
-  /** @param before the hash of what the caller has read. Throws TemplateChangedError where the file is another one by now. */
+  /**
+   * @param before digest of the file as the caller has read it. Throws TemplateChangedError if the file has changed
+   * since.
+   */
   save(source: string, before: string): StoredTemplate {
     const stored = this.read();
     if (stored.sha256 !== before) throw new TemplateChangedError(stored);
     const bytes = Buffer.from(source);
-    // Beside it and then in its place, so that nobody reads half a Template.
-    const aside = `${this.#path}.${process.pid}.saving`;
+    // Writes a temporary file beside the Template and renames it, so that no program reads half a Template.
+    const temporaryPath = `${this.#path}.${process.pid}.saving`;
     const mode = statSync(this.#path, { throwIfNoEntry: false })?.mode;
     try {
-      writeFileSync(aside, bytes, mode === undefined ? {} : { mode });
-      renameSync(aside, this.#path);
+      writeFileSync(temporaryPath, bytes, mode === undefined ? {} : { mode });
+      renameSync(temporaryPath, this.#path);
     } finally {
-      rmSync(aside, { force: true });
+      rmSync(temporaryPath, { force: true });
     }
-    return { source, sha256: sha256(bytes) };
+    return { source, sha256: sha256(bytes), isStored: true };
   }
 }
 

@@ -1,4 +1,4 @@
-// The command's side of the thread in which Runs are watched: asks it, and takes it down.
+// Main-thread side of the worker thread in which Runs are watched: sends requests to it and shuts it down.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface WatchThreadSettings {
   readonly memoryBudgetBytes: number;
   readonly tables: Readonly<Record<string, TaskTable>>;
   readonly secretsDirectory: string | null;
-  /** Rows that the Run under way has read. */
+  /** Receives the number of rows that the current Run has read. */
   readonly onProgress: (rowsRead: number) => void;
 }
 
@@ -36,8 +36,9 @@ interface Waiting {
 }
 
 /**
- * What is made anew with each edit, the copies of 2,000 rows behind each operation, fits into it: with the 48 MiB that the
- * runtime gives a thread, each was moved twice before it was let go, and rows behind an edit took 187 ms instead of 130.
+ * Size of the young generation. The objects created after each edit (copies of 2,000 rows after each operation) fit
+ * into it. With the runtime's default of 48 MiB per thread, the collector moved each object twice before freeing it,
+ * and an edit took 187 ms until its rows were shown instead of 130 ms.
  */
 const YOUNG_GENERATION_MIB = 96;
 
@@ -49,7 +50,7 @@ export class WatchThread {
   readonly #onProgress: (rowsRead: number) => void;
   #number = 0;
   #isClosed = false;
-  /** Why the thread is gone. */
+  /** The reason why the thread has ended. */
   #lost: Error | null = null;
 
   constructor(settings: WatchThreadSettings) {
@@ -71,17 +72,20 @@ export class WatchThread {
     this.#worker.on('exit', () => this.#lose(new Error('the thread of the studio has ended')));
   }
 
-  /** Ends the Run that is under way. Null: it was ended for a later one. */
+  /** Ends the current Run and starts another. Null: replaced by a later request. */
   watch(request: Omit<WatchRequest, 'kind'>): Promise<Watched | null> {
     return this.#ask({ kind: 'watch', ...request }) as Promise<Watched | null>;
   }
 
-  /** Source rows, ascending, with cells of shapes that are not in the first rows. Null: it was ended for a later one. */
+  /**
+   * Source rows in ascending order that contain cell shapes absent from the first rows. Null: replaced by a later
+   * request.
+   */
   shapes(request: Omit<ShapesRequest, 'kind'>): Promise<readonly number[] | null> {
     return this.#ask({ kind: 'shapes', ...request }) as Promise<readonly number[] | null>;
   }
 
-  /** Null: no Run has come to its first row yet. */
+  /** Null: no Run has reached its first row yet. */
   rows(request: Omit<RowsRequest, 'kind'>): Promise<WatchedRows | null> {
     return this.#ask({ kind: 'rows', ...request }) as Promise<WatchedRows | null>;
   }
@@ -94,7 +98,7 @@ export class WatchThread {
     return this.#ask({ kind: 'source_rows', ...request }) as Promise<SourceRows | null>;
   }
 
-  /** The Run under way ends without an answer. */
+  /** Ends the current Run without a result. */
   stop(): void {
     Atomics.store(this.#wanted, 0, 0);
   }

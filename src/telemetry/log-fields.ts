@@ -1,9 +1,10 @@
-// The fields of the two lines that most of the log is made of: of a request that was answered, and of a Run that has ended.
-import type { FinishedExchange } from '../http/finished-exchange.ts';
+// Fields of the most frequent log lines. Each request has the line `request`, which also reports how its Run ended. If
+// the Run ends after this line was written, a separate line `run` reports the end.
+import type { FinishedExchange } from '../http/exchange.ts';
 import type { RunEnded } from '../runs/node-state.ts';
 import type { RunRecord } from '../runs/run.ts';
 
-/** Others are the client's own words. */
+/** Other methods are text from the client and are not logged. */
 const LOGGED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export function requestLine(exchange: FinishedExchange): object {
@@ -21,20 +22,17 @@ export function requestLine(exchange: FinishedExchange): object {
     ms: rounded(exchange.milliseconds),
     received_bytes: exchange.receivedBytes,
     sent_bytes: exchange.sentBytes,
+    ...exchange.runFields,
   };
 }
 
-/** Named as those of a request. */
-export function runLine(run: RunRecord, details: RunEnded): object {
-  const { requestId, milliseconds, busyMilliseconds, fileBytes, rowsRead, rowsWritten, charged } = details;
+/** Fields of an ended Run, for the line of its request or for its own line. */
+export function runFields(run: RunRecord, details: RunEnded): object {
+  const { milliseconds, busyMilliseconds, fileBytes, rowsRead, rowsWritten, charged } = details;
   return {
-    request_id: requestId,
-    account: run.account,
-    run: run.id,
-    template: run.templateId,
-    status: run.status,
-    code: run.errorCode,
-    ms: milliseconds,
+    run_status: run.status,
+    run_code: run.errorCode,
+    run_ms: milliseconds,
     busy_ms: busyMilliseconds === null ? null : rounded(busyMilliseconds),
     file_bytes: fileBytes,
     rows_read: rowsRead,
@@ -43,7 +41,12 @@ export function runLine(run: RunRecord, details: RunEnded): object {
   };
 }
 
-/** To a thousandth: what follows is noise. */
+/** Fields of the line of a Run that ended after the line of its request was written. */
+export function runLine(run: RunRecord, requestId: string, fields: object): object {
+  return { request_id: requestId, account: run.account, template: run.templateId, run: run.id, ...fields };
+}
+
+/** Rounded to a thousandth: further digits are noise. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

@@ -1,21 +1,21 @@
-// What a metric is: the text of `/metrics` and the page of metrics are made of such definitions.
+// Definition of a metric, from which the text of `/metrics` and the reference page of metrics are generated.
 
 export interface MetricDefinition {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** One or two sentences. What is typed or read as it stands is in backticks, which `/metrics` leaves out. */
+  /** One or two sentences. Literal text is in backticks, which `/metrics` leaves out. */
   readonly help: string;
-  /** Their names. Nothing that a client chose is a value: operations, codes and accounts are closed lists of ours. */
+  /** Names of the labels. Values are never chosen by a client: operations, codes and accounts are closed lists. */
   readonly labels: readonly string[];
 }
 
-/** A metric that is counted where it arises, and read at the moment of a scrape. */
-export interface FigureDefinition<Sources> extends MetricDefinition {
-  /** A number where it has no label, else by the value of its one label; null: nobody knows it now. */
+/** A metric that is counted elsewhere and read during a scrape. */
+export interface ScrapedMetricDefinition<Sources> extends MetricDefinition {
+  /** Returns a number for a metric without a label, otherwise numbers by label value; null if unknown now. */
   readonly read: (sources: Sources) => number | ReadonlyMap<string, number> | null;
 }
 
-/** As `/metrics` says it. */
+/** Help text as in `/metrics`. */
 export function plainHelp({ help }: MetricDefinition): string {
   return help.replaceAll('`', '');
 }

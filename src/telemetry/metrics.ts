@@ -1,38 +1,243 @@
-// Counters, gauges and histograms in Prometheus' text form. The only importer of prom-client. What they are called and mean is
-// in node-metrics.ts.
+// Counters, gauges and histograms in Prometheus text format: their definitions, and their values.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { FinishedExchange } from '../http/finished-exchange.ts';
+import { BUDGET_CHARGES } from '../admission/memory-budget.ts';
+import type { FinishedExchange } from '../http/exchange.ts';
 import type { RunEnded } from '../runs/node-state.ts';
 import type { RunRecord } from '../runs/run.ts';
-import type { StoreFigure } from '../stores/stores.ts';
-import { EventLoopDelay } from './event-loop-delay.ts';
-import { figureText } from './figure-text.ts';
+import type { MetricValues } from '../stores/stores.ts';
 import { type MetricDefinition, plainHelp } from './metric-definition.ts';
-import { NODE_METRICS } from './node-metrics.ts';
 
-/** By result. */
+// Measures the delay of the event loop in fixed windows, so that reading it, however often, does not change the result
+// for other readers.
+
+/** Longer than the usual scrape interval, so that each window is included in at least one scrape. */
+const WINDOW_MILLISECONDS = 30_000;
+
+/** Interval of the measurement. */
+const RESOLUTION_MILLISECONDS = 10;
+
+const NANOSECONDS = 1e9;
+
+export interface DelayHistogram {
+  /** In nanoseconds. */
+  percentile(percentile: number): number;
+  reset(): void;
+}
+
+export class EventLoopDelay {
+  readonly #histogram: DelayHistogram;
+  /** Value of the last full window in seconds, or null before the first one is full. */
+  #last: number | null = null;
+
+  constructor(histogram: DelayHistogram = measured()) {
+    this.#histogram = histogram;
+    // Does not keep the process alive.
+    setInterval(() => this.turn(), WINDOW_MILLISECONDS).unref();
+  }
+
+  /** 99th percentile of the last full window, in seconds. Before the first window is full, since the start. */
+  get p99Seconds(): number {
+    return this.#last ?? this.#now();
+  }
+
+  /** Ends a window. */
+  turn(): void {
+    this.#last = this.#now();
+    this.#histogram.reset();
+  }
+
+  #now(): number {
+    const seconds = this.#histogram.percentile(99) / NANOSECONDS;
+    // Without any measurement, the percentile is not a number.
+    return Number.isFinite(seconds) ? seconds : 0;
+  }
+}
+
+function measured(): DelayHistogram {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MILLISECONDS });
+  histogram.enable();
+  return histogram;
+}
+
+// Formats metrics of the stores in Prometheus text format. They are counted elsewhere.
+
+/** Names, labels and values are constants of the service, so nothing needs escaping. */
+function metricText(metricValues: readonly MetricValues[]): string {
+  return metricValues
+    .map(({ metric, values }) => {
+      const { name, kind, labels } = metric;
+      const samples = [...values].map(([text, value]) => {
+        return `${name}${labels.map((label) => `{${label}="${text}"}`).join('')} ${value}\n`;
+      });
+      return `# HELP ${name} ${plainHelp(metric)}\n# TYPE ${name} ${kind}\n${samples.join('')}`;
+    })
+    .join('');
+}
+
+// Names, kinds, labels and help texts of the metrics in metrics.ts.
+
+const HOLDERS = [...BUDGET_CHARGES, 'threads'].map((holder) => `\`${holder}\``).join(', ');
+
+export const NODE_METRICS = {
+  requests: {
+    name: 'template_run_requests_total',
+    kind: 'counter',
+    help: 'Requests by endpoint, status and error code; status 0: the client disconnected.',
+    labels: ['operation', 'status', 'code'],
+  },
+  requestSeconds: {
+    name: 'template_run_request_seconds',
+    kind: 'histogram',
+    help: 'Time from the head of a request to its response, by endpoint.',
+    labels: ['operation'],
+  },
+  receivedBytes: {
+    name: 'template_run_received_bytes_total',
+    kind: 'counter',
+    help: 'Bytes of request bodies.',
+    labels: [],
+  },
+  sentBytes: { name: 'template_run_sent_bytes_total', kind: 'counter', help: 'Bytes of responses.', labels: [] },
+  runs: {
+    name: 'template_run_runs_total',
+    kind: 'counter',
+    help: 'Ended Runs by status and error code.',
+    labels: ['status', 'code'],
+  },
+  runSeconds: {
+    name: 'template_run_run_seconds',
+    kind: 'histogram',
+    help: 'Time from the last byte of a body to the end of its Run.',
+    labels: [],
+  },
+  rowsRead: { name: 'template_run_rows_read_total', kind: 'counter', help: 'Data rows read by Runs.', labels: [] },
+  ready: { name: 'template_run_ready', kind: 'gauge', help: '1 while `/readyz` returns 200, otherwise 0.', labels: [] },
+  catalogInForce: {
+    name: 'template_run_catalog_in_force',
+    kind: 'gauge',
+    help: '0 if the current catalog folder was refused or could not be read, so that the previous catalog is still used; otherwise 1.',
+    labels: [],
+  },
+  catalogReadings: {
+    name: 'template_run_catalog_readings_total',
+    kind: 'counter',
+    help: 'Readings of the catalog folder by result: `loaded`, `refused`, `fault`.',
+    labels: ['result'],
+  },
+  catalogTests: {
+    name: 'template_run_catalog_tests_total',
+    kind: 'counter',
+    help: 'Tests of Templates that ran when the catalog was read, by result: `passed`, `failed`.',
+    labels: ['result'],
+  },
+  runsInPool: {
+    name: 'template_run_runs_in_pool',
+    kind: 'gauge',
+    help: 'Runs in worker threads or in their queues.',
+    labels: [],
+  },
+  runsSuspended: {
+    name: 'template_run_runs_aside',
+    kind: 'gauge',
+    help: 'Runs without reserved memory: suspended because their upload is slow, or waiting to reserve memory again.',
+    labels: [],
+  },
+  runsKept: { name: 'template_run_runs_kept', kind: 'gauge', help: 'Runs in the registry.', labels: [] },
+  threadsLive: {
+    name: 'template_run_threads_live',
+    kind: 'gauge',
+    help: 'Worker threads that accept Runs.',
+    labels: [],
+  },
+  threadsLost: {
+    name: 'template_run_threads_lost_total',
+    kind: 'counter',
+    help: 'Worker threads that were lost.',
+    labels: [],
+  },
+  outputsMissing: {
+    name: 'template_run_outputs_missing_total',
+    kind: 'counter',
+    help: 'Downloads that failed because the output of a finished Run was missing: the file was removed, or the nodes do not share their storage of outputs.',
+    labels: [],
+  },
+  threadsStuck: {
+    name: 'template_run_threads_stuck',
+    kind: 'gauge',
+    help: 'Lost worker threads that cannot be terminated.',
+    labels: [],
+  },
+  budgetLimitBytes: {
+    name: 'template_run_budget_limit_bytes',
+    kind: 'gauge',
+    help: 'The memory budget.',
+    labels: [],
+  },
+  budgetHeldBytes: {
+    name: 'template_run_budget_held_bytes',
+    kind: 'gauge',
+    help: `Used bytes of the memory budget by use: ${HOLDERS}.`,
+    labels: ['charge'],
+  },
+  connections: {
+    name: 'template_run_connections',
+    kind: 'gauge',
+    help: 'Open connections to the API port.',
+    labels: [],
+  },
+  connectionsRefused: {
+    name: 'template_run_connections_refused_total',
+    kind: 'counter',
+    help: 'Connections to the API port that were closed at once because of `--connections-max` or `--connections-per-address-max`.',
+    labels: [],
+  },
+  quotaUsed: {
+    name: 'template_run_quota_used',
+    kind: 'gauge',
+    help: 'Charged Runs of the billing period, and Runs in flight that may be charged, by account.',
+    labels: ['account'],
+  },
+  quotaLimit: {
+    name: 'template_run_quota_limit',
+    kind: 'gauge',
+    help: 'Maximum number of Runs in a billing period, by account; absent without a limit.',
+    labels: ['account'],
+  },
+  eventLoopDelay: {
+    name: 'template_run_event_loop_delay_p99_seconds',
+    kind: 'gauge',
+    help: '99th percentile of the last full interval of 30 s, independent of scrapes; should stay below 0.05. The metrics `nodejs_eventloop_lag_*` restart with each scrape.',
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+// Counters, gauges and histograms in Prometheus text format. The only importer of prom-client. metrics.ts defines
+// names and meanings.
+
+/** Counts by result. */
 type Counts = Readonly<Record<string, number>>;
 
-/** What is read at the moment of a scrape. */
+/** Sources that are read during a scrape. */
 export interface MetricSources {
-  /** Bytes by what holds them, and the limit. */
+  /** Held bytes by holder, and the limit. */
   budget(): { readonly limitBytes: number; readonly heldBytes: Readonly<Record<string, number>> };
-  /** Of the API port. */
+  /** Open connections of the API port. */
   connectionsOpen(): number;
-  /** Since the start. */
+  /** Total since the start. */
   connectionsRefused(): number;
   runsInPool(): number;
-  /** Runs that have given their memory back for now. */
-  runsAside(): number;
+  /** Number of suspended Runs, which have released their memory. */
+  runsSuspended(): number;
   runsKept(): number;
   liveThreads(): number;
   stuckThreads(): number;
   isReady(): Promise<boolean>;
-  /** Readings of the catalog's folder and Templates' tests by their end, and whether the last reading is in force. */
-  catalog(): { readonly readings: Counts; readonly tests: Counts; readonly isInForce: boolean };
-  /** What its stores and the node tell of themselves. */
-  figures(): Promise<readonly StoreFigure[]>;
-  /** Quota of each account with a subscription; a limit of null = none. */
+  /** Results of reading the catalog's folder and of Template tests, and whether the last catalog read is in use. */
+  catalog(): { readonly readings: Counts; readonly tests: Counts; readonly isLive: boolean };
+  /** Metrics of the stores and of the node. */
+  metricValues(): Promise<readonly MetricValues[]>;
+  /** Quota of each account with a subscription. A limit of null means no limit. */
   quotas(): Promise<readonly { readonly account: string; readonly used: number; readonly limit: number | null }[]>;
 }
 
@@ -42,6 +247,7 @@ export interface Metrics {
   requestFinished(exchange: FinishedExchange): void;
   runEnded(run: RunRecord, details: RunEnded): void;
   threadLost(): void;
+  outputMissing(): void;
 }
 
 const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30, 120, 600];
@@ -57,6 +263,7 @@ export function openMetrics(sources: MetricSources): Metrics {
   const runs = tally(registers, NODE_METRICS.runs);
   const runSeconds = new SecondsHistogram(registry, NODE_METRICS.runSeconds);
   const rows = total(registers, NODE_METRICS.rowsRead);
+  const missing = new Counter({ ...configOf(NODE_METRICS.outputsMissing), registers });
   const lost = new Counter({ ...configOf(NODE_METRICS.threadsLost), registers });
   gauges(sources, registers);
   const readQuotas = quotaGauges(sources, registers);
@@ -64,7 +271,7 @@ export function openMetrics(sources: MetricSources): Metrics {
     contentType: registry.contentType,
     text: async () => {
       await readQuotas();
-      return `${await registry.metrics()}${figureText(await sources.figures())}`;
+      return `${await registry.metrics()}${metricText(await sources.metricValues())}`;
     },
     requestFinished: ({ endpoint, status, code, milliseconds, receivedBytes, sentBytes }) => {
       const name = endpoint === '' ? 'none' : endpoint;
@@ -79,13 +286,14 @@ export function openMetrics(sources: MetricSources): Metrics {
       rows(rowsRead ?? 0);
     },
     threadLost: () => lost.inc(),
+    outputMissing: () => missing.inc(),
   };
 }
 
-// Each small Run is counted eight times, and the library takes half a microsecond for each: what it needs for its labels.
-// So counts are added up here and told to it when it is read.
+// Each small Run increments eight counters, and the library needs half a microsecond for each, because of its labels.
+// Therefore counts are accumulated here and passed to the library during a scrape.
 
-/** What it returns counts one; the labels' values are one text, with a space between them. */
+/** Returns a function that increments the counter. Its argument is the label values, separated by spaces. */
 function tally(registers: Registry[], definition: MetricDefinition): (labels: string) => void {
   const counts = new Map<string, number>();
   const counter = new Counter({
@@ -99,7 +307,7 @@ function tally(registers: Registry[], definition: MetricDefinition): (labels: st
   return (labels) => void counts.set(labels, (counts.get(labels) ?? 0) + 1);
 }
 
-/** What it returns adds to the counter. */
+/** Returns a function that adds to the counter. */
 function total(registers: Registry[], definition: MetricDefinition): (more: number) => void {
   let sum = 0;
   const counter = new Counter({
@@ -116,18 +324,18 @@ function total(registers: Registry[], definition: MetricDefinition): (more: numb
 }
 
 interface Seconds {
-  /** By bucket; the last is for what is beyond all. */
+  /** Counts by bucket. The last bucket is for values above all limits. */
   readonly counts: number[];
   sum: number;
 }
 
-type MetricValues = Awaited<ReturnType<Histogram['get']>>['values'];
+type HistogramValues = Awaited<ReturnType<Histogram['get']>>['values'];
 
-/** A histogram with one label or none, whose values are added up here: the library's own cannot be told them. */
+/** A histogram with at most one label whose values are accumulated here, because the library's own cannot be set. */
 class SecondsHistogram extends Histogram {
   readonly #name: string;
   #labelName: string | null;
-  /** By the label's value. */
+  /** Values by label. */
   #seconds = new Map<string, Seconds>();
 
   constructor(registry: Registry, definition: MetricDefinition) {
@@ -135,7 +343,7 @@ class SecondsHistogram extends Histogram {
     const [labelName = null] = definition.labels;
     this.#name = definition.name;
     this.#labelName = labelName;
-    // Without a label it is there from the start.
+    // Without a label, it exists from the start.
     if (labelName === null) this.#of('');
   }
 
@@ -147,10 +355,10 @@ class SecondsHistogram extends Histogram {
     observed.sum += seconds;
   }
 
-  /** What the library asks for. */
+  /** Called by the library. */
   override async get(): ReturnType<Histogram['get']> {
     const name = this.#name;
-    const values: MetricValues = [];
+    const values: HistogramValues = [];
     for (const [label, { counts, sum }] of this.#seconds) {
       const labels = this.#labelName === null ? {} : { [this.#labelName]: label };
       let value = 0;
@@ -187,11 +395,11 @@ function gauges(sources: MetricSources, registers: Registry[]): void {
   gauge(NODE_METRICS.budgetLimitBytes, () => sources.budget().limitBytes);
   gauge(NODE_METRICS.connections, () => sources.connectionsOpen());
   gauge(NODE_METRICS.runsInPool, () => sources.runsInPool());
-  gauge(NODE_METRICS.runsAside, () => sources.runsAside());
+  gauge(NODE_METRICS.runsSuspended, () => sources.runsSuspended());
   gauge(NODE_METRICS.runsKept, () => sources.runsKept());
   gauge(NODE_METRICS.threadsLive, () => sources.liveThreads());
   gauge(NODE_METRICS.threadsStuck, () => sources.stuckThreads());
-  gauge(NODE_METRICS.catalogInForce, () => (sources.catalog().isInForce ? 1 : 0));
+  gauge(NODE_METRICS.catalogInForce, () => (sources.catalog().isLive ? 1 : 0));
   countResults(registers, NODE_METRICS.catalogReadings, () => sources.catalog().readings);
   countResults(registers, NODE_METRICS.catalogTests, () => sources.catalog().tests);
   const delay = new EventLoopDelay();
@@ -221,8 +429,8 @@ function gauges(sources: MetricSources, registers: Registry[]): void {
 }
 
 /**
- * What it returns reads them, before the registry is asked: that asks one gauge after the other, and a gauge that another
- * one sets late shows the scrape before, or nothing.
+ * Returns a function that sets the gauges and must be called before the registry is read. The registry reads one gauge
+ * after the other, so a gauge that another one sets later would show the value of the previous scrape, or no value.
  */
 function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promise<void> {
   const used = new Gauge({ ...configOf(NODE_METRICS.quotaUsed), registers });
@@ -238,7 +446,7 @@ function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promi
   };
 }
 
-/** A counter for each of several results. */
+/** A counter with one value per result. */
 function countResults(registers: Registry[], definition: MetricDefinition, counts: () => Counts): void {
   new Counter({
     ...configOf(definition),
@@ -250,7 +458,7 @@ function countResults(registers: Registry[], definition: MetricDefinition, count
   });
 }
 
-/** As the library wants it. */
+/** In the form that the library expects. */
 function configOf(definition: MetricDefinition): { name: string; help: string; labelNames: string[] } {
   return { name: definition.name, help: plainHelp(definition), labelNames: [...definition.labels] };
 }

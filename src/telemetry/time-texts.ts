@@ -1,17 +1,17 @@
-// Times as texts (RFC 3339 in UTC, with milliseconds), as answers and the log have them. A small Run writes half a dozen of
-// them, and the engine takes a microsecond for each: here a second's text is made once.
+// Times as texts (RFC 3339 in UTC, with milliseconds) for responses and the log. A small Run writes half a dozen of
+// them, and formatting takes a microsecond each. Therefore the text of a second is cached.
 
-/** Texts kept: those of the present second, and of the one in which what is stored now expires. */
+/** Number of cached texts: the current second, and the second in which data stored now expires. */
 const SECONDS_MAX = 4;
 
-/** From the point on, by millisecond. */
+/** Ends of the texts from the decimal point on, by millisecond. */
 const ENDS = Array.from({ length: 1000 }, (_, millisecond) => `.${String(millisecond).padStart(3, '0')}Z`);
 
 export class TimeTexts {
-  /** By second since 1970, the text up to its point. */
+  /** Texts up to the decimal point, by second since 1970. */
   #texts = new Map<number, string>();
 
-  /** As Date.toISOString of whole milliseconds since 1970. */
+  /** Same as Date.toISOString for whole milliseconds since 1970. */
   of(milliseconds: number): string {
     const second = Math.floor(milliseconds / 1000);
     const text = this.#texts.get(second) ?? this.#make(second);

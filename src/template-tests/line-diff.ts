@@ -1,12 +1,15 @@
-// The lines in which two texts differ, for a person to read.
+// Shows the lines in which two texts differ, for people.
 
-/** Lines on each side that are compared one by one; longer differences are shown as one block. */
+/** Maximum number of lines per side that are compared individually; longer differences are shown as one block. */
 const COMPARED_LINES_MAX = 1_000;
 
-/** Lines of a difference that are shown. */
+/** Maximum number of lines shown. */
 const SHOWN_LINES_MAX = 40;
 
-/** Lines that are only expected begin with "-", those that are only there with "+", those around them with a space. */
+/**
+ * Lines only in the expected text begin with "-", lines only in the actual text with "+", and context lines with a
+ * space.
+ */
 export function lineDiff(expected: string, actual: string): string[] {
   const before = splitLines(expected);
   const after = splitLines(actual);
@@ -33,7 +36,7 @@ function block(removed: readonly string[], added: readonly string[]): string[] {
   return [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
 }
 
-/** By the longest common subsequence. */
+/** Aligns the lines by their longest common subsequence. */
 function aligned(removed: readonly string[], added: readonly string[]): string[] {
   const width = added.length + 1;
   const common = new Uint16Array((removed.length + 1) * width);

@@ -1,4 +1,4 @@
-// Runs the tests that stand in a Template: on which engine, and where the files lie that they name, is said by who asks.
+// Runs the tests in a Template. The caller provides the engine and the files that the tests use.
 import { extname } from 'node:path';
 import { parseTemplate } from '../../workers/template/template-text.ts';
 import { differences, type Expectation, type TestOutcome } from './template-expectation.ts';
@@ -8,26 +8,26 @@ export interface TestRun {
   readonly source: string;
   readonly format: 'json' | 'yaml';
   readonly input: Uint8Array;
-  /** The file's ending without the dot. */
+  /** The file extension without the dot. */
   readonly ending: string;
   readonly delimiter: string | null;
   readonly headerRow: number | null;
-  /** Reference tables as CSV by their catalog name. */
+  /** Reference tables as CSV, by catalog name. */
   readonly tables: Readonly<Record<string, Uint8Array>>;
 }
 
-/** What a Template of a test is applied to. */
+/** The input to which a Template is applied in a test. */
 export type TestInput = Omit<TestRun, 'source' | 'format'>;
 
-/** Applies a Template with the engine. Faults of ours are thrown. */
+/** Applies a Template with the engine. Throws faults of the program. */
 export type RunTest = (run: TestRun) => Promise<TestOutcome>;
 
-/** A sound Template whose tests are run. */
+/** A valid Template with its tests. */
 export interface TestedTemplate {
   readonly source: string;
   readonly format: 'json' | 'yaml';
   readonly tests: readonly TemplateTest[];
-  /** The content of a file that a test names, or why it cannot be had. */
+  /** The content of a file used by a test, or the reason why it is not available. */
   readonly read: (path: string) => Promise<Uint8Array | string>;
 }
 
@@ -37,7 +37,7 @@ export interface TestResult {
   readonly differences: readonly string[];
 }
 
-/** A test as the Template's schema has it. */
+/** A test as defined by the Template's schema. */
 export interface TemplateTest {
   readonly name?: string;
   readonly input: {
@@ -54,7 +54,7 @@ export interface TemplateTest {
   };
 }
 
-/** Runs the tests of a sound Template. What a test names but cannot be read makes it fail. */
+/** Runs the tests of a valid Template. A test fails if a file that it uses cannot be read. */
 export async function runTests(file: TestedTemplate, run: RunTest): Promise<TestResult[]> {
   const results: TestResult[] = [];
   for (const [index, test] of file.tests.entries()) {
@@ -75,7 +75,7 @@ async function runTest(file: TestedTemplate, { input, tables, expect }: Template
   return differences({ ...rest, ...(golden === undefined ? {} : { file: golden }), match }, outcome, rows);
 }
 
-/** What a test runs over, for any Template; or why it cannot be had. */
+/** The input of a test, independent of the Template; or the reason why it is not available. */
 export async function testInput(
   file: TestedTemplate,
   { input, tables = {} }: Pick<TemplateTest, 'input' | 'tables'>,
@@ -91,19 +91,21 @@ export async function testInput(
   };
 }
 
-/** The content, or why it cannot be had. */
+/** The content, or the reason why it is not available. */
 async function contentOf(file: TestedTemplate, text?: string, path?: string): Promise<Uint8Array | string> {
   return path === undefined ? Buffer.from(text ?? '') : file.read(path);
 }
 
-/** The rows that the Template makes, by its own operations and columns, written as JSON. */
+/**
+ * The rows that the Template produces with its operations and columns, written as JSON instead of its output format.
+ */
 export async function rowsOf(
   file: Pick<TestedTemplate, 'source' | 'format'>,
   parts: TestInput,
   run: RunTest,
 ): Promise<unknown[]> {
   const read = parseTemplate(file.source, file.format);
-  if ('problems' in read) throw new Error('a sound Template cannot be read again');
+  if ('problems' in read) throw new Error('a valid Template cannot be read again');
   const whole = read.text.root.value as { readonly output?: { readonly columns?: unknown } };
   const columns = whole.output?.columns ?? null;
   const output = { format: 'json', columns, formula_guard: 'off', json: { decimals: 'string' } };

@@ -1,15 +1,15 @@
-// Holds the outcome of a Template's test against what the test expects, and says in lines how they differ.
+// Compares the outcome of a Template's test with its expectation, and describes the differences in lines of text.
 import { isDeepStrictEqual } from 'node:util';
 import type { Failure } from '../../workers/protocol/failure.ts';
-import type { RunReport } from '../../workers/run/report.ts';
+import type { RunReport } from '../../workers/protocol/report.ts';
 import { lineDiff } from './line-diff.ts';
 
 export interface Expectation {
   readonly rows?: readonly Readonly<Record<string, unknown>>[];
   readonly text?: string;
-  /** Content of the file that the test names. */
+  /** Content of the expected file. */
   readonly file?: Uint8Array;
-  /** The file of rejected rows. */
+  /** Content of the file of rejected rows. */
   readonly rejects?: string;
   /** Failure code. */
   readonly error?: string;
@@ -19,16 +19,16 @@ export interface Expectation {
 
 export interface TestOutcome {
   readonly output: Uint8Array | null;
-  /** Null where no operation rejects rows, and of a Run that failed. */
+  /** Null if no operation rejects rows, or if the Run failed. */
   readonly rejects: Uint8Array | null;
   readonly failure: Failure | null;
   readonly report: RunReport;
 }
 
 /**
- * @param outcome of the Template as it stands
- * @param rows its rows as JSON (only needed when rows are expected)
- * @returns what differs; nothing when all is as expected
+ * @param outcome the outcome of the unmodified Template
+ * @param rows its rows as JSON (needed only if rows are expected)
+ * @returns the differences; empty if the outcome is as expected
  */
 export function differences(expected: Expectation, outcome: TestOutcome, rows: readonly unknown[] | null): string[] {
   const code = outcome.failure?.code;
@@ -49,14 +49,16 @@ export function differences(expected: Expectation, outcome: TestOutcome, rows: r
   ];
 }
 
-/** `exact` compares texts without regard to CRLF and a last line end; `subset` wants these lines in this order. */
+/**
+ * `exact` compares texts but ignores CRLF and a final line break; `subset` requires the expected lines in this order.
+ */
 function contentDifferences(expected: Uint8Array, actual: Uint8Array, match: Expectation['match']): string[] {
   if (Buffer.compare(expected, actual) === 0) return [];
   const before = plainText(expected);
   const after = plainText(actual);
   if (match === 'bytes') {
     if (before !== after) return lineDiff(before, after);
-    return [`the texts are equal, but not their bytes (${expected.length} expected, ${actual.length} there)`];
+    return [`the texts are equal, but their bytes differ (${expected.length} bytes expected, ${actual.length} found)`];
   }
   if (before === after) return [];
   if (match === 'exact') return lineDiff(before, after);
@@ -74,7 +76,10 @@ function plainText(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('utf8').replaceAll('\r\n', '\n').replace(/\n$/, '');
 }
 
-/** `exact`: these rows with these columns; `subset`: these rows in this order, compared by the columns that they name. */
+/**
+ * `exact`: the same rows with the same columns; `subset`: the expected rows in this order, compared by the columns
+ * that they name.
+ */
 function rowDifferences(
   expected: readonly object[],
   actual: readonly unknown[],
@@ -91,7 +96,8 @@ function rowDifferences(
     return missing === null ? [] : [`this row is not in the output, or not in this order: ${JSON.stringify(missing)}`];
   }
   const before = wanted.map((row) => rowText(row, Object.keys(row).sort()));
-  // A cell that is what was meant is shown as it was written, so that only the others differ.
+  // A cell that matches its expectation is shown in the notation of the expectation, so that only the other cells
+  // differ.
   const after = there.map((row, index) => {
     const names = Object.keys(row).sort();
     const shown = names.map((name) => [
@@ -105,7 +111,10 @@ function rowDifferences(
 
 type Cells = Record<string, unknown>;
 
-/** A number, a decimal's text and true in a file mean the same as their texts: most cells are text. */
+/**
+ * Converts numbers and booleans to strings, because most cells of outputs are strings: a number, a decimal as text
+ * and `true` in a file are equal to their strings.
+ */
 function comparable(row: unknown): Cells {
   const cells: Cells = Object.create(null);
   for (const [name, value] of Object.entries(row as object)) {
@@ -114,7 +123,7 @@ function comparable(row: unknown): Cells {
   return cells;
 }
 
-/** Whether a number written in a test is what a cell shows: YAML and JSON drop the zeros of 1.50. */
+/** True if a number in a test equals a cell. YAML and JSON drop the trailing zeros of 1.50. */
 function isValueOf(written: unknown, cell: unknown): boolean {
   if (typeof written !== 'number' || typeof cell !== 'string') return false;
   return /^-?(?:0|[1-9][0-9]*)\.[0-9]+$/.test(cell) && cell.replace(/\.?0+$/, '') === String(written);
@@ -124,7 +133,7 @@ function rowText(row: Cells, names: readonly string[]): string {
   return `{${names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(row[name])}`).join(', ')}}`;
 }
 
-/** The first wanted item that is not found behind the one before it, or null. */
+/** The first expected item that does not follow the previous one in the actual items; null: all found. */
 function missingInOrder<T>(
   wanted: readonly T[],
   there: readonly T[],
@@ -139,7 +148,7 @@ function missingInOrder<T>(
   return null;
 }
 
-/** Only the fields that the test names. */
+/** Compares only the fields that the test names. */
 function reportDifferences({ report }: Expectation, outcome: TestOutcome): string[] {
   return report === undefined ? [] : subsetDifferences(report, outcome.report, 'report');
 }

@@ -1,4 +1,5 @@
-// Runs the tests of Templates on the engine itself: one thread, a budget and a temporary folder, as the service has them.
+// Runs the tests of Templates on the real engine, with one thread, a memory budget and a temporary folder, as in the
+// service.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,19 +11,19 @@ import {
   type RunTask,
   type TaskTable,
 } from '../../workers/protocol/messages.ts';
-import type { RunReport } from '../../workers/run/report.ts';
+import type { RunReport } from '../../workers/protocol/report.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
 import { ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
 import type { TestRun } from './run-tests.ts';
 import type { TestOutcome } from './template-expectation.ts';
 
-/** Tests are small; one that is not spills like any other Run. */
+/** Tests are small; a larger one spills to disk like any other Run. */
 const BUDGET_BYTES = 4 * MEMORY_BUDGET_BYTES_MIN;
 
 const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
 
-/** The day of every test, so that a test of `run.started_at` does not fail tomorrow. */
+/** Fixed start time of every test, so that tests of `run.started_at` do not depend on the date. */
 const STARTED_AT = '2026-01-01T00:00:00.000Z';
 
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
@@ -33,7 +34,7 @@ export class TestEngine {
   readonly #tables: Readonly<Record<string, TaskTable>>;
   readonly #secretsDirectory: string | null;
 
-  /** Gives `body` an engine and takes it down afterwards. */
+  /** Calls `body` with an engine, and closes the engine afterwards. */
   static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
     const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
     const engine = TestEngine.open(folder);
@@ -45,11 +46,14 @@ export class TestEngine {
     }
   }
 
-  /** It ends with the thread that asks for it. @param folder for what tests write; who gives it removes it */
+  /**
+   * The engine ends with the thread that opened it. @param folder folder for files of the tests, which the caller
+   * removes
+   */
   static open(folder: string): TestEngine {
     const budget = new MemoryBudget(BUDGET_BYTES, 1);
-    const onThreadGone = (thread: number): void => budget.forgetThread(thread);
-    return new TestEngine(new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone }), folder, {}, null);
+    const onThreadExit = (thread: number): void => budget.forgetThread(thread);
+    return new TestEngine(new ThreadPool({ threads: 1, budget: budget.buffer, onThreadExit }), folder, {}, null);
   }
 
   private constructor(
@@ -64,12 +68,12 @@ export class TestEngine {
     this.#secretsDirectory = secretsDirectory;
   }
 
-  /** The same engine with an account's tables (by catalog name; a test's own ones go before) and secrets. */
+  /** The same engine with an account's tables (by catalog name; tables of a test take precedence) and secrets. */
   forAccount(tables: Readonly<Record<string, TaskTable>>, secretsDirectory: string | null): TestEngine {
     return new TestEngine(this.#pool, this.#folder, tables, secretsDirectory);
   }
 
-  /** Applies a Template to a test's input. Throws what is a fault of ours. */
+  /** Applies a Template to a test's input. Throws faults of the program. */
   async run(test: TestRun): Promise<TestOutcome> {
     const number = this.#pool.nextTask();
     const outputPath = join(this.#folder, `${number}.output`);
@@ -102,7 +106,7 @@ export class TestEngine {
     return {
       task: number,
       template: { source, format, sha256: createHash('sha256').update(source).digest('hex') },
-      // A copy: the bytes go to the thread, and the test may be run a second time for its rows.
+      // A copy, because the bytes are transferred to the thread, and the test may run a second time for its rows.
       source: { kind: 'bytes', bytes: Uint8Array.from(test.input) },
       ending: test.ending,
       overrides: { delimiter: test.delimiter, headerRow: test.headerRow },
@@ -112,12 +116,13 @@ export class TestEngine {
       tables,
       secretsDirectory: this.#secretsDirectory,
       startedAt: STARTED_AT,
+      showsHeaders: true,
       reservationBytes: RUN_RESERVATION_BYTES,
     };
   }
 }
 
-/** The bytes of a file of a Run, which is removed. */
+/** The bytes of an output file of a Run, which is then removed. */
 async function takeFile(file: RunOutcomeOutput | null, path: string): Promise<Uint8Array | null> {
   if (file === null) return null;
   if (file.bytes !== null) return file.bytes;

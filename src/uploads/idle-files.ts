@@ -1,27 +1,30 @@
-// Spool files whose Run is over, on their way out: the next upload writes over one of them. To get the pages of a new file
-// from the system and to give those of the old one back cost a large upload more than to write it. One file is of one
-// upload at a time; what is idle goes soon, and at once where the disk is short.
+// Spool files of finished Runs, kept for a short time so that the next upload can overwrite one of them. For a large
+// upload, getting the pages of a new file from the system and returning those of the old one takes longer than writing.
+// A file belongs to one upload at a time. Idle files are removed soon, and immediately if disk space is short.
 import { openSync, renameSync } from 'node:fs';
 import { rm, truncate } from 'node:fs/promises';
 import type { MaybePromise } from '../collections/maybe-promise.ts';
 
-/** How long an idle file waits for an upload, in milliseconds: who sends fewer than one a second has a core to spare. */
+/**
+ * Maximum wait of an idle file for an upload, in milliseconds. A service with fewer than one upload per second has
+ * processor time to spare.
+ */
 const IDLE_MILLISECONDS_MAX = 1_000;
 
-/** Idle files hold at most one part in so many of what the disk has left ... */
+/** Idle files occupy at most this fraction (1/n) of the free disk space, */
 const FREE_SHARE = 16;
 
-/** ... at most so many bytes, eight files of 256 MiB, so that a large disk does not keep what a burst has left ... */
+/** and at most this many bytes (eight files of 256 MiB), so that a large disk does not keep the files of a burst, */
 const IDLE_BYTES_MAX = 2 * 1024 ** 3;
 
-/** ... and are at most so many: each has a timer and an inode. */
+/** and their number is limited, because each needs a timer and an inode. */
 const IDLE_FILES_MAX = 64;
 
-/** Uploads are nobody else's business. */
+/** File mode: readable only by the service. */
 const PRIVATE = 0o600;
 
 interface Disk {
-  /** What it has left. */
+  /** Returns the free space. */
   space(): MaybePromise<{ readonly freeBytes: number }>;
 }
 
@@ -33,25 +36,25 @@ interface IdleFile {
 
 export interface OpenedFile {
   readonly descriptor: number;
-  /** How long the file is already, in bytes, with what is to be written over. */
+  /** Current length of the file in bytes, to be overwritten. */
   readonly oldBytes: number;
 }
 
 export class IdleFiles {
-  /** The last one was given last: its pages are the likeliest to lie in a cache. */
+  /** The last entry was added last: its pages are most likely in a cache. */
   #idle: IdleFile[] = [];
   #idleBytes = 0;
   #closed = false;
   #disk: Disk;
   #onFault: (fault: unknown) => void;
 
-  /** @param onFault told when an idle file could not be removed */
+  /** @param onFault called if an idle file could not be removed */
   constructor(disk: Disk, onFault: (fault: unknown) => void) {
     this.#disk = disk;
     this.#onFault = onFault;
   }
 
-  /** Opens a file at the path, where nothing is, for writing from its start. Throws what the system says. */
+  /** Opens a new file at the path for writing from its start. Throws system errors. */
   open(path: string): OpenedFile {
     const idle = this.#take();
     if (idle === null || !moved(idle.path, path)) {
@@ -61,9 +64,9 @@ export class IdleFiles {
   }
 
   /**
-   * Takes a closed file that nobody reads any more: keeps it for a moment or removes it.
-   * @param bytes what its last upload wrote; the rest, of an earlier one, is cut off
-   * @param oldBytes as `open` said
+   * Takes over a closed file that is no longer read: keeps it for a short time or removes it.
+   * @param bytes length written by its last upload; the rest, from an earlier upload, is truncated
+   * @param oldBytes value returned by `open`
    */
   async give(path: string, bytes: number, oldBytes: number): Promise<void> {
     const bytesMax = await this.#bytesMax();
@@ -78,7 +81,7 @@ export class IdleFiles {
     this.#idleBytes += bytes;
   }
 
-  /** Removes what is idle, and from now on what is given. */
+  /** Removes the idle files. Files passed later are removed immediately. */
   async close(): Promise<void> {
     this.#closed = true;
     for (let idle = this.#take(); idle !== null; idle = this.#take()) await rm(idle.path, { force: true });
@@ -89,7 +92,7 @@ export class IdleFiles {
       const { freeBytes } = await this.#disk.space();
       return Math.min(IDLE_BYTES_MAX, freeBytes / FREE_SHARE);
     } catch {
-      // Whoever admits the next Run asks again, and tells.
+      // The admission of the next Run checks the disk again and reports the problem.
       return 0;
     }
   }
@@ -110,7 +113,7 @@ export class IdleFiles {
   }
 }
 
-/** False: it still holds what was there before, or has gone with its folder. */
+/** Returns false if the file still has its old content, or is gone with its folder. */
 async function cut(path: string, bytes: number): Promise<boolean> {
   try {
     await truncate(path, bytes);
@@ -120,7 +123,7 @@ async function cut(path: string, bytes: number): Promise<boolean> {
   }
 }
 
-/** False: it has gone with its folder. A new file will do, or says what is wrong. */
+/** Returns false if the file is gone with its folder. The caller then creates a new file, or gets the error. */
 function moved(from: string, to: string): boolean {
   try {
     renameSync(from, to);

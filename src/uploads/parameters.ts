@@ -1,11 +1,11 @@
-// What create_run's parameters may say. It knows no form and no file.
+// Checks the parameters of create_run. Knows neither forms nor files.
 
 /** One printable character that is not a quote. */
 export const DELIMITER = /^(?:[^\p{C}\p{Z}"\uFFFD]| )$/u;
 
 const HEADER_ROW = /^[0-9]{1,10}$/;
 
-/** A parameter as it was sent: undefined = absent, null = sent twice or longer than a parameter may be. */
+/** A parameter as sent: undefined if absent, null if sent twice or too long. */
 export type SentParameter = string | null | undefined;
 
 export interface SentParameters {
@@ -16,16 +16,16 @@ export interface SentParameters {
 export interface CheckedParameters {
   readonly delimiter: string | null;
   readonly headerRow: number | null;
-  /** Why they are refused; then the values are null. */
+  /** Reason for refusing them, in which case the values are null. */
   readonly problem: string | null;
-  /** The same text for the same parameters, absence included. */
+  /** Canonical text, which is equal for equal parameters, including absent ones. */
   readonly canonical: string;
 }
 
-/** What most requests send. */
+/** Result for most requests. */
 const NOTHING_SENT: CheckedParameters = { delimiter: null, headerRow: null, problem: null, canonical: '[0,-1]' };
 
-/** @param rowsMax the plan's row ceiling, null = none */
+/** @param rowsMax maximum number of rows in the plan, or null for no limit */
 export function checkParameters({ delimiter, header_row }: SentParameters, rowsMax: number | null): CheckedParameters {
   if (delimiter === undefined && header_row === undefined) return NOTHING_SENT;
   const problem = delimiterProblem(delimiter) ?? headerRowProblem(header_row, rowsMax);

@@ -1,7 +1,6 @@
-// The bytes of one uploaded file on their way to a worker: a short one stays in memory, a longer one goes to a file that
-// the worker follows while it grows. It knows neither forms nor Runs.
-// States: memory → file (opening, writing, idle) → complete; discarded at any time (a whole file may serve the next upload,
-// any other is removed).
+// The bytes of an uploaded file on their way to a worker: a short file stays in memory; a longer one is written to a
+// file that the worker reads while it grows. Knows neither forms nor Runs. States: memory → file (opening, writing,
+// idle) → complete; discarded at any time (a complete file may serve the next upload, any other is removed).
 import { close, writev, writevSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -9,29 +8,29 @@ import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
 import type { IdleFiles } from './idle-files.ts';
 import { BLOCK_BYTES, type WriteBlocks } from './write-blocks.ts';
 
-/** Up to this a file stays in memory and travels to its worker as one buffer. */
+/** Maximum size of a file that stays in memory and is sent to its worker as one buffer. */
 export const MEMORY_FILE_BYTES_MAX = 256 * 1024;
 
-/** The writer is asked to wait above this, in full blocks that are not written yet. */
+/** Number of full unwritten blocks above which the writer must wait, */
 const UNWRITTEN_BLOCKS_MAX = 4;
 
-/** ... and to go on at this. */
+/** and number at which it may continue. */
 const UNWRITTEN_BLOCKS_LOW = 2;
 
-/** So many blocks are written in place at once: the client sends on meanwhile. */
+/** Maximum number of blocks written synchronously at once, while the client continues to send. */
 const IN_PLACE_BLOCKS_MAX = 64;
 
 const writeInBackground = promisify(writev);
 const closeInBackground = promisify(close);
 
 export interface SpoolListener {
-  /** So many bytes of the file can be read by now. */
+  /** This many bytes of the file can now be read. */
   grown(bytes: number): void;
-  /** The writer may go on. */
-  room(): void;
-  /** Everything is written; also called for a file in memory. */
+  /** The writer may continue. */
+  drained(): void;
+  /** Everything is written. Also called for a file in memory. */
   complete(): void;
-  /** The disk refused. Nothing is called any more. */
+  /** Writing to the disk failed. Nothing is called after this. */
   failed(fault: unknown): void;
 }
 
@@ -42,12 +41,12 @@ export class SpooledFile {
   #files: IdleFiles;
   #blocks: WriteBlocks;
   #state: 'memory' | 'file' | 'complete' | 'discarded' = 'memory';
-  /** In memory: what came, copied. */
+  /** In memory: copies of the received bytes. */
   #pieces: Buffer[] = [];
-  /** To the file: blocks that wait for their write, and one that is being filled. */
+  /** For the file: full blocks that wait to be written, and the block that is being filled. */
   #full: Buffer[] = [];
   #inWrite = 0;
-  /** Where the first waiting block goes. */
+  /** File offset of the first waiting block. */
   #position = 0;
   #filling: Buffer | null = null;
   #filledBytes = 0;
@@ -55,12 +54,12 @@ export class SpooledFile {
   #ended = false;
   #waiting = false;
   #descriptor: number | null = null;
-  /** Of the file that is written over, in bytes. */
+  /** Previous length of an overwritten file, in bytes. */
   #oldBytes = 0;
   #work: Promise<void> | null = null;
   #failed = false;
 
-  /** @param path where a longer file goes; nothing exists there */
+  /** @param path path for a longer file; nothing exists there */
   constructor(path: string, files: IdleFiles, blocks: WriteBlocks, listener: SpoolListener) {
     this.path = path;
     this.#files = files;
@@ -68,7 +67,7 @@ export class SpooledFile {
     this.#listener = listener;
   }
 
-  /** So many bytes can be read from the file. */
+  /** Number of bytes that can be read from the file. */
   get writtenBytes(): number {
     return this.#writtenBytes;
   }
@@ -77,7 +76,7 @@ export class SpooledFile {
     return this.#state === 'memory';
   }
 
-  /** Copies the bytes. False: wait for `room` before the next write. */
+  /** Copies the bytes. If it returns false, the caller must wait for `drained` before the next write. */
   write(bytes: Buffer): boolean {
     if (this.#state === 'discarded') return true;
     this.sizeBytes += bytes.length;
@@ -93,7 +92,7 @@ export class SpooledFile {
     try {
       const descriptor = this.#open();
       if (this.#blocks.crowded && this.#full.length > UNWRITTEN_BLOCKS_MAX) this.#writeInPlace(descriptor);
-      this.#writeOn(descriptor);
+      this.#continueWriting(descriptor);
     } catch (fault) {
       this.#fail(fault);
       return true;
@@ -105,12 +104,12 @@ export class SpooledFile {
   end(): void {
     this.#ended = true;
     if (this.#state === 'memory') this.#listener.complete();
-    else if (this.#descriptor !== null) this.#writeOn(this.#descriptor);
+    else if (this.#descriptor !== null) this.#continueWriting(this.#descriptor);
   }
 
   /**
-   * A short file's bytes, while it is in memory: each time in a buffer of their own, to be given away, unless they are so
-   * few that they are copied on their way.
+   * Returns the bytes of a short file in memory, each time in a separate buffer that can be transferred. Very short
+   * files are copied when they are sent, so their buffer is shared.
    */
   bytes(): Uint8Array<ArrayBuffer> {
     const [first] = this.#pieces;
@@ -124,12 +123,12 @@ export class SpooledFile {
     return bytes;
   }
 
-  /** Nobody asks for a short file's bytes any more. */
+  /** Called when the bytes of a short file are no longer needed. */
   forgetBytes(): void {
     if (this.#state === 'memory') this.#pieces = [];
   }
 
-  /** Forgets the bytes and gives the file away. Idempotent. A promise only where there may be a file. */
+  /** Drops the bytes and the file. Idempotent. Returns a promise only if there may be a file. */
   discard(): void | Promise<void> {
     if (this.#state !== 'memory') return this.#discardFile();
     this.#state = 'discarded';
@@ -147,7 +146,7 @@ export class SpooledFile {
     else if (hadFile) await rm(this.path, { force: true });
   }
 
-  /** At the first bytes that go to it. Throws what the system says. */
+  /** Called at the first bytes for the file. Throws system errors. */
   #open(): number {
     if (this.#descriptor === null) {
       const { descriptor, oldBytes } = this.#files.open(this.path);
@@ -172,7 +171,7 @@ export class SpooledFile {
     }
   }
 
-  #writeOn(descriptor: number): void {
+  #continueWriting(descriptor: number): void {
     if (this.#work !== null || this.#state !== 'file') return;
     if (this.#full.length === 0 && !this.#ended) return;
     this.#work = this.#writeBlocks(descriptor).catch((fault: unknown) => this.#fail(fault));
@@ -184,7 +183,8 @@ export class SpooledFile {
       await writeAll(descriptor, [this.#filling.subarray(0, this.#filledBytes)], this.#position);
       this.#writtenBytes = this.#position + this.#filledBytes;
     }
-    // Of a file elsewhere a close tells what its writes have not: it is whole when that has gone well, too.
+    // On a network file system, closing reports errors that writing did not. The file is complete only if closing
+    // succeeds.
     if (this.#is('file') && this.#ended) await this.#forget();
     this.#work = null;
     if (!this.#is('file') || !this.#ended) return;
@@ -204,24 +204,24 @@ export class SpooledFile {
       for (const block of blocks) this.#blocks.giveFull(block);
     }
     if (this.#state !== 'file') return;
-    // What was written in place meanwhile lies behind these blocks.
+    // Blocks written synchronously in the meantime are located after these blocks.
     this.#writtenBytes = this.#position;
     this.#listener.grown(this.#writtenBytes);
     if (this.#waiting && this.#full.length <= UNWRITTEN_BLOCKS_LOW) {
       this.#waiting = false;
-      this.#listener.room();
+      this.#listener.drained();
     }
   }
 
   /**
-   * The HTTP library reads on after a pause for as long as a client keeps the kernel's buffer full (seen on loopback:
-   * 200 MB in one turn of the loop, in which no write in the background can end). ReadTurns makes it rare.
+   * The HTTP library keeps reading after a pause as long as a client fills the kernel's buffer (seen on loopback: 200
+   * MB in one turn of the event loop, in which no background write can finish). ReadTurns makes this rare.
    */
   #writeInPlace(descriptor: number): void {
     const blocks = this.#full.splice(0, IN_PLACE_BLOCKS_MAX);
     const length = blocks.length * BLOCK_BYTES;
     try {
-      // The system takes less only when the disk is full.
+      // The system writes less only if the disk is full.
       if (writevSync(descriptor, blocks, this.#position) < length) throw new Error('the disk took part of a write');
     } finally {
       for (const block of blocks) this.#blocks.giveFull(block);
@@ -230,7 +230,7 @@ export class SpooledFile {
     if (this.#inWrite === 0) this.#writtenBytes = this.#position;
   }
 
-  /** The disk refused: nothing of the file stays. Whoever made it still discards it. */
+  /** Writing to the disk failed: nothing of the file is kept. The owner must still discard the object. */
   #fail(fault: unknown): void {
     if (this.#state === 'file') {
       this.#state = 'discarded';
@@ -239,12 +239,12 @@ export class SpooledFile {
     }
   }
 
-  /** The state may have changed during an await, which the compiler does not see. */
+  /** The state may have changed during an await, which the compiler does not know. */
   #is(state: 'file' | 'discarded'): boolean {
     return this.#state === state;
   }
 
-  /** Gives back blocks and descriptor; no write is under way. */
+  /** Releases blocks and descriptor. No write may be in progress. */
   async #forget(): Promise<void> {
     this.#pieces = [];
     for (const block of this.#full.splice(0)) this.#blocks.giveFull(block);
@@ -256,7 +256,7 @@ export class SpooledFile {
   }
 }
 
-/** One write is often enough, but the system may take less. */
+/** One write is usually enough, but the system may write less. */
 async function writeAll(descriptor: number, buffers: readonly Buffer[], position: number): Promise<void> {
   let rest = [...buffers];
   let at = position;
@@ -267,7 +267,7 @@ async function writeAll(descriptor: number, buffers: readonly Buffer[], position
   }
 }
 
-/** What is left of the buffers after their first `bytes` bytes. */
+/** Returns the rest of the buffers after their first `bytes` bytes. */
 function without(buffers: readonly Buffer[], bytes: number): Buffer[] {
   let skip = bytes;
   const rest: Buffer[] = [];

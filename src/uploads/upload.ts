@@ -1,42 +1,45 @@
-// One create_run body from its first byte to its last: form, size, hash and spool, and what is known of its parameters.
-// It does not answer and does not start engines; whoever follows it is informed through its listener.
-// States: arriving → whole, refused, gone (the client), or failed (our disk): told once by `end`.
+// The body of one create_run request: form, size limits, hash, spool, and parameters. Does not respond and does not
+// start engines; users of an upload are informed through its listener. States: arriving → whole, refused, disconnected
+// (by the client), or failed (disk error), reported once by `end`.
 import { createHash } from 'node:crypto';
+import { busy, type Refusal, refusal } from '../http/error-codes.ts';
 import { FormReader, type FormSink, type ParameterName } from '../http/multipart.ts';
-import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { BodySink, RequestBody } from '../http/request-body.ts';
 import type { IdleFiles } from './idle-files.ts';
 import { type CheckedParameters, checkParameters, type SentParameters } from './parameters.ts';
 import { SpooledFile, type SpoolListener } from './spooled-file.ts';
 import type { WriteBlocks } from './write-blocks.ts';
 
-/** What the form may add to the file, in bytes: boundaries, part headers, parameters, parts that nobody reads. */
+/**
+ * Maximum size of everything in the form besides the file, in bytes: boundaries, part headers, parameters, unused
+ * parts.
+ */
 export const FORM_BYTES_MAX = 64 * 1024;
 
 export interface UploadSettings {
-  /** Of the form. */
+  /** Boundary of the form. */
   readonly boundary: string;
-  /** The plan's ceiling of the file, null = none. */
+  /** Maximum file size in the plan, or null for no limit. */
   readonly fileBytesMax: number | null;
   readonly rowsMax: number | null;
-  /** Where a long file goes; null: the file is not kept at all. */
+  /** Path for a long file, or null if the file is not stored at all. */
   readonly spoolPath: string | null;
   readonly idleFiles: IdleFiles;
   readonly blocks: WriteBlocks;
-  /** Of what the fingerprint is taken besides file and parameters; null: no fingerprint is needed. */
+  /** Input for the fingerprint in addition to file and parameters, or null if no fingerprint is needed. */
   readonly fingerprintOf: string | null;
-  /** Told why the disk refused the file: its client only hears that it did. */
+  /** Receives the reason for a failed write to the disk. The client only learns that it failed. */
   readonly onDiskFault: (fault: unknown) => void;
 }
 
 export type UploadEnd =
   | { readonly kind: 'whole'; readonly fingerprint: string; readonly parameters: CheckedParameters }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly cut: 'silent' | 'late' | null }
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
-/** Told while the upload arrives and once it is whole. */
+/** Called while the upload arrives and once it is complete. */
 export interface UploadListener {
-  /** So many bytes of the spooled file can be read. */
+  /** This many bytes of the spooled file can now be read. */
   grown(bytes: number): void;
   /** A parameter has arrived. */
   parametersChanged(): void;
@@ -48,11 +51,11 @@ export class Upload implements BodySink, FormSink, SpoolListener {
   readonly finished: Promise<UploadEnd>;
   ending = '';
   sizeBytes = 0;
-  /** When the last byte of the body came, on the clock of performance.now. */
+  /** Time at which the last byte of the body arrived (performance.now). */
   endedAfter = 0;
   readonly spool: SpooledFile | null;
   listener: UploadListener = NO_LISTENER;
-  /** Called when it is over, before `finished` resolves. */
+  /** Called when the upload is over, before `finished` resolves. */
   onOver: () => void = () => {};
   #settings: UploadSettings;
   #body: RequestBody;
@@ -76,27 +79,27 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, idleFiles, blocks, this);
   }
 
-  /** Begins to read. Apart from the constructor, so that the listener can be set before the first byte. */
+  /** Starts reading. Separate from the constructor, so that the listener can be set before the first byte. */
   begin(): void {
     this.#body.flow(this);
   }
 
-  /** Whether its client may not send at the moment. */
+  /** True if the client may not send at the moment. */
   get isHeldBack(): boolean {
     return this.#body.isHeldBack;
   }
 
-  /** What is known of the parameters by now. */
+  /** Parameters received so far. */
   parameters(): CheckedParameters {
     return checkParameters(this.#sent, this.#settings.rowsMax);
   }
 
-  /** The client has gone away. */
-  gone(): void {
-    this.#finish({ kind: 'gone' });
+  /** Called when the client has disconnected. */
+  disconnected(): void {
+    this.#finish({ kind: 'disconnected' });
   }
 
-  /** Ends the upload from outside (a drain). */
+  /** Ends the upload from outside (during a drain). */
   refuse(why: Refusal): void {
     this.#finish(refused(why));
   }
@@ -117,7 +120,7 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     this.#finish({ kind: 'refused', refusal: refusal('MALFORMED_FILE', message), cut: why });
   }
 
-  /** Of the form, as all down to `whole`. */
+  /** Called by the form, as are the following methods up to `whole`. */
   fileStarted(ending: string): void {
     this.ending = ending;
   }
@@ -151,12 +154,12 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     else this.spool.end();
   }
 
-  /** Of the spool, as all down to `failed`. */
+  /** Called by the spool, as are the following methods up to `failed`. */
   grown(bytes: number): void {
     if (!this.#over) this.listener.grown(bytes);
   }
 
-  room(): void {
+  drained(): void {
     this.#body.resume();
   }
 
@@ -169,7 +172,7 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     this.#finish(refused(busy('The upload could not be stored: the disk refused it.')));
   }
 
-  /** Parts that nobody reads count as the file does. */
+  /** Unused parts count like the file. */
   #count(bytes: number): void {
     const { fileBytesMax } = this.#settings;
     this.#contentBytes += bytes;

@@ -1,44 +1,46 @@
-// Blocks of memory in which uploads are gathered for the disk, used again and again: fresh ones for every chunk would be
-// garbage by the hundred MB a second, which the process holds until a collection. They are counted in the budget.
+// Reusable memory blocks in which uploads are collected before they are written to disk. Allocating a new buffer for
+// each chunk would create hundreds of MB of garbage per second. The blocks are charged to the budget.
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 
-/** One write to a spool file. */
+/** Size of one write to a spool file. */
 export const BLOCK_BYTES = 128 * 1024;
 
-/** Full blocks of all uploads together may be one part in so many of the budget, and at most so many bytes. */
+/**
+ * Limits for the full blocks of all uploads together: this fraction (1/n) of the budget, and at most this many bytes.
+ */
 const BUDGET_SHARE = 4;
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** More is asked for only while the full blocks are at most one part in so many of that. */
-const ROOM_SHARE = 4;
+/** Fast uploads may continue only while the full blocks occupy at most this fraction (1/n) of that limit. */
+const FAST_UPLOADS_SHARE = 4;
 
-/** Idle blocks that are kept for the next burst. */
+/** Maximum number of idle blocks kept for the next burst. */
 const IDLE_BLOCKS_MAX = 256;
 
 export class WriteBlocks {
-  /** Called when there is room again. */
-  onRoom: () => void = () => {};
+  /** Called when there is space again. */
+  onCapacity: () => void = () => {};
   #budget: MemoryBudget;
   #idle: Buffer[] = [];
-  /** Blocks that wait for the disk. */
+  /** Number of blocks that wait to be written. */
   #full = 0;
   #fullMax: number;
-  #roomMax: number;
+  #fastFullMax: number;
 
   constructor(budget: MemoryBudget) {
     this.#budget = budget;
     this.#fullMax = Math.floor(Math.min(budget.limitBytes / BUDGET_SHARE, BYTES_MAX) / BLOCK_BYTES);
-    this.#roomMax = Math.floor(this.#fullMax / ROOM_SHARE);
+    this.#fastFullMax = Math.floor(this.#fullMax / FAST_UPLOADS_SHARE);
   }
 
-  /** Uploads hold more than they should: blocks are to be written at once. */
+  /** True if uploads hold too many blocks, so that blocks must be written immediately. */
   get crowded(): boolean {
     return this.#full > this.#fullMax;
   }
 
-  /** Fast uploads may read on. Full blocks go away by themselves, so this comes back. */
-  get room(): boolean {
-    return this.#full <= this.#roomMax;
+  /** True if fast uploads may continue. Full blocks are always written eventually, so this becomes true again. */
+  get hasCapacity(): boolean {
+    return this.#full <= this.#fastFullMax;
   }
 
   take(): Buffer {
@@ -46,19 +48,19 @@ export class WriteBlocks {
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
   }
 
-  /** A taken block is full and waits for the disk. */
+  /** Marks a block as full and waiting to be written. */
   fill(): void {
     this.#full += 1;
   }
 
-  /** A full block is written or thrown away. */
+  /** Releases a full block that was written or discarded. */
   giveFull(block: Buffer): void {
     this.#full -= 1;
     this.give(block);
-    if (this.#full === this.#roomMax) this.onRoom();
+    if (this.#full === this.#fastFullMax) this.onCapacity();
   }
 
-  /** Of a block that was never full. The giver must not touch it any more. */
+  /** Releases a block that was never full. The caller must not use it any more. */
   give(block: Buffer): void {
     this.#budget.release(BLOCK_BYTES, 'bodies');
     if (this.#idle.length < IDLE_BLOCKS_MAX) this.#idle.push(block);

@@ -1,5 +1,6 @@
-// The benchmark at a size for every day, without its peers: each workload by template-run and by its hand-written
-// JavaScript over csv-parse, whose answers must agree; and the tool's own parts.
+// The benchmark at a size for everyday tests, without its peers: each workload by template-run and by its hand-written JavaScript
+// over csv-parse, whose answers must agree; and the parts of the tool itself.
+// With all tests only: the files of examples and packages.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,7 +187,7 @@ t.test('options', async (t) => {
 });
 
 t.test('limits, tables and charts', async (t) => {
-  // Reading and looking at 1 MB takes 0.5 and 0.25 ms, writing the half of it 0.5 ms: 1.25 ms for 1 MB.
+  // Reading and scanning 1 MB takes 0.5 and 0.25 ms, writing half as much takes 0.5 ms: 1.25 ms for 1 MB.
   const limits = { memcpy: 8000, read: 2000, scan: 4000, write: 1000 };
   t.equal(limitOf(workloadNamed('W1'), limits, 100, 50).rate, 800);
   const chart = {

@@ -1,4 +1,4 @@
-// Who may ask and how: paths, methods, keys, scopes, subscriptions, request ids, the API description, health.
+// Access to the API: paths, methods, keys, scopes, subscriptions, request ids, the API description and health.
 import t from 'tap';
 import { skipOnRedis } from '../fixtures/test-stores.ts';
 import { ALL_SCOPES } from './catalog-folder.ts';
@@ -149,7 +149,7 @@ t.test('a badly shaped Run id is the same 404', async (t) => {
 });
 
 t.test('an unknown path: 404 NOT_FOUND, with and without a key', async (t) => {
-  for (const path of ['/', '/api', '/api/v1', '/api/v1/nothing', '/api/v2/templates', `${RUN}/output/more`]) {
+  for (const path of ['/index.html', '/api', '/api/v1', '/api/v1/nothing', '/api/v2/templates', `${RUN}/output/more`]) {
     expectError(t, await acme.get(path), 404, 'NOT_FOUND');
     expectError(t, await anyone.get(path), 404, 'NOT_FOUND');
   }

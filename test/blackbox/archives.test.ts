@@ -1,4 +1,5 @@
 // ZIP archives over HTTP: the one file in them is read as what it is; all others are refused by name.
+// With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { rowsOf, workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
@@ -77,7 +78,7 @@ const REFUSED: Record<string, readonly [bytes: Buffer, says: RegExp]> = {
       { name: '_rels/.rels', content: '<R><Relationship Type="u/officeDocument" Target="word/document.xml"/></R>' },
       { name: 'word/document.xml', content: '<w:document xmlns:w="w"/>' },
     ]),
-    /no workbook/,
+    /not a workbook/,
   ],
 };
 for (const [what, [bytes, says]] of Object.entries(REFUSED)) {

@@ -1,42 +1,15 @@
-// The examples in deploy/ as they stand, before a service: health and every kind of request pass. Only addresses are
-// replaced, and TLS is left out. A balancer that is not installed is skipped.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// The examples in deploy/ before a service: health and every kind of request pass.
+// With all tests only: several nodes, Redis and HAProxy.
 import t, { type Test } from 'tap';
-import { freePort } from '../fixtures/redis-server.ts';
+import { EXAMPLES, skipExample, startExample } from '../fixtures/deploy-example.ts';
 import { Client, pause, until } from './client.ts';
 import { expectNew } from './expect.ts';
 import { file } from './multipart.ts';
 import { RawConnection } from './raw-connection.ts';
 import { checkLogs, startService } from './service.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const service = await startService(t, { accounts: { acme: {} } });
-const folder = mkdtempSync(join(tmpdir(), 'template-run-balancers-'));
-t.teardown(() => rmSync(folder, { recursive: true }));
-
-/** The example with each pattern replaced; one that is not found means that this test has to follow the example. */
-function example(t: Test, name: string, replacements: readonly (readonly [RegExp, string])[]): string {
-  let text = readFileSync(join(DEPLOY, name), 'utf8');
-  for (const [pattern, replacement] of replacements) {
-    t.match(text, pattern, `${name} has ${pattern}`);
-    text = text.replace(pattern, replacement);
-  }
-  return text;
-}
-
-function start(t: Test, command: string, args: readonly string[]): void {
-  const child: ChildProcess = spawn(command, args, { stdio: 'ignore' });
-  const ended = new Promise((resolve) => child.on('exit', resolve));
-  t.teardown(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-}
 
 async function checkRequests(t: Test, port: number): Promise<void> {
   const client = new Client(port, service.catalog.key('acme'));
@@ -58,7 +31,7 @@ const LENGTH = SMUGGLED.length;
 const CHUNK = `${LENGTH.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 const CODING = 'Transfer-Encoding: chunked';
 
-/** Of which the service alone would not see the end, or only by closing the connection. */
+/** Requests whose end the service alone would not detect, or only by closing the connection. */
 const DOUBTFUL: readonly (readonly [method: string, headers: string, body: string])[] = [
   ['GET', `: y\r\nContent-Length: ${LENGTH}`, SMUGGLED],
   ['GET', `: y\r\n${CODING}`, CHUNK],
@@ -124,51 +97,19 @@ async function checkOthers(t: Test, port: number): Promise<void> {
   t.ok(longest < 15_000, `a request took ${Math.round(longest)} ms at most`);
 }
 
-const isMissing = (command: string): string | false =>
-  spawnSync(command, ['-v']).error === undefined ? false : `${command} is not installed`;
-
-t.test('nginx', { skip: isMissing('nginx') }, async (t) => {
-  const port = await freePort();
-  const server = example(t, 'nginx.conf', [
-    [/127\.0\.0\.1:8080/, `127.0.0.1:${service.port}`],
-    [/listen 443 ssl;/, `listen 127.0.0.1:${port};`],
-    [/ {2}ssl_certificate .*\n/, ''],
-    [/ {2}ssl_certificate_key .*\n/, ''],
-  ]);
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const paths = temporary.map((name) => `${name}_temp_path ${join(folder, name)};`).join(' ');
-  const log = join(folder, 'nginx.log');
-  const main = `daemon off; pid ${join(folder, 'nginx.pid')}; error_log ${log}; events {}\n`;
-  writeFileSync(join(folder, 'nginx.conf'), `${main}http { access_log off; ${paths}\n${server}}\n`);
-  start(t, 'nginx', ['-c', join(folder, 'nginx.conf'), '-e', log]);
-  await checkRequests(t, port);
-  t.equal((await new Client(port).get('/readyz')).status, 200);
-  await checkSafety(t, port);
-  await checkOthers(t, port);
-});
-
-for (const [name, more] of [
-  [
-    'haproxy.cfg',
-    [
-      [/ {2}server node3 .*\n/, ''],
-      [/errors\/503\.http/, join(DEPLOY, 'errors/503.http')],
-    ],
-  ],
-  ['haproxy-by-account.cfg', []],
-] as const satisfies readonly (readonly [string, readonly (readonly [RegExp, string])[]])[]) {
-  t.test(`HAProxy, ${name}`, { skip: isMissing('haproxy') }, async (t) => {
-    const port = await freePort();
-    const text = example(t, name, [
-      [/10\.0\.0\.11:8080/, `127.0.0.1:${service.port}`],
-      [/ {2}server node2 .*\n/, ''],
-      [/bind :8443 ssl crt .*\n/, `bind 127.0.0.1:${port}\n`],
-      ...more,
-    ]);
-    writeFileSync(join(folder, name), text);
-    start(t, 'haproxy', ['-db', '-f', join(folder, name)]);
-    // Its first look at the node's health is over by then: a node that fails it gets no request.
-    await pause(4000);
+for (const name of EXAMPLES) {
+  t.test(name, { skip: skipExample(name) }, async (t) => {
+    const port = await startExample(t, name, service.port);
+    if (name === 'nginx.conf') {
+      const health = await until(
+        () => new Client(port).get('/readyz').catch(() => null),
+        (answer) => answer !== null,
+      );
+      t.equal(health?.status, 200);
+    } else {
+      // HAProxy needs this time to check the node's health: a node that fails the check gets no request.
+      await pause(4000);
+    }
     await checkRequests(t, port);
     await checkSafety(t, port);
     await checkOthers(t, port);

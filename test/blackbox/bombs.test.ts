@@ -1,4 +1,6 @@
-// Files that inflate, nest or claim more than they are worth, over HTTP: the right 4xx, in time, and the service goes on.
+// Files that decompress, nest or declare more than allowed, over HTTP: the right 4xx in time, and the service
+// continues.
+// With all tests only: attacks and faults of the machine.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { processorClock } from '../processor-clock.ts';
@@ -10,7 +12,7 @@ import { expectError, expectRun } from './expect.ts';
 import { file } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
 
-/** What a hostile file may cost, of a processor. */
+/** Maximum processor time for a hostile file. */
 const PROCESSOR_MILLISECONDS_MAX = 2_000;
 
 const MIB = 1024 * 1024;
@@ -39,7 +41,7 @@ function repeating(before: string, piece: string, times: number, behind = ''): B
   return workbookOf({ sheetAs: { packed, toldBytes: CLAIMED_BYTES_MAX } });
 }
 
-/** As often as fits in a MiB. */
+/** Repetitions that fit into 1 MiB. */
 function mebibyteOf(text: string): string {
   return text.repeat(Math.floor(MIB / text.length));
 }

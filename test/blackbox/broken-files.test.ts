@@ -1,5 +1,6 @@
-// What people are told of a broken file: which rule it breaks and where, what was found and what was expected, and nothing that
-// stands in it.
+// Messages about broken files: they name the broken rule, the position, what was found and what was expected, and
+// never contain content of the file.
+// With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { flatFile } from '../workers/input/parquet/sample-files.ts';
@@ -45,11 +46,11 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
     gzip.subarray(0, -9),
     new RegExp(`gzip data is cut off.*at byte ${gzip.length - 9}\\.$`),
   ],
-  'a gzip file with another checksum': [changed(gzip, -5, flipped), /gzip data has changed: its checksum.*at byte \d+/],
-  'a gzip file with a broken block': [changed(gzip, 10, () => 0xff), /gzip data is corrupt, at byte \d+ or behind it/],
+  'a gzip file with another checksum': [changed(gzip, -5, flipped), /gzip data is damaged: its checksum.*at byte \d+/],
+  'a gzip file with a broken block': [changed(gzip, 10, () => 0xff), /gzip data is corrupt, at byte \d+ or after it/],
   'something behind gzip data': [
     Buffer.concat([gzip, Buffer.from(CANARY)]),
-    /something else stands behind it, at byte \d+ or behind it\.$/,
+    /other data follows, at byte \d+ or after it\.$/,
   ],
   'a ZIP archive that is cut off': [zip.subarray(0, -30), new RegExp(`cut off, at byte ${zip.length - 30}\\.$`)],
   'a list of entries that is none': [
@@ -62,15 +63,15 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
   ],
   'an entry of another checksum': [
     zipOf([{ name: 'a.csv', content: csv, toldCrc32: 1 }]),
-    /another checksum than its list says, at byte 0\.$/,
+    /its checksum differs from the list of entries, at byte 0\.$/,
   ],
   'an entry of more bytes': [
     zipOf([{ name: 'a.csv', content: 'a\n1\n', toldBytes: 3 }]),
-    /inflates to more than the 3 bytes that its list says, at byte 0\.$/,
+    /inflates to more than the 3 bytes in the list of entries, at byte 0\.$/,
   ],
   'an entry of fewer bytes': [
     zipOf([{ name: 'a.csv', content: 'a\n1\n', toldBytes: 9 }]),
-    /inflates to 4 bytes in place of the 9 that its list says, at byte 0\.$/,
+    /inflates to 4 bytes instead of the 9 in the list of entries, at byte 0\.$/,
   ],
   'an entry that overlaps': [
     zipOf(
@@ -80,7 +81,7 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
       ],
       { overlaps: true },
     ),
-    /an entry of \d+ bytes is listed where it does not fit before byte 0, at byte 0\.$/,
+    /an entry of \d+ bytes does not fit between its position and byte 0, at byte 0\.$/,
   ],
   'a workbook whose styles are broken': [
     workbookOf({ ...sound, styles: '<styleSheet><numFmts>' }),
@@ -88,19 +89,19 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
   ],
   'a sheet that ends in a cell': [
     workbookOf({ sheet: `<worksheet><sheetData>${sound.rows}<row r="7"><c r="D7"><v>${CANARY}` }),
-    /a part is cut off\. \(Sheet 1, at row 7, column D or behind it\.\)$/,
+    /a part is cut off\. \(Sheet 1, at row 7, column D or after it\.\)$/,
   ],
   'tags that do not match': [
     withRow(`<row r="9"><c r="A9"><v>1</v></c><c r="AB9"><v>${CANARY}</x></c></row>`),
-    /tags do not match\. \(Sheet 1, at row 9, column (?:A|AB) or behind it\.\)$/,
+    /tags do not match\. \(Sheet 1, at row 9, column (?:A|AB) or after it\.\)$/,
   ],
   'a shared string that is not there': [
     withRow('<row r="3"><c r="C3" t="s"><v>7</v></c></row>'),
-    /shared string that is not there\. \(Sheet 1, at row 3, column C or behind it\.\)$/,
+    /shared string that does not exist\. \(Sheet 1, at row 3, column C or after it\.\)$/,
   ],
   'broken shared strings': [
     workbookOf({ ...sound, strings: `<si><t>a</t></si><si><t>b</t></si><si><t>${CANARY}</x></si>` }),
-    /tags do not match\. \(In its shared strings, at string 3 or behind it\.\)$/,
+    /tags do not match\. \(In its shared strings, at string 3 or after it\.\)$/,
   ],
   'a sheet that is missing': [
     workbookOf({ ...sound, sheetTarget: 'worksheets/none.xml' }),
@@ -113,7 +114,7 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
   'Parquet metadata without end': [
     changed(parquet, -5, () => 1),
     new RegExp(
-      `said to have ${footerBytes + (1 << 24)} bytes, of ${parquet.length - 12} that are there, at byte \\d+\\.$`,
+      `should have ${footerBytes + (1 << 24)} bytes, but the file has only ${parquet.length - 12} bytes for it, at byte \\d+\\.$`,
     ),
   ],
   'a Parquet page that is broken': [changed(parquet, 4, () => 0xff), /in its metadata, at byte 5\.$/],

@@ -20,12 +20,12 @@ export interface AccountDescription {
   readonly active?: boolean;
   /** Default: one key "full" with every scope. */
   readonly keys?: Readonly<Record<string, KeyDescription>>;
-  /** By id; a text is written as YAML. */
+  /** Templates by id; a text is written as YAML. */
   readonly templates?: Readonly<Record<string, object | string>>;
 }
 
 export interface CatalogDescription {
-  /** Beside "wide", which limits nothing that a test could meet. */
+  /** Plans in addition to "wide", whose limits no test reaches. */
   readonly plans?: Readonly<Record<string, object>>;
   readonly accounts: Readonly<Record<string, AccountDescription>>;
   /** Other files by their path: tables, secrets. */
@@ -57,7 +57,7 @@ export function plan(limits: Readonly<Record<string, unknown>> = {}): object {
   };
 }
 
-/** One operation of a Template as it stands in the file. */
+/** One operation of a Template, in the form in which the file contains it. */
 export function step(name: string, parameters: object = {}): object {
   return { op: name, ...parameters };
 }

@@ -17,7 +17,7 @@ export interface RunBody {
   /** Only where the Template rejects rows. */
   readonly rejects?: RunBody['output'];
   readonly error: { code: string; message: string } | null;
-  /** What was read, step by step, without what the file holds. */
+  /** Describes step by step how the file was read, without the content of the file. */
   readonly report: { readonly input: Record<string, unknown> };
 }
 
@@ -78,7 +78,7 @@ export class Client {
     return this.request('GET', path, headers);
   }
 
-  /** One sample of /metrics by its name with labels; NaN when it is not there. */
+  /** One sample of /metrics by its name with labels; NaN if it is missing. */
   async metric(name: string): Promise<number> {
     const { text } = await this.get('/metrics');
     const line = text.split('\n').find((line) => line.startsWith(`${name} `));
@@ -182,8 +182,8 @@ export function rawExchange(
       text += chunk.toString('latin1');
       if (done(text)) socket.destroy();
     });
-    socket.on('error', (trouble: NodeJS.ErrnoException) => {
-      error = trouble.code ?? trouble.message;
+    socket.on('error', (fault: NodeJS.ErrnoException) => {
+      error = fault.code ?? fault.message;
     });
     socket.on('close', () => resolve({ text, error, bytesSent: socket.bytesWritten }));
   });
@@ -197,7 +197,11 @@ export function pause(milliseconds: number): Promise<void> {
  * Asks again every 50 ms until the answer is liked; gives the last answer when `milliseconds` are over, which are many on a
  * busy machine.
  */
-export async function until<T>(ask: () => Promise<T>, liked: (value: T) => boolean, milliseconds = 60_000): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T>,
+  liked: (value: T) => boolean,
+  milliseconds = 240_000,
+): Promise<T> {
   const end = Date.now() + milliseconds;
   let value = await ask();
   while (!liked(value) && Date.now() < end) {

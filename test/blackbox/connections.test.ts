@@ -1,5 +1,5 @@
-// How many connections there may be, in total, of one address, and beside the files that the process may open; and how
-// fast wrong keys are answered.
+// Limits of connections: in total, per address and by open files. Also the rate of responses to wrong keys.
+// With all tests only: attacks and faults of the machine.
 import t, { type Test } from 'tap';
 import { skipBehindBalancer } from '../fixtures/test-stores.ts';
 import { processorClock } from '../processor-clock.ts';
@@ -93,7 +93,7 @@ t.test(
     const now = processorClock(service);
     const before = now();
     const begun = performance.now();
-    // It spins as long as it lasts, so a while must be looked at.
+    // A busy loop would last as long as the shortage, so the test observes the process for a while.
     await pause(2000);
     const share = (now() - before) / (performance.now() - begun);
     t.ok(share < 0.2, `it takes ${Math.round(share * 100)} % of a core`);
@@ -110,12 +110,17 @@ t.test(
     const service = await start(t, { 'memory-budget': '2GiB' }, 256);
     const client = service.client();
     const large = form([file(`id,amount\n${'1,2\n'.repeat(100_000)}`)]);
-    const held = Array.from({ length: 80 }, () => client.hold('pick', large, -1));
-    for (const { answer } of held) answer.catch(() => {});
+    const held: ReturnType<typeof client.hold>[] = [];
+    const hold = (): void => {
+      const upload = client.hold('pick', large, -1);
+      upload.answer.catch(() => {});
+      held.push(upload);
+    };
+    for (let upload = 0; upload < 80; upload += 1) hold();
     const paused = async (): Promise<boolean> => service.events.some(({ event }) => event === 'listening_paused');
     const asks = async (): Promise<boolean> => {
-      // Somebody who waits for a connection that the service cannot take.
-      RawConnection.open(service.port).catch(() => {});
+      // One more upload that waits for a connection which the service cannot take. Some of those before may have been refused.
+      hold();
       return paused();
     };
     t.ok(await until(asks, (is) => is, PATIENCE_MILLISECONDS), 'there are no files left');
@@ -178,7 +183,7 @@ t.test('wrong keys are answered at once at first, then slowly; others are not he
   const lasted = performance.now() - begun;
   // 200 at once, 60 at 20 a second.
   t.ok(lasted > 2000, `260 wrong keys took ${Math.round(lasted)} ms`);
-  // In the queue of the attackers it would be as long as that is; a busy machine makes both longer.
+  // A request in the queue of the attackers would wait as long as they do. A busy machine makes both waits longer.
   t.ok(waited < lasted / 2, `others waited ${Math.round(waited)} of ${Math.round(lasted)} ms at most`);
   await checkLogs(t, service, [service.client().key!]);
 });

@@ -1,5 +1,5 @@
-// What the API promises holds with stores that answer later too: the cases of admission, keys, waiting, quota and the end of
-// a node, each file in a process of its own against a service whose stores are slow.
+// The guarantees of the API also hold with slow stores. Runs the test files on admission, keys, waiting, quota and the
+// end of a node, each in its own process, against a service whose stores respond late.
 // With all tests only: several nodes, Redis and HAProxy.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { sweep } from '../sweep.ts';
 
-/** The first three hold each step of the desk; those behind them take minutes. */
+/** The first three delay each step of the admission store. The later ones take minutes. */
 const FILES = ['idempotency', 'joined', 'limits', 'wait', 'runs', 'outputs', 'operation'];
 const PROGRAM = fileURLToPath(new URL('../fixtures/serve-delayed-stores.js', import.meta.url));
 

@@ -1,4 +1,4 @@
-// The promises that every answer of one kind keeps, checked wherever such an answer is met.
+// Guarantees for all responses of one kind, checked wherever a test receives such a response.
 import type { Test } from 'tap';
 import type { Answer } from './client.ts';
 

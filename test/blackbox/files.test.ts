@@ -1,6 +1,7 @@
 // Faults of the file by themselves, and the order in which the checks of create_run speak when several things are wrong.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
 import { ALL_SCOPES, PICK, plan, step, template } from './catalog-folder.ts';
 import { type Answer, pause } from './client.ts';
 import { expectError, expectRun } from './expect.ts';
@@ -75,7 +76,7 @@ t.test('the message of a malformed file names the line', async (t) => {
   t.match(answer.json['message'], /\b12\b/);
 });
 
-t.test('a row over 16 MiB: MALFORMED_FILE; one below passes', async (t) => {
+t.test('a row over 16 MiB: MALFORMED_FILE; one below passes', { skip: skipUnlessLong }, async (t) => {
   const cell = 'x'.repeat(3_500_000);
   const row = (cells: number): string => `id,amount,a,b,c,d\n1,2${`,${cell}`.repeat(cells)}\n`;
   expectError(t, await acme.upload('pick', [file(row(4).replace(/\n$/, `,${cell}\n`))]), 400, 'MALFORMED_FILE');
@@ -236,6 +237,7 @@ t.test('a parameter behind the file discards what was held and begins again', as
 
 t.test(
   'runs of 600,000 combining marks hold nobody up: each is answered with its Run, not after 30 s without',
+  { skip: skipUnlessLong },
   async (t) => {
     const marks = '\u0301\u0316'.repeat(300_000);
     const inHeader = `a;x${marks}\n1;2\n`;

@@ -1,8 +1,10 @@
 // Files of fixed columns over HTTP, from the command line and from standard input.
+// With all tests only: files of all formats over HTTP.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
 import { template } from './catalog-folder.ts';
 import { expectError, expectRun } from './expect.ts';
 import { field, file } from './multipart.ts';
@@ -62,7 +64,7 @@ t.test('100,000 lines, and one that is too long', async (t) => {
   t.equal(answer.run.rows_written, 100_000);
   const longer = await acme.upload('strict', [file(`${lines}002 2.50CanaryCell\n`)]);
   expectError(t, longer, 400, 'MALFORMED_FILE');
-  t.equal(longer.json['message'], 'Line 100001 holds text behind the last column of input.fixed.');
+  t.equal(longer.json['message'], 'Line 100001 has text after the last column of input.fixed.');
 });
 
 t.test('what is no text is refused', async (t) => {
@@ -70,7 +72,7 @@ t.test('what is no text is refused', async (t) => {
   expectError(t, await acme.upload('plain', [file('\n\n')]), 400, 'MALFORMED_FILE');
 });
 
-t.test('the command line reads the file and standard input', async (t) => {
+t.test('the command line reads the file and standard input', { skip: skipUnlessLong }, async (t) => {
   const run = (args: readonly string[], input?: Buffer): string =>
     execFileSync(process.execPath, ['dist/src/cli.js', 'run', TEMPLATE, ...args], {
       encoding: 'utf8',

@@ -1,4 +1,4 @@
-// What a fleet promises when nodes die or hang, and when Redis does, or the way to it. Each waits for leases to end.
+// Guarantees of a fleet when nodes, Redis or the connection to Redis fail or hang. Each test waits for leases to end.
 // With all tests only: several nodes, Redis and HAProxy.
 import t, { type Test } from 'tap';
 import { Fleet, type FleetOptions } from '../fixtures/fleet.ts';
@@ -15,11 +15,11 @@ const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const LARGE = `id,amount\n${Array.from({ length: 20_000 }, (_, index) => `${index},${index * 3}\n`).join('')}`;
 const HALF = 200;
 const SLOW_PARTS = slowUpload(60_000);
-/** Nodes that have been beside each other for so long are believed when they give others up. */
+/** Nodes that have been members for this time may declare other nodes lost. */
 const STEADY_MILLISECONDS = 11_000;
 /** A node is given up after 10 s, and found within two more heartbeats. */
 const LEASE_MILLISECONDS_MAX = 60_000;
-/** Of a Run of SLOW_PARTS from its begin to its end, on a busy machine. */
+/** Maximum duration of a Run of SLOW_PARTS on a busy machine. */
 const SLOW_MILLISECONDS_MAX = 240_000;
 const PLANS = { two: plan({ runs_in_flight_max: 2, runs_per_period: 50 }) };
 const ACCOUNTS = { acme: { plan: 'two', templates: { pick: PICK, slow: SLOW } }, free: {} };

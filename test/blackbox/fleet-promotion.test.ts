@@ -1,4 +1,5 @@
-// A primary of Redis that dies, and its replica in its place, under an address that follows: nodes go on without a restart.
+// The primary of Redis dies, and its replica is promoted behind the same address: nodes continue without a restart.
+// With all tests only: several nodes, Redis and HAProxy.
 import t from 'tap';
 import { Fleet } from '../fixtures/fleet.ts';
 import { RedisServer, skipWithoutRedis } from '../fixtures/redis-server.ts';
@@ -33,7 +34,7 @@ t.test(
     const made = await one.upload('pick', [file(CSV)], { key: 'before' });
     expectNew(t, made);
     const held = other.hold('pick', [file(CSV)], HALF, { key: 'over' });
-    // The replica has what the nodes have been told.
+    // The replica has everything that was acknowledged to the nodes.
     for (const server of [fleet.redis, replica]) {
       t.equal(
         await until(

@@ -18,7 +18,7 @@ const REFUSED = slowUpload(15_000, '1,"open\n');
 /** For much longer than the drain. */
 const LONG = slowUpload(120_000);
 
-/** Of a client on a busy machine. */
+/** Time limit of a client on a busy machine. */
 const PATIENCE_MILLISECONDS = 300_000;
 
 const startFleet = (t: Test, flags: Record<string, number>): Promise<Fleet> =>

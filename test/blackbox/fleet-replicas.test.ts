@@ -1,4 +1,4 @@
-// Sentinels tell nodes where the primary is, and replicas that are waited for have what a client was told.
+// Sentinels report the primary to nodes, and replicas have stored what was acknowledged to clients.
 // With all tests only: several nodes, Redis and HAProxy.
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -50,7 +50,7 @@ t.test('nodes ask sentinels for the primary, and follow it', { skip }, async (t)
     {
       redisFlags: async (port) => {
         sentinel = await RedisSentinel.open(t, port);
-        // One of them is not there: the others are asked.
+        // The first sentinel does not exist, so the node asks the other one.
         return { redis: `redis://${PRIMARY}/0`, 'redis-sentinels': `127.0.0.1:9,127.0.0.1:${sentinel.port}` };
       },
     },
@@ -85,7 +85,7 @@ t.test('nodes ask sentinels for the primary, and follow it', { skip }, async (t)
   await expectRole(t, fleet.redis, 'slave');
   await sentinel!.promote();
   await expectRole(t, fleet.redis, 'master');
-  // When it is told that there is another one: what was written to it before may be lost.
+  // The old primary becomes a replica when it learns of the new one. Earlier writes to it may be lost.
   await expectRole(t, replica, 'slave');
   const after = await onceServed(() => one.upload('pick', [file(CSV)], { key: 'after' }));
   expectNew(t, after);
@@ -107,7 +107,7 @@ t.test('sentinels that do not know the name, or are not there, are told at the s
   }
 });
 
-/** What was sent while the replica slept: the client may not be told that it is done. */
+/** Sends an upload while the replica sleeps, and expects that it is not acknowledged. */
 async function expectNotAcknowledged(t: Test, client: Client, key: string): Promise<void> {
   const answer = await client.upload('pick', [file(CSV)], { key });
   expectError(t, answer, 503, 'SERVER_BUSY');
@@ -150,7 +150,7 @@ t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
   const repeated = await onceServed(() => other.upload('pick', [file(CSV)], { key: 'asleep' }));
   t.equal(repeated.run.status, 'succeeded');
 
-  // An upload that is done when nobody has it yet is done where the replica has become the primary.
+  // Every acknowledged Run exists after the replica has become the primary.
   await fleet.redis.kill();
   t.equal(await replica.command('REPLICAOF', 'NO', 'ONE'), '+OK');
   for (const { answer } of answers) {
@@ -160,7 +160,7 @@ t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
 });
 
 t.test('an end that replicas do not have in time may be recorded: its output stays', { skip }, async (t) => {
-  // The end is asked for as long as a Run may take.
+  // The node repeats the recording of the end for as long as a Run may take.
   const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 8_000, 'wait-ms': 30_000 };
   const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { flags });
   const replica = await replicaOf(t, fleet.redis);

@@ -51,7 +51,7 @@ t.test(
       t.equal(await node.exited(), 0);
       node.program = [OTHER_BUILD];
       await node.start();
-      // The balancer has seen that it is there.
+      // The balancer has detected the node.
       await pause(4000);
     }
     isOver = true;
@@ -97,7 +97,10 @@ t.test(
   async (t) => {
     const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { nodes: 1 });
     const options = { program: [OTHER_BUILD], environment: { OTHER_FORMAT: '2' } };
-    await t.rejects(fleet.add({}, options), /Redis holds format 1, and this version of the program knows 2 alone/);
+    await t.rejects(
+      fleet.add({}, options),
+      /Redis contains data of format 1, and this version of the program supports only format 2/,
+    );
     expectNew(t, await fleet.client(0).upload('pick', [file(CSV)]));
   },
 );

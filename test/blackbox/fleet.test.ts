@@ -1,4 +1,5 @@
-// Nodes that share a Redis: what one of them makes, the others know, and what is counted is counted once.
+// Nodes that share a Redis: Runs of one node are visible to all nodes, and usage is counted once.
+// With all tests only: several nodes, Redis and HAProxy.
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { Fleet } from '../fixtures/fleet.ts';
@@ -14,9 +15,9 @@ const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const OTHER = 'id,amount,CanaryColumn\n001,1.51,CanaryCell\n';
 const OUTPUT = 'id,total\n001,1.50\n';
 const HALF = 200;
-/** Of the account whose quota is used up from all nodes. */
-const QUOTA = sweep({ short: 60, long: 1000 });
-/** Above --redis-output-bytes: its output lies in the folder. */
+/** Quota of the account whose Runs come from all nodes. */
+const QUOTA = sweep({ short: 15, long: 1000 });
+/** Larger than --redis-output-bytes, so its output is stored in the folder. */
 const LARGE = `id,amount\n${Array.from({ length: 20_000 }, (_, index) => `${index},${index * 3}\n`).join('')}`;
 
 const PLANS = {

@@ -1,5 +1,5 @@
-// A catalog that somebody writes to do harm, or without a pause, while the service runs: it goes on answering, what takes
-// rights away comes first, and what has vanished is not taken for empty.
+// A hostile catalog, or one that changes without a pause, while the service runs: the service continues to respond,
+// revoked access takes effect first, and a vanished catalog is not treated as empty.
 // With all tests only: faults that are waited for by the clock.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

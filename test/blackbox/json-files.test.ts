@@ -1,7 +1,9 @@
 // JSON and NDJSON as uploads: every form of them, compressed and in other encodings, as they come and whole; and hostile ones.
+// With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { processorClock } from '../processor-clock.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { plan, step, template } from './catalog-folder.ts';
 import type { Answer } from './client.ts';
 import { expectError, expectRun } from './expect.ts';
@@ -10,7 +12,7 @@ import { checkLogs, startService } from './service.ts';
 
 const MIB = 1024 * 1024;
 
-/** What a hostile file may cost, of a processor. */
+/** Maximum processor time for a hostile file. */
 const HOSTILE_MILLISECONDS_MAX = 2_000;
 
 const PICKED = { input: { columns: [{ name: 'id' }, { name: 'amount' }], other_columns: 'drop' } };
@@ -97,19 +99,19 @@ t.test('broken ones are refused with line and column, and nothing of them', asyn
     ['{"id":1}\n{"id":CanaryCell}', 'Line 2, column 7'],
     ['[{"id":1},\n{"id":2}', 'Line 2, column 9'],
     [`${'{"id":1,"amount":2}\n'.repeat(50_000)}{"id":1,"Canary`, 'Line 50001, column 16'],
-    ['{"a":[{"Canary":1}],"b":[{"Canary":2}]}', 'members 1 and 2'],
+    ['{"a":[{"Canary":1}],"b":[{"Canary":2}]}', 'member 1 (list of objects), member 2 (list of objects)'],
   ];
   for (const [content, place] of broken) {
     for (const name of ['all', 'drop']) {
       const answer = await acme.upload(name, [file(content)]);
       expectError(t, answer, 400, 'MALFORMED_FILE');
-      t.match(answer.json['message'], place);
+      t.ok(String(answer.json['message']).includes(place), place);
       t.notMatch(answer.text, /Canary/);
     }
   }
 });
 
-t.test('hostile ones get their answer in time', async (t) => {
+t.test('hostile ones get their answer in time', { skip: skipUnlessLong }, async (t) => {
   const keys = Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join(',');
   const files: Readonly<Record<string, string>> = {
     'a million lists in each other': '['.repeat(1_000_000),

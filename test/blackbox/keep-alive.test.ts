@@ -1,5 +1,6 @@
 // One connection, many requests: whatever a request's answer, framing and packets, it is answered, and then the next
 // request on the connection is, or the answer said `Connection: close` and the connection is closed.
+// With all tests only: attacks and faults of the machine.
 
 import t from 'tap';
 import { skipBehindBalancer } from '../fixtures/test-stores.ts';
@@ -11,7 +12,7 @@ import { RawConnection } from './raw-connection.ts';
 import { checkLogs, startService } from './service.ts';
 import { SLOW, slowUpload } from './slow-run.ts';
 
-/** A connection that nobody reads is closed by the HTTP library after 8 to 12 s: an answer by then is not prompt. */
+/** The HTTP library closes an unread connection after 8 to 12 s, so a response that takes as long is not prompt. */
 const PROMPT_MILLISECONDS = 5_000;
 
 /** Until what must come has come, on a busy machine. */
@@ -80,7 +81,7 @@ interface Sending {
   /** Where head and body are cut into packets, as shares of them; without any they come together in one. */
   readonly headCuts: readonly number[];
   readonly bodyCuts: readonly number[];
-  /** The body comes when the answer is there, where the answer does not wait for it. */
+  /** True if the body is sent after the response, where the response does not wait for the body. */
   readonly late: boolean;
 }
 
@@ -156,7 +157,7 @@ async function checkSendings(sendings: readonly Sending[]): Promise<number> {
 const whole = { headCuts: [], bodyCuts: [], late: false };
 
 t.before(async () => {
-  // What the plan's rate allows.
+  // Number of requests that the plan's rate allows.
   await service.client('rated').upload('pick', [file('id,amount\n1,2\n')]);
 });
 

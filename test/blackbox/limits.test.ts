@@ -1,6 +1,7 @@
 // Quota with its durable ledger, request rates, Runs in flight.
 import t from 'tap';
 import { skipOnRedis } from '../fixtures/test-stores.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { ALL_SCOPES, PICK, plan, template } from './catalog-folder.ts';
 import { type Answer, type Client, pause, until } from './client.ts';
 import { expectError, expectNew, expectRun } from './expect.ts';
@@ -207,40 +208,48 @@ t.test('429 of get_run comes before its 404, HEAD counts', async (t) => {
   expectError(t, await client.get('/api/v1/runs/unknown'), 429, 'RATE_LIMITED');
 });
 
-t.test('kill -9: committed charges stay, reserved ones go, Runs are lost', { skip: skipOnRedis }, async (t) => {
-  const client = service.client('ledger');
-  const lost = await upload(service.client('free'));
-  const free = service.client('free');
-  const held = await service.letIn(() => [hold(free, 'a'), hold(free, 'b')], { account: 'free', uploads: 2 });
-  await service.crash();
-  for (const one of held) one.vanish();
-  expectError(t, await service.client('free').get(`/api/v1/runs/${lost.run.id}`), 404, 'RUN_NOT_FOUND');
-  expectError(t, await service.client('free').get(`/api/v1/runs/${lost.run.id}/output`), 404, 'RUN_NOT_FOUND');
-  const refused = await upload(service.client('ledger'));
-  expectError(t, refused, 402, 'EXPORT_LIMIT_REACHED');
-  t.match(refused.json, { quota: { used: 2, limit: 2 } });
-  t.not(client.port, service.client('ledger').port, 'is another start');
-});
+t.test(
+  'kill -9: committed charges stay, reserved ones go, Runs are lost',
+  { skip: skipOnRedis || skipUnlessLong },
+  async (t) => {
+    const client = service.client('ledger');
+    const lost = await upload(service.client('free'));
+    const free = service.client('free');
+    const held = await service.letIn(() => [hold(free, 'a'), hold(free, 'b')], { account: 'free', uploads: 2 });
+    await service.crash();
+    for (const one of held) one.vanish();
+    expectError(t, await service.client('free').get(`/api/v1/runs/${lost.run.id}`), 404, 'RUN_NOT_FOUND');
+    expectError(t, await service.client('free').get(`/api/v1/runs/${lost.run.id}/output`), 404, 'RUN_NOT_FOUND');
+    const refused = await upload(service.client('ledger'));
+    expectError(t, refused, 402, 'EXPORT_LIMIT_REACHED');
+    t.match(refused.json, { quota: { used: 2, limit: 2 } });
+    t.not(client.port, service.client('ledger').port, 'is another start');
+  },
+);
 
-t.test('kill -9 in an upload: the reservation is gone after the start', { skip: skipOnRedis }, async (t) => {
-  service.catalog.writeAccount('half', { plan: 'two' });
-  service.catalog.writeTemplate('half', 'pick', PICK);
-  service.signal('SIGHUP');
-  await until(
-    () => upload(service.client('half'), 'one'),
-    ({ status }) => status === 201,
-  );
-  const held = await service.letIn(() => hold(service.client('half'), 'two'), { account: 'half' });
-  await service.crash();
-  held.vanish();
-  expectNew(t, await upload(service.client('half')));
-  const refused = await upload(service.client('half'));
-  t.match(refused.json, { error: 'EXPORT_LIMIT_REACHED', quota: { used: 2, limit: 2 } });
-});
+t.test(
+  'kill -9 in an upload: the reservation is gone after the start',
+  { skip: skipOnRedis || skipUnlessLong },
+  async (t) => {
+    service.catalog.writeAccount('half', { plan: 'two' });
+    service.catalog.writeTemplate('half', 'pick', PICK);
+    service.signal('SIGHUP');
+    await until(
+      () => upload(service.client('half'), 'one'),
+      ({ status }) => status === 201,
+    );
+    const held = await service.letIn(() => hold(service.client('half'), 'two'), { account: 'half' });
+    await service.crash();
+    held.vanish();
+    expectNew(t, await upload(service.client('half')));
+    const refused = await upload(service.client('half'));
+    t.match(refused.json, { error: 'EXPORT_LIMIT_REACHED', quota: { used: 2, limit: 2 } });
+  },
+);
 
 t.test(
   'a request that is repeated after a restart makes a Run that is not charged again',
-  { skip: skipOnRedis },
+  { skip: skipOnRedis || skipUnlessLong },
   async (t) => {
     service.catalog.writeAccount('again', { plan: 'two' });
     service.catalog.writeTemplate('again', 'pick', PICK);

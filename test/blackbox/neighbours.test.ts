@@ -1,4 +1,5 @@
 // Small Runs of one account beside Runs of another that would hold the service's only thread for hours.
+// With all tests only: attacks and faults of the machine.
 import t from 'tap';
 import { processorClock } from '../processor-clock.ts';
 import { step, template } from './catalog-folder.ts';
@@ -9,7 +10,7 @@ import { startService } from './service.ts';
 
 const SMALL_RUNS = 40;
 
-/** What the large Runs may work while a small one waits, on all cores; one that held its thread would do so for ever. */
+/** Maximum processor time of the large Runs while a small Run waits, on all cores. A Run that never paused would exceed it. */
 const WORK_MILLISECONDS_MAX = 1500;
 
 const many = <T>(count: number, one: (index: number) => T): T[] =>

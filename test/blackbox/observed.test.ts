@@ -1,10 +1,11 @@
-// What the operator sees of a node: metrics at the first scrape, `accounts --ops` that reads them, log lines, and how the
-// node tells that it is not ready or that its catalog was refused.
+// Observation of a node by its operator: metrics at the first scrape, `accounts --ops` which reads them, log lines,
+// readiness and refused catalogs.
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { skipBehindBalancer } from '../fixtures/test-stores.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { ALL_SCOPES, type CatalogDescription, plan } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
 import { expectError, expectNew } from './expect.ts';
@@ -34,7 +35,7 @@ async function requestLine(service: Service, id: string): Promise<Record<string,
   );
 }
 
-t.test('the first scrape has the quotas, and so has each of several at once', async (t) => {
+t.test('the first scrape has the quotas, and so has each of several at once', { skip: skipUnlessLong }, async (t) => {
   const service = await startService(t, catalog);
   const { status, stdout } = spawnSync(process.execPath, [COMMAND, 'accounts', '--ops', service.url], {
     encoding: 'utf8',
@@ -53,6 +54,7 @@ t.test('the first scrape has the quotas, and so has each of several at once', as
 
 t.test(
   'the line of a request names account, key, operation and Template, and nothing that a client made up',
+  { skip: skipUnlessLong },
   async (t) => {
     const service = await startService(t, catalog);
     const client = service.client();
@@ -96,7 +98,7 @@ t.test(
 
 const hasOwn = skipBehindBalancer('each node has a disk of its own');
 const isProbed = skipBehindBalancer('its own checks are such lines too');
-t.test('health checks and scrapes are lines of the level debug', { skip: isProbed }, async (t) => {
+t.test('health checks and scrapes are lines of the level debug', { skip: isProbed || skipUnlessLong }, async (t) => {
   for (const [level, lines] of [
     ['info', 0],
     ['debug', 3],
@@ -133,7 +135,7 @@ t.test('a change of readiness is logged once, though nobody asks, and is a metri
   t.equal(changes().length, 2, 'the drain is no line of these');
 });
 
-t.test('a refused catalog is a metric until a sound one is in force', async (t) => {
+t.test('a refused catalog is a metric until a sound one is in force', { skip: skipUnlessLong }, async (t) => {
   const service = await startService(t, catalog);
   const inForce = (wanted: number) =>
     until(

@@ -94,6 +94,23 @@ t.test('each answer in JSON has examples that keep its schema', async (t) => {
       }
     }
   }
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { responses }] of Object.entries(methods)) {
+      for (const [status, { content }] of Object.entries(responses)) {
+        const media = content?.['application/json'];
+        const { allOf } = (media?.schema ?? {}) as {
+          allOf?: readonly { properties?: { error?: { enum: string[] } } }[];
+        };
+        const codes = allOf?.flatMap(({ properties }) => properties?.error?.enum ?? []);
+        if (codes === undefined) continue;
+        t.strictSame(
+          Object.keys(media?.examples ?? {}),
+          codes,
+          `${method} ${path} ${status}: an example for each code`,
+        );
+      }
+    }
+  }
   t.ok(examples > 40, `${examples} examples`);
   for (const status of [200, 201, 202, 402, 422]) t.ok(mediaOf(RUNS, 'post', status).examples, String(status));
 });

@@ -1,4 +1,4 @@
-// How the node is operated: drain, budget, disk floor, flags, and refused clients that go on sending.
+// Operation of a node: drain, budget, disk floor, flags, and refused clients that continue to send.
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import http from 'node:http';
@@ -6,6 +6,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { skipBehindBalancer, skipOnRedis } from '../fixtures/test-stores.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
 import { Client, pause, rawExchange, until } from './client.ts';
 import { expectError, expectNew, expectReplay, expectRun } from './expect.ts';
@@ -74,7 +75,7 @@ t.test(
 const LONG_CSV = `id,amount\n${`1,${'x'.repeat(1000)}\n`.repeat(40_000)}`;
 const LONG_OUTPUT_BYTES = 'id,total\n'.length + 40_000 * '1,\n'.length + 40_000_000;
 
-t.test('a download that runs has the time of the drain, and not more', async (t) => {
+t.test('a download that runs has the time of the drain, and not more', { skip: skipUnlessLong }, async (t) => {
   for (const [drain, waits] of [
     [20_000, true],
     [300, false],
@@ -120,7 +121,7 @@ t.test('below the floor of free disk: create_run 503, not ready, reading goes on
 const hasOwn = skipBehindBalancer('each node has a budget of its own');
 t.test(
   'the memory budget: 503 when the reservation does not fit, replays pass, all of it comes back',
-  { skip: hasOwn },
+  { skip: hasOwn || skipUnlessLong },
   async (t) => {
     const service = await startService(t, catalog, { 'memory-budget': '256MiB' });
     const client = service.client();
@@ -146,7 +147,7 @@ t.test(
   },
 );
 
-t.test('a refused client that goes on sending gets its answer and no reset', async (t) => {
+t.test('a refused client that goes on sending gets its answer and no reset', { skip: skipUnlessLong }, async (t) => {
   const service = await startService(t, catalog);
   const client = service.client();
   const length = 12_000_000;
@@ -214,16 +215,20 @@ t.test('without --ops-port health is on the API port, and metrics are only when 
   expectError(t, await service.client().get('/metrics'), 404, 'NOT_FOUND');
 });
 
-t.test('a second process on the same data folder exits 2 and names it; the first goes on', async (t) => {
-  const service = await startService(t, catalog);
-  const second = service.beside();
-  const [status, output] = await finish(second);
-  t.equal(status, 2);
-  t.ok(output.includes(service.dataFolder), 'names the folder');
-  expectNew(t, await service.client().upload('pick', [file(CSV)]));
-});
+t.test(
+  'a second process on the same data folder exits 2 and names it; the first goes on',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const service = await startService(t, catalog);
+    const second = service.beside();
+    const [status, output] = await finish(second);
+    t.equal(status, 2);
+    t.ok(output.includes(service.dataFolder), 'names the folder');
+    expectNew(t, await service.client().upload('pick', [file(CSV)]));
+  },
+);
 
-t.test('SIGHUP while the node starts does not end it', async (t) => {
+t.test('SIGHUP while the node starts does not end it', { skip: skipUnlessLong }, async (t) => {
   const service = new Service(catalog);
   t.teardown(() => service.remove());
   const started = service.start();
@@ -236,26 +241,30 @@ t.test('SIGHUP while the node starts does not end it', async (t) => {
   t.equal((await service.client().get('/livez')).status, 200);
 });
 
-t.test('a port or a data folder that cannot be had: status 1, one line that says what, no stack', async (t) => {
-  const service = await startService(t, catalog);
-  const taken = new Service(catalog, { port: service.port });
-  t.teardown(() => taken.remove());
-  const broken = new Service(catalog);
-  t.teardown(() => broken.remove());
-  mkdirSync(join(broken.dataFolder, 'ledger/LOCK'), { recursive: true });
-  for (const [other, place, reason] of [
-    [taken, `127.0.0.1:${service.port}`, /the port is taken/],
-    [broken, join(broken.dataFolder, 'ledger'), /Is a directory/],
-  ] as const) {
-    const [status, output] = await finish(other.beside());
-    t.equal(status, 1);
-    const lines = output.split('\n').filter((line) => line !== '' && !line.includes('"event":"catalog_loaded"'));
-    t.equal(lines.length, 1, output);
-    t.match(lines[0], /^template-run serve: /);
-    t.ok(lines[0]?.includes(place), output);
-    t.match(lines[0], reason);
-  }
-});
+t.test(
+  'a port or a data folder that cannot be had: status 1, one line that says what, no stack',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const service = await startService(t, catalog);
+    const taken = new Service(catalog, { port: service.port });
+    t.teardown(() => taken.remove());
+    const broken = new Service(catalog);
+    t.teardown(() => broken.remove());
+    mkdirSync(join(broken.dataFolder, 'ledger/LOCK'), { recursive: true });
+    for (const [other, place, reason] of [
+      [taken, `127.0.0.1:${service.port}`, /the port is in use/],
+      [broken, join(broken.dataFolder, 'ledger'), /Is a directory/],
+    ] as const) {
+      const [status, output] = await finish(other.beside());
+      t.equal(status, 1);
+      const lines = output.split('\n').filter((line) => line !== '' && !line.includes('"event":"catalog_loaded"'));
+      t.equal(lines.length, 1, output);
+      t.match(lines[0], /^template-run serve: /);
+      t.ok(lines[0]?.includes(place), output);
+      t.match(lines[0], reason);
+    }
+  },
+);
 
 for (const [what, flags] of Object.entries<Flags>({
   'a budget below one reservation': { 'memory-budget': 1000 },
@@ -279,7 +288,7 @@ t.test('a broken catalog is refused at start and its problems are named', async 
   await t.rejects(service.start(), /did not start[\s\S]*pick\.json/);
 });
 
-t.test('flags are also environment variables', async (t) => {
+t.test('flags are also environment variables', { skip: skipUnlessLong }, async (t) => {
   const service = new Service(catalog, {}, { TEMPLATE_RUN_BASE_URL: 'https://env.example.test' });
   t.teardown(() => service.remove());
   await service.start();

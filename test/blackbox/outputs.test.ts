@@ -1,4 +1,4 @@
-// What a Run writes: the operations of the first version, the formats in and out, byte for byte.
+// Outputs of Runs, byte for byte: the operations of the first version, and the input and output formats.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { zipOf } from '../workers/input/xlsx/zip-writer.ts';
@@ -12,7 +12,7 @@ const as = (format: string, rest: object = {}): object => template([], { output:
 const one = (name: string, parameters: object): object => template([step(name, parameters)]);
 const ALIASES = { columns: [{ name: 'amount', match: ['Betrag', { pattern: '^Umsatz \\((EUR|USD)\\)$' }] }] };
 
-/** Template, upload, output: each is a case of its own. */
+/** Template, upload and output of each case. */
 const CASES: Record<string, [object, string | Buffer, string]> = {
   'no operation: cells come out as they went in': [
     as('csv'),

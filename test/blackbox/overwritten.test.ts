@@ -1,5 +1,6 @@
 // Large uploads one after the other and beside each other: each is written over the spool file of one before, and none may
 // ever show in another's output. Nothing stays behind once they end.
+// With all tests only: attacks and faults of the machine.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -15,7 +16,7 @@ const UPLOADS_PER_LANE = 12;
 /** From just above what stays in memory to ten times that. */
 const ROWS = [11_000, 100_000, 25_000, 60_000];
 
-/** Every cell names its upload; both a comma and a bar stand in every line. */
+/** Every cell names its upload, and every line contains a comma and a bar. */
 function csv(lane: number, index: number): string {
   const rows = ROWS[(lane + index) % ROWS.length]!;
   return `id,x|text\n${`${lane}${index % 10},Canary|lane ${lane} upload ${index}\n`.repeat(rows)}`;

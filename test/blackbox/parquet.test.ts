@@ -1,9 +1,11 @@
 // Parquet over HTTP: in and out, what is read of it, what is refused, and that it stays within the node's memory.
+// With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import t, { type Test } from 'tap';
 import { processorClock } from '../processor-clock.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { FLAT, flatFile, nestedFile, ROWS } from '../workers/input/parquet/sample-files.ts';
 import { plan, step, template } from './catalog-folder.ts';
 import type { Answer } from './client.ts';
@@ -128,7 +130,7 @@ t.test('metadata that lies of lengths and rows', async (t) => {
   t.ok((now() - started) / uploads < 2000, 'each within 2 s of a processor');
 });
 
-t.test('a page that does not fit a Run is a clear 413', async (t) => {
+t.test('a page that does not fit a Run is a clear 413', { skip: skipUnlessLong }, async (t) => {
   // One page of 80 MB that says so: nothing of it is inflated.
   const line = 'x'.repeat(1_000_000);
   const data = Array.from({ length: 80 }, (_, row) => `${row}${line}`);

@@ -27,8 +27,8 @@ export class RawConnection {
       this.#text += chunk.toString('latin1');
       this.#wake();
     });
-    socket.on('error', (trouble: NodeJS.ErrnoException) => {
-      this.error = trouble.code ?? trouble.message;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.error = error.code ?? error.message;
     });
     socket.on('close', () => {
       this.#closed = true;
@@ -49,7 +49,7 @@ export class RawConnection {
     return this.#closed;
   }
 
-  /** What has come and was not taken as an answer. */
+  /** Received bytes that were not part of a response. */
   get unread(): string {
     return this.#text;
   }
@@ -72,7 +72,7 @@ export class RawConnection {
     return answer;
   }
 
-  /** Whether the service closes the connection in time. */
+  /** Resolves to true if the service closes the connection in time. */
   async closed(milliseconds: number): Promise<boolean> {
     const end = performance.now() + milliseconds;
     while (!this.#closed && performance.now() < end) await this.#change(end);

@@ -1,5 +1,6 @@
-// What a file is, by its content and whatever its name: types that are refused with what to send instead, compressed files,
-// and those that inflate to more than they may.
+// File types are detected by content, regardless of the name: refused types with a suggested alternative, compressed
+// files, and files that decompress to more than allowed.
+// With all tests only: files of all formats over HTTP.
 
 import * as zlib from 'node:zlib';
 import { gzipSync } from 'node:zlib';

@@ -1,8 +1,10 @@
-// Rows that a Template rejects: a second file of the Run, with a download of its own, by the service and by `run`.
+// Rows that a Template rejects: a second file of the Run, with a separate download, by the service and by `run`.
+// With all tests only: files of all formats over HTTP.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
 import { ALL_SCOPES, step, template } from './catalog-folder.ts';
 import { expectError, expectRun } from './expect.ts';
 import { file } from './multipart.ts';
@@ -54,7 +56,7 @@ t.test('a Template that rejects nothing has no such file', async (t) => {
   expectError(t, await acme.get(`/api/v1/runs/${run.id}/rejects`), 404, 'RUN_NOT_FOUND');
 });
 
-t.test('run --rejects', async (t) => {
+t.test('run --rejects', { skip: skipUnlessLong }, async (t) => {
   const folder = t.testdir({
     'apart.json': JSON.stringify(parse('reject')),
     'rows.csv': ROWS,
@@ -80,7 +82,7 @@ t.test('run --rejects', async (t) => {
   const same = await run(at('rows.csv'), '-o', at('both.csv'), '--rejects', at('both.csv'));
   t.match(same, { status: 2, stderr: 'would both be written' });
   t.notOk(existsSync(at('both.csv')));
-  t.match(await run(at('rows.csv'), '--rejects', at('rows.csv')), { status: 2, stderr: 'not written over' });
+  t.match(await run(at('rows.csv'), '--rejects', at('rows.csv')), { status: 2, stderr: 'is not overwritten' });
 });
 
 t.test('logs', (t) => checkLogs(t, service));

@@ -3,14 +3,17 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import type { Readable } from 'node:stream';
 import { until } from './client.ts';
 
-/** A start takes well under a second; a minute is for a machine that is busy with other things. */
-const START_MILLISECONDS_MAX = 60_000;
+/** A start takes well under a second, on a very busy machine a minute. */
+const START_MILLISECONDS_MAX = 180_000;
+
+/** The exit status, or the signal that ended the process; null if no process was started. */
+export type ExitStatus = number | NodeJS.Signals | null;
 
 export interface ProcessStart {
-  /** What Node is started with. */
+  /** Arguments for Node. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** How many files it may have open; null = as many as this one. */
+  /** Maximum number of open files of the process; null: the limit of this process. */
   readonly filesMax: number | null;
 }
 
@@ -19,7 +22,7 @@ export function spawnService(
   output: 'pipe' | number = 'pipe',
 ): ChildProcess {
   // Without the test runner's own modules, which would be loaded into each thread: 180 MiB on Node 22. The runner adds
-  // them to the environment of each child, so that they are taken off behind it; `env` becomes the service.
+  // them to the environment of each child, so `env` removes them and then becomes the service.
   const command = ['env', '-u', 'NODE_OPTIONS', process.execPath, ...words];
   const limit = filesMax === null ? '' : `ulimit -n ${filesMax}; `;
   return spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
@@ -30,12 +33,12 @@ export function spawnService(
 
 /** May be started again when it has ended. */
 export class ServedProcess {
-  /** Of standard output and standard error, over all starts. */
+  /** Lines of standard output and standard error, of all starts. */
   output = '';
   errors = '';
   port = 0;
   #process: ChildProcess | null = null;
-  #exit: Promise<number | null> = Promise.resolve(null);
+  #exit: Promise<ExitStatus> = Promise.resolve(null);
 
   /** For what the system knows of it. */
   get pid(): number {
@@ -55,9 +58,9 @@ export class ServedProcess {
     });
     let ended = false;
     this.#exit = new Promise((resolve) => {
-      child.on('exit', (code) => {
+      child.on('exit', (code, signal) => {
         ended = true;
-        resolve(code);
+        resolve(code ?? signal);
       });
     });
     const isListening = (line: string): boolean => /"event":\s*"listening"/.test(line);
@@ -72,8 +75,7 @@ export class ServedProcess {
     this.#process?.kill(name);
   }
 
-  /** The exit status, null when a signal ended the process. */
-  exited(): Promise<number | null> {
+  exited(): Promise<ExitStatus> {
     return this.#exit;
   }
 }

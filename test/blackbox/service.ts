@@ -13,25 +13,29 @@ import { isBalanced, isOnRedis, leaveRedis, redisFlags } from '../fixtures/test-
 import { type CatalogDescription, CatalogFolder } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
 import { CANARY } from './multipart.ts';
-import { type ProcessStart, ServedProcess, spawnService } from './served-process.ts';
+import { type ExitStatus, type ProcessStart, ServedProcess, spawnService } from './served-process.ts';
 
 export const COMMAND = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
-/** What services are started from unless a test says otherwise: `serve`, or a fixture that serves with other stores. */
+/** Default program of a service: `serve`, or a fixture that serves with other stores. */
 const PROGRAM = process.env['SERVE_PROGRAM'] === undefined ? [COMMAND, 'serve'] : [process.env['SERVE_PROGRAM']];
 /**
  * tap ends a file after 30 s; on a busy machine some of these take longer, and several nodes and a balancer longer still. A
  * file that needs more has said so before.
  */
 const FILE_MILLISECONDS_MIN = isBalanced ? 600_000 : 240_000;
-const END_MILLISECONDS_MAX = 5_000;
+/**
+ * The default of `--drain-ms`. Ten seconds after this time, a node ends by force, which ends it by a signal if its threads still run.
+ * A busy machine needs seconds to end them. Without work, a node ends at once.
+ */
+const DRAIN_MILLISECONDS = 10_000;
 /** With Redis a port is chosen before, and another process may take it meanwhile. */
 const STARTS_MAX = 5;
-/** Behind a balancer. */
+/** Number of nodes that share a balancer. */
 const NODES = 2;
 
 export type Flags = Readonly<Record<string, string | number>>;
 
-/** What all nodes tell of the same thing is not added up. */
+/** Metrics that all nodes report about the same thing, which must not be added up. */
 const SHARED_METRICS: readonly (readonly [RegExp, (...values: number[]) => number])[] = [
   [/^template_run_quota_/, Math.max],
   [/^template_run_(?:ready|catalog_in_force)$/, Math.min],
@@ -47,11 +51,11 @@ export class Service {
   readonly #nodes: ServedProcess[];
   #balancer: Balancer | null = null;
   readonly nodeCount: number;
-  /** Of the next process: what Node is started with before the flags of `serve`. */
+  /** Arguments of Node for the next process, before the flags of `serve`. */
   program: readonly string[];
-  /** By which clients reach it. */
+  /** Port that clients use. */
   port = 0;
-  /** Of the next process: how many files it may have open; null = as many as this one. */
+  /** Maximum number of open files of the next process; null: the limit of this process. */
   filesMax: number | null = null;
 
   constructor(
@@ -63,7 +67,7 @@ export class Service {
     this.#environment = environment;
     this.program = program;
     this.#folder = mkdtempSync(join(tmpdir(), 'template-run-black-box-'));
-    this.#flags = { workers: 1, 'drain-ms': 500, 'metrics-on-api-port': 'yes', ...flags };
+    this.#flags = { workers: 1, 'drain-ms': DRAIN_MILLISECONDS, 'metrics-on-api-port': 'yes', ...flags };
     this.nodeCount = isBalanced && !('redis' in flags) ? NODES : 1;
     this.#nodes = Array.from({ length: this.nodeCount }, () => new ServedProcess());
     this.catalog = new CatalogFolder(join(this.#folder, 'catalog'), description);
@@ -87,7 +91,7 @@ export class Service {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** One sample of /metrics by its name with labels, of all nodes; NaN when it is not there. */
+  /** One sample of /metrics by its name with labels, of all nodes; NaN if it is missing. */
   async metric(name: string): Promise<number> {
     const values = await Promise.all(this.#nodes.map(({ port }) => new Client(port).metric(name)));
     const known = values.filter((value) => !Number.isNaN(value));
@@ -126,7 +130,7 @@ export class Service {
     return new Client(this.port, this.catalog.key(account, key));
   }
 
-  /** As `until`, asked of each node by itself, such as for a catalog, which each reads when it finds the time. */
+  /** Same as `until` for each node separately, for example for a catalog, which each node reads at its own time. */
   async untilEverywhere<T>(
     account: string,
     ask: (client: Client) => Promise<T>,
@@ -137,7 +141,7 @@ export class Service {
     return values.find((value) => !liked(value)) ?? values[0]!;
   }
 
-  /** Of the first node. */
+  /** Data folder of the first node. */
   get dataFolder(): string {
     return this.#dataFolder(0);
   }
@@ -198,12 +202,12 @@ export class Service {
     this.port = port;
   }
 
-  /** A service with Redis has to be told what its clients call it. */
+  /** A service with Redis needs a flag for the URL that its clients use. */
   #baseUrl(port: number): Flags {
     return 'TEMPLATE_RUN_BASE_URL' in this.#environment ? {} : { 'base-url': `http://127.0.0.1:${port}` };
   }
 
-  /** Of the running process; for what the system knows of it. */
+  /** Id of the running process, for reading its state from the system. */
   get pid(): number {
     return this.#nodes[0]!.pid;
   }
@@ -212,17 +216,15 @@ export class Service {
     for (const node of this.#nodes) node.signal(name);
   }
 
-  /** The exit status, null when a signal ended the process; of several nodes one that is not 0. */
-  async exited(): Promise<number | null> {
+  /** With several nodes: the first exit status that is not 0. */
+  async exited(): Promise<ExitStatus> {
     const statuses = await Promise.all(this.#nodes.map((node) => node.exited()));
-    const [trouble = 0] = statuses.filter((status) => status !== 0);
-    return trouble;
+    const [firstFailure = 0] = statuses.filter((status) => status !== 0);
+    return firstFailure;
   }
 
   /** kill -9 and start again on the same folders. */
   async crash(): Promise<void> {
-    this.signal('SIGKILL');
-    await this.exited();
     await this.#end();
     await this.start();
   }
@@ -235,11 +237,8 @@ export class Service {
   }
 
   async #end(): Promise<void> {
-    this.signal('SIGTERM');
-    // A timer that is left would keep the test's process for as long.
-    const killing = setTimeout(() => this.signal('SIGKILL'), END_MILLISECONDS_MAX);
+    this.signal('SIGKILL');
     await this.exited();
-    clearTimeout(killing);
     await this.#balancer?.stop();
     this.#balancer = null;
   }
@@ -258,7 +257,7 @@ export async function startService(t: Test, description: CatalogDescription, fla
   return service;
 }
 
-/** The last case of every file: what was logged is JSON lines without a word of any upload and without a key. */
+/** The last case of every file: the log consists of JSON lines that contain no word of an upload and no key. */
 export async function checkLogs(t: Test, service: Service, keys: readonly string[] = []): Promise<void> {
   service.signal('SIGTERM');
   t.equal(await service.exited(), 0, 'SIGTERM ends with status 0');

@@ -1,4 +1,5 @@
 // Clients that are slow for longer than a test run should last: only in `npm run test:all`.
+// With all tests only: attacks and faults of the machine.
 import net from 'node:net';
 import t from 'tap';
 import { skipUnlessLong } from '../sweep.ts';

@@ -1,10 +1,12 @@
-// How a node ends when it is told to, and what it says where it cannot start.
+// The end of a node after a signal, and its messages when it cannot start.
+// With all tests only: attacks and faults of the machine.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { FOLDER_MARK } from '../../src/outputs/folder-place.ts';
 import { isOnRedis } from '../fixtures/test-stores.ts';
 import { type CatalogDescription, PICK, template } from './catalog-folder.ts';
 import { pause, until } from './client.ts';
@@ -26,7 +28,9 @@ for (const drain of [0, 400]) {
       const done = await client.upload('pick', [file(LONG_CSV)]);
       expectNew(t, done);
       const outputs = isOnRedis ? join(service.dataFolder, '../outputs') : join(service.dataFolder, 'outputs');
-      t.equal(readdirSync(outputs).length, 1, 'its output is a file');
+      // A fleet marks the folder that its nodes share.
+      const kept = readdirSync(outputs).filter((name) => name !== FOLDER_MARK);
+      t.equal(kept.length, 1, 'its output is a file');
       const slow = client.upload('slow', slowUpload(400_000));
       const half = client.hold('pick', [file(LONG_CSV)], 2_000_000);
       const headers = { authorization: `Bearer ${client.key}` };
@@ -38,7 +42,7 @@ for (const drain of [0, 400]) {
         (used) => used === 3,
       );
       service.signal('SIGTERM');
-      // As its upload is still arriving, or its Run is at work.
+      // The response depends on whether the upload is still arriving or the Run has started.
       const { status, run } = await slow;
       t.ok(status === 503 || run.error?.code === 'RUN_INTERRUPTED', String(status));
       t.equal((await half.answer).status, 503);
@@ -46,7 +50,7 @@ for (const drain of [0, 400]) {
       response.resume();
       await isCut;
       t.strictSame(
-        service.events.filter(({ level }) => level !== 'info'),
+        service.events.filter(({ level, event }) => level !== 'info' && event !== 'slow_http_library'),
         [],
         'in time, as it was not stopped by force',
       );
@@ -92,7 +96,7 @@ for (const delay of [0, 300, 1_500]) {
       await pause(delay);
       child.kill('SIGTERM');
       t.strictSame(await ended, [0, null], 'status 0, and no signal');
-      // Of the ten seconds of its checks it has waited for none, and it has told nobody that the catalog is refused.
+      // The service has not waited for its checks of ten seconds, and has not reported a refused catalog.
       t.strictSame(output.match(/"event":"\w+"/g), ['"event":"stopped"']);
     },
   );
@@ -119,23 +123,52 @@ const isRefused =
 t.test('a port that the process may not have is not told as a taken one', { skip: !isRefused }, async (t) => {
   const [status, stderr] = failedStart(t, [...WITHOUT_LOW_PORTS, process.execPath], ['--port', '81']);
   t.equal(status, 1);
-  t.match(stderr, /^template-run serve: cannot listen on 127\.0\.0\.1:81: the process may not: .*permission[^\n]*\n$/);
+  t.match(
+    stderr,
+    /^template-run serve: cannot listen on 127\.0\.0\.1:81: permission denied: .*CAP_NET_BIND_SERVICE[^\n]*\n$/,
+  );
 });
 
 t.test('an address of another machine is told as such', async (t) => {
   const [status, stderr] = failedStart(t, [process.execPath], ['--port', '0', '--host', '192.0.2.1']);
   t.equal(status, 1);
-  t.match(stderr, /^template-run serve: cannot listen on 192\.0\.2\.1:0: the address is not one of this machine\n$/);
+  t.match(stderr, /^template-run serve: cannot listen on 192\.0\.2\.1:0: this machine does not have this address\n$/);
 });
 
-t.test('a Node that the HTTP library lacks: one sentence, before anything is read', async (t) => {
-  // As Node 24 names itself and its binary interface: it is those that the library goes by.
-  const versions = "{value: {...process.versions, node: '24.1.0', modules: '137'}}";
-  const disguise = `data:text/javascript,Object.defineProperty(process, 'versions', ${versions})`;
-  const [status, stderr] = failedStart(t, [process.execPath, '--import', disguise], ['--port', '0']);
+/** Makes Node report version 24 and its binary interface, by which uWebSockets.js chooses its binary. */
+const DISGUISE = `data:text/javascript,Object.defineProperty(process, 'versions', ${"{value: {...process.versions, node: '24.1.0', modules: '137'}}"})`;
+
+t.test('where uWebSockets.js has no binary, the HTTP server of Node is used, and the log says why', async (t) => {
+  const service = new Service(catalog, {}, { TEMPLATE_RUN_HTTP_LIBRARY: 'auto' }, [
+    '--import',
+    DISGUISE,
+    COMMAND,
+    'serve',
+  ]);
+  t.teardown(() => service.remove());
+  await service.start();
+  const [warning] = service.events.filter(({ event }) => event === 'slow_http_library');
+  t.match(warning, {
+    level: 'warn',
+    http_library: 'node',
+    reason: /has no binary that loads in Node 24\.1\.0 on .* official package/,
+  });
+  t.match(
+    service.events.find(({ event }) => event === 'listening'),
+    { http_library: 'node' },
+  );
+  // A sum of all nodes.
+  t.ok((await service.metric('template_run_http_library_info{library="node"}')) >= 1);
+});
+
+t.test('--http-library uws refuses to start where the library does not load: one sentence', async (t) => {
+  const flags = ['--port', '0', '--http-library', 'uws'];
+  const [status, stderr] = failedStart(t, [process.execPath, '--import', DISGUISE], flags);
   t.equal(status, 1);
-  t.match(stderr, /^template-run serve: the HTTP library uWebSockets\.js has no binary for Node 24\.1\.0 on [^\n]*\n$/);
-  t.match(stderr, /run Node 20 or 22/);
+  t.match(
+    stderr,
+    /^template-run serve: the HTTP library uWebSockets\.js has no binary that loads in Node 24\.1\.0 on [^\n]*\n$/,
+  );
 });
 
 t.test('the lock asks for no Node that the service does without', async (t) => {

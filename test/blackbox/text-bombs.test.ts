@@ -1,4 +1,6 @@
-// Bombs of text, JSON, gzip, Zstandard and Parquet over HTTP: the right 4xx, in time, and the service stays small and goes on.
+// Bombs of text, JSON, gzip, Zstandard and Parquet over HTTP: the right 4xx in time, and the service stays small and
+// continues.
+// With all tests only: attacks and faults of the machine.
 import { existsSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -13,8 +15,8 @@ import { file } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
 
 /**
- * Of processor time for one file, its second thread's included: a service that has the machine for itself has answered after two
- * seconds. Beside the other tests of the suite the same work takes longer.
+ * Maximum processor time for one file, including its second thread: a service that has the machine for itself responds after two
+ * seconds. The same work takes longer while other tests of the suite run.
  */
 const MILLISECONDS_MAX = isLong ? 4_000 : 8_000;
 const PATIENCE_MILLISECONDS = 120_000;
@@ -43,11 +45,11 @@ const service = await startService(
 const [acme, usual] = ['acme', 'usual'].map(
   (account) => new Client(service.port, service.catalog.key(account), PATIENCE_MILLISECONDS),
 ) as [Client, Client];
-/** Linux tells of a process what it has used. */
+/** Linux reports the memory that a process has used. */
 const canMeasure = existsSync('/proc/self/clear_refs');
 if (canMeasure) forgetPeak(service);
 
-/** As many members of gzip as MiB, each of `text` again and again. */
+/** Returns one gzip member for each MiB; each contains `text` repeatedly. */
 function packed(before: string, text: string, mebibytes: number): Buffer {
   const member = gzipSync(text.repeat(Math.ceil(MIB / text.length)), { level: 9 });
   return Buffer.concat([gzipSync(before), ...Array.from({ length: mebibytes }, () => member)]);
@@ -93,7 +95,7 @@ t.test('zeros of gzip and of Zstandard', { skip: skipUnlessLong }, async (t) => 
   await refuses(t, packed('a,b\n1,2\n', '\0', GIB_IN_MIB), 400, 'MALFORMED_FILE');
   const zeros = repeatedFrame(0, 8 * GIB_IN_MIB);
   const answer = await acme.upload('all', [file(zeros)]);
-  // Which of the two it is depends on whether this runtime reads Zstandard.
+  // The status depends on whether this runtime reads Zstandard.
   if (answer.status === 400) expectError(t, answer, 400, 'MALFORMED_FILE');
   else expectError(t, answer, 415, 'UNSUPPORTED_FILE_TYPE');
 });

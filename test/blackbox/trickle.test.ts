@@ -1,5 +1,5 @@
-// Uploads that fill the memory of their Runs and then trickle: other accounts are served as if nobody else were there, and
-// the slow ones get, in the end, what a fast client gets.
+// Uploads that fill the memory of their Runs and then become very slow: other accounts are served normally, and the
+// slow uploads finally get the same response as a fast client.
 // With all tests only: faults that are waited for by the clock.
 import t, { type Test } from 'tap';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
@@ -64,7 +64,7 @@ t.test('a few trickling uploads keep nobody out', { timeout: MINUTES_3 }, async 
   const expected = new Map<string, string>();
   for (const name of names) expected.set(name, await outputOf(t, slow, await slow.upload(name, LARGE)));
   const trickling = { on: true };
-  // What the Runs before held is given back a moment after their answers: with it the fifth would be beyond its share.
+  // Earlier Runs release their memory shortly after their responses. Until then, the fifth Run would exceed its share.
   t.equal(await until(heldByRuns, (bytes) => bytes === 0, PATIENCE_MILLISECONDS), 0);
   const held = names.map((name) => slow.hold(name, LARGE, BEGIN_BYTES));
   // Once its first Runs have grown beyond its account's share the next would be refused: all are let in before.
@@ -102,7 +102,7 @@ t.test('many uploads that have only begun keep nobody out', { timeout: MINUTES_3
   await expectServed(t);
   const atFirst = refused();
   t.ok(atFirst > 0 && atFirst < BEGUN, `${atFirst} were refused at first`);
-  // Of those that were let in as many give back what they hold as it takes to have half of the budget free.
+  // The admitted Runs release memory until half of the budget is free.
   const left = await until(heldByRuns, (bytes) => bytes <= HALF_BYTES, PATIENCE_MILLISECONDS);
   t.ok(left <= HALF_BYTES, `the others hold ${left} bytes`);
   begin();
@@ -146,7 +146,7 @@ async function heldByRuns(): Promise<number> {
   return of('reservations') + of('threads');
 }
 
-/** What the uploads were told that were answered before their end. */
+/** Returns the responses of the uploads that were answered before they ended. */
 async function early(names: readonly string[], held: readonly HeldUpload[]): Promise<string[]> {
   const told = held.map(async (upload, index) => {
     if (!upload.answered()) return [];

@@ -49,7 +49,7 @@ async function startNode(name: string): Promise<Client> {
 const one = await startNode('one');
 const other = await startNode('other');
 
-/** Resolves once an upload has been let in, after so many Runs that are charged. */
+/** Resolves once an upload has been admitted after the given number of charged Runs. */
 async function letIn(charged: number): Promise<void> {
   const used = await until(
     () => one.metric('template_run_quota_used{account="acme"}'),

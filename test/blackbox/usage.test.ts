@@ -1,6 +1,7 @@
-// What an account is told of its usage and its ceilings.
+// Responses about the usage and the limits of an account.
 import t from 'tap';
 import { PICK, plan } from './catalog-folder.ts';
+import { until } from './client.ts';
 import { expectError } from './expect.ts';
 import { file } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
@@ -48,7 +49,12 @@ t.test('used, limit, the next period, Runs in flight and ceilings', async (t) =>
   t.match((await client.get(PATH)).json, { used: 1, runs_in_flight: 0 });
   const running = await service.letIn(() => ({ answer: client.upload('slow', slowUpload(ROWS)) }));
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 1 }, 'a Run in flight is reserved');
-  t.equal((await running.answer).run.status, 'succeeded');
+  const { run } = await running.answer;
+  const ended = await until(
+    () => client.get(`/api/v1/runs/${run.id}`),
+    (answer) => answer.run.status !== 'running',
+  );
+  t.equal(ended.run.status, 'succeeded');
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 0 });
   t.equal((await client.upload('pick', [file('id\n1\n')])).status, 422);
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 0 }, 'what failed is not charged');

@@ -1,14 +1,10 @@
 // A format that needs the whole file, over HTTP: its Run waits for the end of the upload, beside others that read CSV.
+// With all tests only: files of all formats over HTTP.
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import {
-  KIND_BOOLEAN,
-  KIND_DATE,
-  KIND_JSON,
-  KIND_NUMBER,
-  KIND_TEXT,
-} from '../../workers/kernel/layout/native-kinds.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_JSON, KIND_NUMBER, KIND_TEXT } from '../../workers/kernel/layout/cells.ts';
 import { typedTable } from '../fixtures/typed-table.ts';
+import { skipUnlessLong } from '../sweep.ts';
 import { template } from './catalog-folder.ts';
 import { expectRun } from './expect.ts';
 import { file, form } from './multipart.ts';
@@ -25,7 +21,7 @@ const table = typedTable(
   ]),
 );
 
-t.test('a format that needs the whole file', async (t) => {
+t.test('a format that needs the whole file', { skip: skipUnlessLong }, async (t) => {
   const sorted = template([{ op: 'filter', where: 'row.id != "7"' }]);
   const bank = template([
     { op: 'parse_number', columns: 'amount', decimal: ',', grouping: '.' },

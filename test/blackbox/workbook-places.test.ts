@@ -1,4 +1,5 @@
 // Errors in rows of a workbook: the report and the message tell where a spreadsheet program shows the cell.
+// With all tests only: files of all formats over HTTP.
 import t from 'tap';
 import { rowsOf, workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
 import { step, template } from './catalog-folder.ts';

@@ -1,4 +1,5 @@
 // Workbooks over HTTP: what the Run says of its output, the download in one piece and by range, the same bytes each time.
+// With all tests only: files of all formats over HTTP.
 import t from 'tap';
 import { valuesOf } from '../workers/output/read-workbook.ts';
 import { ALL_SCOPES, step, template } from './catalog-folder.ts';

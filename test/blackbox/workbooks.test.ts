@@ -1,5 +1,7 @@
 // Workbooks and ZIP archives over HTTP: which cells are read and as what, what is counted, and what is refused.
+// With all tests only: files of all formats over HTTP.
 import t, { type Test } from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
 import { rowsOf, type WrittenCell, type WrittenWorkbook, workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
 import { plan, step, template } from './catalog-folder.ts';
 import type { Answer } from './client.ts';
@@ -19,6 +21,8 @@ const INPUTS: Record<string, object> = {
   notable: { table: 'Nothing' },
   fill: { merged: 'fill' },
   skip: { hidden: 'skip' },
+  fillskip: { merged: 'fill', hidden: 'skip' },
+  tableskip: { table: 'Orders', hidden: 'skip' },
   fourth: { csv: { header_row: 3 } },
   headless: { csv: { header_row: 'none' } },
   nulls: { null_values: ['', 'n/a', '0'] },
@@ -245,6 +249,75 @@ t.test('hidden rows and columns are read like others, or left out', async (t) =>
   await expectRows(t, 'skip', given, 'id,amount\n1,3\n4,6\n');
 });
 
+t.test('a merged range whose first cell is hidden keeps its value in the cells that are not', async (t) => {
+  const byRow = {
+    rows:
+      `${rowsOf([HEADER])}<row r="2" hidden="1"><c r="A2"><v>7</v></c><c r="B2"><v>1</v></c></row>` +
+      `${rowsOf(
+        [
+          [null, 2],
+          [null, 3],
+          [8, 4],
+        ],
+        3,
+      )}`,
+    behind: '<mergeCells><mergeCell ref="A2:A4"/></mergeCells>',
+  };
+  await expectRows(t, 'fillskip', byRow, 'id,amount\n7,2\n7,3\n8,4\n');
+  const byColumn = {
+    before: '<cols><col min="1" max="1" hidden="1"/></cols>',
+    rows: rowsOf([
+      ['no', 'id', 'amount'],
+      ['g', null, 2],
+      ['x', 3, 4],
+    ]),
+    behind: '<mergeCells><mergeCell ref="A2:B2"/></mergeCells>',
+  };
+  await expectRows(t, 'fillskip', byColumn, 'id,amount\ng,2\n3,4\n');
+});
+
+t.test('a hidden column of a table is no column', async (t) => {
+  const others = [
+    {
+      name: 'xl/worksheets/_rels/sheet1.xml.rels',
+      content: '<Relationships><Relationship Id="t" Type="u/table" Target="../tables/t.xml"/></Relationships>',
+    },
+    { name: 'xl/tables/t.xml', content: '<table displayName="orders" ref="B2:D4"/>' },
+  ];
+  for (const [hidden, expected] of [
+    [2, 'x,amount\n2,3\n5,6\n'],
+    [3, 'id,amount\n1,3\n4,6\n'],
+    [4, 'id,x\n1,2\n4,5\n'],
+  ] as const) {
+    const before = `<cols><col min="${hidden}" max="${hidden}" hidden="1"/></cols>`;
+    const rows = rowsOf([[null], [null, 'id', 'x', 'amount'], [null, 1, 2, 3], [null, 4, 5, 6]]);
+    await expectRows(t, 'tableskip', { before, rows, others }, expected);
+  }
+});
+
+t.test('a note beside the header is no column in which sheets differ, a column with cells is', async (t) => {
+  const sheets = (second: readonly (readonly WrittenCell[])[]) => ({
+    name: 'Jan',
+    rows: rowsOf([HEADER, [1, 2]]),
+    moreSheets: [{ name: 'Feb', rows: rowsOf(second) }],
+  });
+  const noted = sheets([
+    [...HEADER, null, 'Status: final'],
+    [3, 4],
+  ]);
+  await expectRows(t, 'every', noted, 'id,amount,month\n1,2,Jan\n3,4,Feb\n');
+  const wider = sheets([
+    [...HEADER, null, 'extra'],
+    [3, 4, null, 5],
+  ]);
+  expectError(t, await upload('every', workbookOf(wider)), 422, 'TEMPLATE_COLUMNS_MISSING');
+  const beside = sheets([
+    [...HEADER, 'extra'],
+    [3, 4],
+  ]);
+  expectError(t, await upload('every', workbookOf(beside)), 422, 'TEMPLATE_COLUMNS_MISSING');
+});
+
 t.test('row errors name rows, never cells; rows over the ceiling are 413', async (t) => {
   const bytes = workbookOf({ rows: rowsOf([HEADER, [1, 2], [2, 'CanaryCell']]) });
   const answer = await upload('bad', bytes);
@@ -256,25 +329,29 @@ t.test('row errors name rows, never cells; rows over the ceiling are 413', async
   expectError(t, await service.client('small').upload('plain', [file(rows(4))]), 413, 'ROW_LIMIT_EXCEEDED');
 });
 
-t.test('a large workbook goes through the spool, whatever the borders of its pieces', async (t) => {
-  const count = 60_000;
-  const text = (row: number): string => `CanaryCell ${row} ${'ü'.repeat(row % 50)} ${Math.sin(row)}`;
-  const long = (row: number): string => `${row}${'long '.repeat(row % 20_000 === 0 ? 300_000 : 0)}`;
-  const rows: string[] = ['<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>2</v></c></row>'];
-  const strings = ['id', 'amount', 'text'].map((name) => `<si><t>${name}</t></si>`);
-  let expected = 'id,amount,text\n';
-  for (let row = 0; row < count; row++) {
-    rows.push(
-      `<row><c t="s"><v>${row + 3}</v></c><c><v>${row}</v></c><c t="inlineStr"><is><t>${long(row)}</t></is></c></row>`,
-    );
-    strings.push(`<si><t>${text(row)}</t></si>`);
-    expected += `${text(row)},${row},${long(row)}\n`;
-  }
-  for (const isStored of [true, false]) {
-    const bytes = workbookOf({ strings: strings.join(''), rows: rows.join(''), entry: { isStored } });
-    t.ok((await output(t, await upload('plain', bytes))) === expected, 'every cell is there');
-  }
-});
+t.test(
+  'a large workbook goes through the spool, whatever the borders of its pieces',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const count = 60_000;
+    const text = (row: number): string => `CanaryCell ${row} ${'ü'.repeat(row % 50)} ${Math.sin(row)}`;
+    const long = (row: number): string => `${row}${'long '.repeat(row % 20_000 === 0 ? 300_000 : 0)}`;
+    const rows: string[] = ['<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>2</v></c></row>'];
+    const strings = ['id', 'amount', 'text'].map((name) => `<si><t>${name}</t></si>`);
+    let expected = 'id,amount,text\n';
+    for (let row = 0; row < count; row++) {
+      rows.push(
+        `<row><c t="s"><v>${row + 3}</v></c><c><v>${row}</v></c><c t="inlineStr"><is><t>${long(row)}</t></is></c></row>`,
+      );
+      strings.push(`<si><t>${text(row)}</t></si>`);
+      expected += `${text(row)},${row},${long(row)}\n`;
+    }
+    for (const isStored of [true, false]) {
+      const bytes = workbookOf({ strings: strings.join(''), rows: rows.join(''), entry: { isStored } });
+      t.ok((await output(t, await upload('plain', bytes))) === expected, 'every cell is there');
+    }
+  },
+);
 
 t.test('what is broken is 400 with the place, and nothing of the file', async (t) => {
   const sound = workbookOf({ rows: rowsOf([HEADER, ['CanaryCell', 2]]) });

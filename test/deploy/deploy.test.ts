@@ -1,11 +1,11 @@
-// What is given for running a node: the unit is hardened, alerts fire on what they are for, and no rule and no panel asks
-// for a metric that a node does not have.
+// The files for operating a node: the systemd unit is hardened, alerts fire on their conditions, and each metric in a rule or
+// panel exists in a node.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { startService } from '../blackbox/service.ts';
 
-/** systemd's exposure, in tenths: the unit of the service itself has to be as closed as those of the system. */
+/** Maximum exposure by systemd's measure, in tenths: the service's unit must be as closed as the system's own units. */
 const EXPOSURE_TENTHS_MAX = 15;
 
 const missing = (command: string): string | false =>

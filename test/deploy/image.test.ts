@@ -1,5 +1,6 @@
-// The image that deploy/Containerfile makes of the packed package: built here on a base of this machine's Node, started as its
-// user with a root that nobody can write to, asked by its own health check, and ended by SIGTERM.
+// The image that deploy/Containerfile builds from the packed package. It is built on a base with the installed version of Node,
+// started as its user with a read-only root, checked by its own health check, and ended by SIGTERM.
+// With all tests only: the files of examples and packages.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { isLong, skipUnlessLong } from '../sweep.ts';
 
 const FILE_MILLISECONDS = 600_000;
 const REGISTRY_MILLISECONDS_MAX = 20_000;
-/** Who the container file says. */
+/** The user of the Containerfile. */
 const USER = 65532;
 
 t.setTimeout(FILE_MILLISECONDS);
@@ -25,7 +26,7 @@ interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-/** Why no image can be built here, or false. */
+/** The reason why an image cannot be built on this machine, or false. */
 function obstacle(): string | false {
   if (!isLong) return skipUnlessLong;
   if (process.getuid?.() !== 0) return 'mounts need root';
@@ -42,7 +43,7 @@ interface Running {
   output(): string;
 }
 
-/** Its root read-only, /tmp and /data in their places, without any right of root. */
+/** The image with a read-only root and with /tmp and /data mounted, without root privileges. */
 class MountedImage {
   #root: string;
   #data: string;
@@ -56,7 +57,7 @@ class MountedImage {
     chownSync(data, USER, USER);
   }
 
-  /** The process becomes the program, so that signals reach that. */
+  /** The shell replaces itself with the program (`exec`), so that signals reach the program. */
   run(words: readonly string[]): Running {
     const script = [
       'mount --bind "$0" "$0"',
@@ -92,7 +93,8 @@ t.test('the image runs read-only without root, is healthy, and drains', { skip: 
   });
 
   mkdirSync(`${folder}/context`);
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', `${folder}/context`], { stdio: 'ignore' });
+  // An error has the output of npm in its message.
+  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', `${folder}/context`], { stdio: 'pipe' });
   execFileSync('sh', ['test/fixtures/image-base.sh', folder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const words = ['--isolation', 'chroot', '--format', 'docker', '--build-arg', 'BASE=localhost/template-run-base'];
   buildah('bud', ...words, '--tag', 'template-run', '--file', 'deploy/Containerfile', `${folder}/context`);
@@ -106,10 +108,13 @@ t.test('the image runs read-only without root, is healthy, and drains', { skip: 
 
   container = buildah('from', 'template-run');
   const root = buildah('mount', container);
-  const binaries = readdirSync(`${root}/app`, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('.node'),
-  );
-  t.equal(binaries.length, 2, `of the binaries only those that are loaded: ${binaries.join(', ')}`);
+  const files = readdirSync(`${root}/app/node_modules`, { recursive: true, encoding: 'utf8' });
+  // The package bundles classic-level, and npm installs uWebSockets.js beside the package.
+  const library = /(?:^|\/)(classic-level|uWebSockets\.js)\/.*\.node$/;
+  const binaries = files.flatMap((path) => library.exec(path)?.[1] ?? []);
+  // npm installs uWebSockets.js on Node 22 and later, and it loads on Node 22.
+  const libraries = process.versions.modules === '127' ? ['classic-level', 'uWebSockets.js'] : ['classic-level'];
+  t.strictSame(binaries.sort(), libraries, 'only binaries that are loaded');
 
   const key = execFileSync(process.execPath, ['dist/src/cli.js', 'init', `${root}/catalog`], {
     encoding: 'utf8',

@@ -2,6 +2,7 @@
 // pages have parts that are.
 import { readFileSync } from 'node:fs';
 import { COMMANDS } from '../../src/commands/index.ts';
+import { helpPage } from '../../src/commands/run-cli.ts';
 import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { withParts } from './generated-parts.ts';
@@ -39,10 +40,12 @@ function fullReference(): string {
 /** What `--help` prints of every command and each of its actions. */
 async function commandHelp(): Promise<string> {
   const parts = COMMANDS.map(async ({ name, summary, load }) => {
-    const { usage, actions = {} } = await load();
+    const command = await load();
     return [
-      section('##', name, usage, `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
-      ...Object.entries(actions).map(([action, text]) => section('###', `${name} ${action}`, text)),
+      section('##', name, helpPage(command), `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
+      ...Object.keys(command.actions ?? {}).map((action) =>
+        section('###', `${name} ${action}`, helpPage(command, action)),
+      ),
     ].join('\n');
   });
   const head = `${MADE_BY}\n\n# Help of all commands\n\nWhat \`--help\` prints; [commands](commands.md) says more.\n`;

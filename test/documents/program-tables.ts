@@ -1,15 +1,14 @@
 // Tables of pages that are made of what the program defines: flags, metrics and error codes.
 import { SETTINGS } from '../../src/config.ts';
-import { FAILURE_ADVICE, FAILURE_MEANINGS, HTTP_CODE_MEANINGS } from '../../src/http/code-meanings.ts';
-import { isHttpError, STATUS_BY_CODE } from '../../src/http/status.ts';
-import { FLEET_FIGURES } from '../../src/stores/redis/redis-figures.ts';
+import { FAILURES, HTTP_ERROR_CODES, isHttpError, meaningOf, statusOf } from '../../src/http/error-codes.ts';
+import { FLEET_METRICS } from '../../src/stores/redis/redis-stores.ts';
 import type { MetricDefinition } from '../../src/telemetry/metric-definition.ts';
-import { NODE_FIGURES } from '../../src/telemetry/node-figures.ts';
-import { NODE_METRICS } from '../../src/telemetry/node-metrics.ts';
+import { NODE_METRICS } from '../../src/telemetry/metrics.ts';
+import { NODE_SCRAPED_METRICS } from '../../src/telemetry/node-scraped-metrics.ts';
 import type { FailureCode } from '../../workers/protocol/failure.ts';
-import { cell, code } from '../../workers/template/markdown.ts';
+import { cell, code } from '../../workers/template/reference.ts';
 
-/** Where more is told of a flag, from the page of flags. */
+/** Links from the page of flags to more about a flag. */
 const TOLD_OF_FLAGS: Readonly<Partial<Record<(typeof SETTINGS)[number][0], string>>> = {
   catalog: '../how-to/catalog.md#the-catalog',
   'memory-budget': '../explanation/memory.md#memory',
@@ -31,24 +30,27 @@ export function metricTable(): string {
   const row = ({ name, kind, labels, help }: MetricDefinition): string[] => {
     return [code(name), kind, labels.map(code).join(', '), help];
   };
-  const ofEveryNode = [...Object.values(NODE_METRICS), ...NODE_FIGURES].map(row);
-  const ofFleet = FLEET_FIGURES.map((metric) => row({ ...metric, help: `${metric.help} Only with \`--redis\`.` }));
+  const ofEveryNode = [...Object.values(NODE_METRICS), ...NODE_SCRAPED_METRICS].map(row);
+  const ofFleet = FLEET_METRICS.map((metric) => row({ ...metric, help: `${metric.help} Only with \`--redis\`.` }));
   return table(['Metric', 'Kind', 'Labels', 'Meaning'], [...ofEveryNode, ...ofFleet]);
 }
 
 export function httpCodeTable(): string {
-  const rows = (Object.keys(HTTP_CODE_MEANINGS) as (keyof typeof HTTP_CODE_MEANINGS)[])
-    .map((name) => [String(STATUS_BY_CODE[name]), code(name), HTTP_CODE_MEANINGS[name]])
-    .sort(([one], [other]) => Number(one) - Number(other));
+  const rows = HTTP_ERROR_CODES.map((name) => [String(statusOf(name)), code(name), meaningOf(name)]).sort(
+    ([one], [other]) => Number(one) - Number(other),
+  );
   return table(['Status', 'Code', 'When'], rows);
 }
 
-/** Those that the table of HTTP errors has, too, share a row where one advice does for them. */
+/** Codes with the same meaning and advice share a row. Codes that are never HTTP errors come first. */
 export function failureTable(): string {
   const rows = new Map<string, readonly [names: string[], when: string, advice: string]>();
-  for (const name of Object.keys(FAILURE_ADVICE) as FailureCode[]) {
-    const when = isHttpError(name) ? 'As above.' : FAILURE_MEANINGS[name];
-    const advice = FAILURE_ADVICE[name];
+  const names = (Object.keys(FAILURES) as FailureCode[]).sort(
+    (one, other) => Number(isHttpError(one)) - Number(isHttpError(other)),
+  );
+  for (const name of names) {
+    const { meaning, advice } = FAILURES[name];
+    const when = isHttpError(name) ? 'As above.' : meaning;
     const row = rows.get(`${when} ${advice}`) ?? [[], when, advice];
     row[0].push(code(name));
     rows.set(`${when} ${advice}`, row);

@@ -102,9 +102,9 @@ export class Reader {
       const status = await ended;
       return status === 0 ? [] : [`${command} ended with ${status}`];
     });
-    const troubles = (await Promise.all(ends)).flat();
+    const problems = (await Promise.all(ends)).flat();
     rmSync(this.folder, { recursive: true, force: true });
-    return troubles;
+    return problems;
   }
 
   async #serve(command: string, { ready, signal }: (typeof SERVERS)[number]): Promise<Done> {

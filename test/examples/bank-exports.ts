@@ -1,4 +1,4 @@
-// Exports of banks of America and of many countries, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of American and international banks, in the formats of the recipes of these names.
 import {
   amountText,
   collapsed,
@@ -53,7 +53,7 @@ export const BANK_EXPORTS: Readonly<Record<string, Maker>> = {
     const rows = many(count, () => {
       const [day, description, amount] = [v.date(), v.text(), v.signedCents()];
       const kind = v.of(['DEBIT_CARD', 'ACH_CREDIT', 'CHECK_PAID', 'MISC_DEBIT']);
-      // What is pending has a blank in the place of its balance.
+      // Pending bookings have a blank instead of a balance.
       const balance = v.of([' ', points(v.signedCents())]);
       const check = v.of(['', v.digits(4)]);
       return {

@@ -1,4 +1,4 @@
-// Exports of banks of the Netherlands, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of Dutch banks, in the formats of the recipes of these names.
 import { amountText, contents, dayText, isoDay, type Maker, many, points, written } from './made-export.ts';
 
 const commas = (cents: number): string => amountText(cents, ',', '');

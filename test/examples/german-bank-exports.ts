@@ -1,4 +1,4 @@
-// Exports of banks of Germany, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of German banks, in the formats of the recipes of these names.
 import { amountText, collapsed, contents, dayText, isoDay, type Maker, many, points, written } from './made-export.ts';
 
 const german = (cents: number): string => amountText(cents, ',', '.');
@@ -13,7 +13,7 @@ export const GERMAN_BANK_EXPORTS: Readonly<Record<string, Maker>> = {
       const sides = cents < 0 ? ['Ada Lovelace', party] : [party, 'Ada Lovelace'];
       const [booked, valued] = [v.date(), v.date()];
       const kind = cents < 0 ? 'Ausgang' : 'Eingang';
-      // Zeros behind the point are left out.
+      // Trailing zeros after the decimal separator are left out.
       const amount = german(cents).replace(/,00$|(?<=,\d)0$/, '');
       return {
         cells: [

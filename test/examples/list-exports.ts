@@ -1,4 +1,4 @@
-// Lists of bookkeeping, hosts, spreadsheets and reports, made anew by chance: what is in the files of the recipes of these names.
+// Random lists of bookkeeping, hosts, spreadsheets and reports, in the formats of the recipes of these names.
 import {
   amountText,
   columnsOf,
@@ -76,7 +76,7 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
     return {
       delimiter: '',
       quotes: 'never',
-      // There is no header: the record that begins the file stands in its place.
+      // The file has no header: its first record is in the header's place.
       header: [`H${dayText(day, 'yyyyMMdd')}SOME BANK`.padEnd(39)],
       ...contents(rows),
       below: [`T${String(count).padStart(9, '0')}`.padEnd(39)],
@@ -105,14 +105,19 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
         },
       ];
     }).flat();
-    const [title, blank, above, columns, below] = head(1);
+    const [title, blank, above, columns, under] = head(1);
+    const below = [line, row(['*', '', '', amountOf(v.signedCents())]), line];
+    const made = contents([frame(under!), ...rows]);
+    // Blank lines are not rows. The other lines of the frame have one field.
+    const lines = [...made.rows.map(([text]) => text!), ...below].filter((text) => text !== '');
     return {
       delimiter: '',
       quotes: 'never',
       above: [title!, blank!, above!],
       header: [columns!],
-      ...contents([frame(below!), ...rows]),
-      below: [line, row(['*', '', '', amountOf(v.signedCents())]), line],
+      ...made,
+      below,
+      shortRows: lines.flatMap((text, index) => (text.startsWith('|') ? [] : [index + 1])),
       expected: count,
     };
   },
@@ -166,7 +171,7 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
         'Total: Campaigns\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
         'Total: Account\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
       ],
-      // The name of a total stands in the first column.
+      // The first column contains the name of a total.
       isOrderFixed: true,
       encodings: ['utf-16le', 'utf-8'],
       expected: count,
@@ -184,7 +189,7 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
         ['GMT+5:30', '+05:30'],
         ['GMT+0', '+00:00'],
       ]) as [string, string];
-      // Clocks of twelve hours begin with the twelve.
+      // On a twelve-hour clock, the first hour is 12.
       const shown = `${hour % 12 || 12}:${minute}:59 ${hour < 12 ? 'AM' : 'PM'}`;
       const answered = instantText(day, `${twoDigits(hour)}:${minute}:59`, offset);
       return {
@@ -203,7 +208,7 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** A count as spreadsheets write it. */
+/** A count in the notation of spreadsheets. */
 function whole(count: number): string {
   return american(count * 100).replace('.00', '');
 }

@@ -1,32 +1,34 @@
-// Files as exports of other programs are: made of values by chance, with the line ends, the encoding and the order of columns
-// that one asks for. What stands in a source's export say the other files of this folder, and what its recipe makes of it: worked
-// out from what was written, never by the engine.
+// Files like the exports of other programs: random values, with the requested line ends, encoding and order of columns. The other
+// files of this folder describe the contents of each export, and the output that its recipe makes of it. The output is computed
+// from the written values, never by the engine.
 import type { Noise } from '../random.ts';
 
 export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le';
 
 export interface MadeExport {
   readonly delimiter: string;
-  /** Which fields stand in quotes; `never`: the source has none, and its texts hold no delimiter. */
+  /** Quoted fields. `never`: the source does not quote, and its texts contain no delimiter. */
   readonly quotes: 'all' | 'needed' | 'never';
-  /** Lines above the header as they stand, and below the last row. */
+  /** Lines above the header, unchanged, and lines below the last row. */
   readonly above?: readonly string[];
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly below?: readonly string[];
-  /** Stands at the end of each row. */
+  /** Text at the end of each row. */
   readonly rowEnd?: string;
-  /** The source's order of columns tells them apart. */
+  /** The recipe identifies columns by their order. */
   readonly isOrderFixed?: boolean;
-  /** In which the source may write; UTF-8 unless said otherwise. */
+  /** Encodings that the source may write; UTF-8 by default. */
   readonly encodings?: readonly Encoding[];
-  /** Rows that the recipe makes of it. */
+  /** Numbers of the rows that have fewer fields than the header, which the report counts. By default, there are no such rows. */
+  readonly shortRows?: readonly number[];
+  /** Number of rows that the recipe outputs. */
   readonly expected: number;
-  /** The text of each cell that the recipe makes of it: by column of its output, in the order of its rows. */
+  /** The text of each cell that the recipe outputs: by column of the output, in the order of its rows. */
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A row of the file, and the row of the output that the recipe makes of it: null where it leaves the row out. */
+/** A row of the file, and the output row that the recipe makes of it; null if the recipe drops it. */
 export interface MadeRow {
   readonly cells: readonly string[];
   readonly output: OutputRow | null;
@@ -35,12 +37,12 @@ export interface MadeRow {
 /** Texts by column. */
 export type OutputRow = Readonly<Record<string, string>>;
 
-/** Makes an export with so many rows that are rows of the recipe, or would be but for what they say. */
+/** Makes an export with `count` rows, including rows that the recipe drops because of their values. */
 export type Maker = (values: Values, count: number) => MadeExport;
 
 export interface FileForm {
   readonly lineEnd: '\n' | '\r\n';
-  /** In front of UTF-8; UTF-16 always has one. */
+  /** A byte order mark before UTF-8; UTF-16 always has one. */
   readonly hasMark: boolean;
   readonly isShuffled: boolean;
   readonly encoding: Encoding;
@@ -61,7 +63,7 @@ export function fileOf(made: MadeExport, form: FileForm, values: Values): Buffer
   ];
   const text = lines.map((each) => each + form.lineEnd).join('');
   if (form.encoding === 'utf-16le') return Buffer.from(MARK + text, 'utf16le');
-  // Of windows-1252 the texts hold what it shares with Latin-1.
+  // The texts contain only characters that windows-1252 shares with Latin-1.
   if (form.encoding === 'windows-1252') return Buffer.from(text, 'latin1');
   return Buffer.from((form.hasMark ? MARK : '') + text);
 }
@@ -72,7 +74,10 @@ function field(text: string, { delimiter, quotes }: MadeExport): string {
   return isQuoted ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The part of an export that its rows make; the recipe sorts by the columns of `sortedBy`, whose texts sort as their values do. */
+/**
+ * The part of an export that follows from its rows. The recipe sorts by the columns of `sortedBy`, whose texts sort like their
+ * values.
+ */
 export function contents(
   rows: readonly MadeRow[],
   sortedBy: readonly string[] = [],
@@ -89,13 +94,17 @@ export function columnsOf(rows: readonly OutputRow[]): Record<string, readonly s
   return Object.fromEntries(Object.keys(rows[0] ?? {}).map((name) => [name, rows.map((row) => row[name]!)]));
 }
 
-/** As outputs have it: with a sign before it where a spreadsheet would run it. Numbers, telephone numbers and dashes are harmless. */
+/**
+ * Texts that start with a sign but that no spreadsheet evaluates: dashes, telephone numbers, and quantities followed by words.
+ */
+const HARMLESS = [/^-+$/, /^\+\d[\d ()./-]*$/, /^[+-] ?\d(?:(?<![A-Za-z])\d|[A-Za-z.% \u0080-\uffff]|[,;] )*$/];
+
+/** The text in an output: with a `'` before a text that a spreadsheet could evaluate as a formula. */
 export function written(text: string): string {
-  const isHarmless = /^-+$/.test(text) || /^[+-][\d ]*\d[\d ]*[%-]?$/.test(text);
-  return /^[=+-]/.test(text) && !isHarmless ? `'${text}` : text;
+  return /^[=+-]/.test(text) && !HARMLESS.some((pattern) => pattern.test(text)) ? `'${text}` : text;
 }
 
-/** With one space for all white space that stands together, and none at the ends. */
+/** Replaces each run of white space with one space, and removes it at both ends. */
 export function collapsed(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
@@ -114,7 +123,7 @@ const TEXTS = [
   '00420',
   '100 %',
 ];
-/** With what has to stand in quotes. */
+/** Texts that must be quoted. */
 const TEXTS_QUOTED = ['a, b', 'a; b', 'Mug "blue"', 'tab\there'];
 const DAY_MILLISECONDS = 86_400_000;
 const DAYS_FROM = Date.UTC(2025, 0, 1);
@@ -123,7 +132,7 @@ export function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-/** Values of cells, by chance. */
+/** Random values of cells. */
 export class Values {
   readonly #noise: Noise;
 
@@ -150,23 +159,23 @@ export class Values {
     return Array.from({ length: count }, () => this.below(10)).join('');
   }
 
-  /** Of two years. */
+  /** A date within two years. */
   date(): Date {
     return new Date(DAYS_FROM + this.below(730) * DAY_MILLISECONDS);
   }
 
-  /** As `dd.MM.yyyy` and the like write it. */
+  /** A date in a format such as `dd.MM.yyyy`. */
   day(format: string): string {
     return dayText(this.date(), format);
   }
 
-  /** HH:mm:ss, by day. */
+  /** HH:mm:ss, in the daytime. */
   time(): string {
     const two = (value: number): string => String(value).padStart(2, '0');
     return `${two(6 + this.below(17))}:${two(this.below(60))}:${two(this.below(60))}`;
   }
 
-  /** Never zero, of any size up to millions. */
+  /** Never zero; of any magnitude up to millions. */
   cents(): number {
     return 1 + this.below(this.of([100, 10_000, 1_000_000, 1_000_000_000]));
   }
@@ -179,7 +188,7 @@ export class Values {
     return this.below(4) === 0 ? this.of(TEXTS_QUOTED) : this.of(TEXTS);
   }
 
-  /** Without what only quotes can hold. */
+  /** A text that needs no quotes. */
   plainText(): string {
     return this.of(TEXTS);
   }
@@ -193,7 +202,7 @@ export function isoDay(day: Date): string {
   return day.toISOString().slice(0, 10);
 }
 
-/** The instant at which clocks with this distance from UTC (`+02:00`) show a day and a time, as outputs write it. */
+/** The instant at which clocks with this offset from UTC (`+02:00`) show a day and a time, in the format of outputs. */
 export function instantText(day: Date, time: string, offset = '+00:00'): string {
   return new Date(`${isoDay(day)}T${time}${offset}`).toISOString().replace('.000Z', 'Z');
 }
@@ -213,12 +222,12 @@ export function dayText(day: Date, format: string): string {
   return format.replaceAll(/yyyy|yy|MMMM|MMM|MM|dd|d/g, (part) => parts[part]!);
 }
 
-/** As outputs write amounts: 123456 is 1234.56. */
+/** An amount in the format of outputs: 123456 is 1234.56. */
 export function points(cents: number): string {
   return amountText(cents, '.', '');
 }
 
-/** 123456 is 1,234.56 in American notation; without signs between the thousands where `grouping` is empty. */
+/** 123456 is 1,234.56 in American notation; without thousands separators if `grouping` is empty. */
 export function amountText(cents: number, decimal: '.' | ',', grouping: '' | '.' | ','): string {
   const [whole, rest] = (Math.abs(cents) / 100).toFixed(2).split('.') as [string, string];
   return `${cents < 0 ? '-' : ''}${whole.replaceAll(/\B(?=(?:\d{3})+$)/g, grouping)}${decimal}${rest}`;

@@ -1,4 +1,4 @@
-// Exports of payment services, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of payment services, in the formats of the recipes of these names.
 import {
   amountText,
   contents,
@@ -14,7 +14,7 @@ import {
 
 const american = (cents: number): string => amountText(cents, '.', ',');
 
-/** Hours that clocks show twice at the end of summer time, as exports have them: one time of so many. */
+/** One in this many times is within the hour that clocks repeat at the end of daylight saving time. */
 const HOUR_TWICE = 8;
 
 const LOS_ANGELES = 'America/Los_Angeles';
@@ -62,7 +62,8 @@ export const PAYMENT_EXPORTS: Readonly<Record<string, Maker>> = {
   },
 
   'paypal-activity': (v, count) => {
-    // Accounts name their zone in either way. By its city alone the hour that clocks show twice is not known.
+    // Accounts name their zone as a city or as an abbreviation. The name of a city does not say which of the two repeated hours
+    // is meant.
     const isZoneNamed = v.below(3) === 0;
     const rows = many(count, () => {
       const { day, time, zone } = timeOfLosAngeles(v, !isZoneNamed && v.below(HOUR_TWICE) === 0);
@@ -104,7 +105,7 @@ export const PAYMENT_EXPORTS: Readonly<Record<string, Maker>> = {
 
   'stripe-balance': (v, count) => {
     const rows = many(count, (index) => {
-      // Yen have no smaller unit.
+      // The yen has no smaller unit.
       const isWhole = v.below(4) === 0;
       const money = (cents: number): string => (isWhole ? String(cents) : points(cents));
       const [amount, fee, description] = [v.signedCents(), v.below(500), v.of(['', v.text()])];
@@ -147,7 +148,7 @@ interface LocalTime {
   readonly zone: 'PDT' | 'PST';
 }
 
-/** The zone that clocks had there by day; in the hour that they show twice it alone tells which of the two it is. */
+/** The abbreviation of the zone on that day. Within the repeated hour, only the abbreviation distinguishes the two. */
 function timeOfLosAngeles(v: Values, isTwice: boolean): LocalTime {
   if (isTwice) {
     return { day: new Date('2026-11-01T00:00:00Z'), time: '01:30:00', zone: v.of(['PDT', 'PST'] as const) };

@@ -1,4 +1,4 @@
-// Exports of what a payment service has paid out, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of the payouts of a payment service, in the formats of the recipes of these names.
 import { contents, instantText, isoDay, type Maker, many, points } from './made-export.ts';
 
 export const PAYOUT_EXPORTS: Readonly<Record<string, Maker>> = {
@@ -7,7 +7,7 @@ export const PAYOUT_EXPORTS: Readonly<Record<string, Maker>> = {
       const isLive = v.below(5) > 0;
       const status = v.of(['paid', 'failed', 'pending', 'in_transit', 'canceled']);
       const failed = (text: string): string => (status === 'failed' ? text : '');
-      // Yen have no smaller unit.
+      // The yen has no smaller unit.
       const isWhole = v.below(4) === 0;
       const amount = isWhole ? String(v.cents()) : points(v.cents());
       const [created, createdAt, arrival] = [v.date(), v.time().slice(0, 5), v.date()];
@@ -32,7 +32,7 @@ export const PAYOUT_EXPORTS: Readonly<Record<string, Maker>> = {
               balance_transaction: `txn_${index}`,
               returned_by: failed('txn_x'),
               failure: failed('account_closed'),
-              // Nothing has arrived, in no currency.
+              // No amount has arrived, in no currency.
               arrived: status === 'paid' ? amount : '0',
             },
       };

@@ -1,4 +1,4 @@
-// The recipes: each has a Template with a test on its whole file, and a page that says what is hard about it.
+// The recipes: each has a Template with a test on its whole file, and a page about the difficulties of the file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ const names = readdirSync(FOLDER, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-t.test('the Templates are sound, and make of the files what is expected', async (t) => {
+t.test('the Templates are valid, and give the expected outputs', async (t) => {
   t.ok(names.length >= 20, `${names.length} recipes`);
   const templates = names.map((name) => join(FOLDER, name, 'template.yaml'));
   const checked = await cli('template', 'check', ...templates);
@@ -24,7 +24,7 @@ t.test('the Templates are sound, and make of the files what is expected', async 
   }
 });
 
-t.test('each has a page that names its files, what is hard and the source, and is listed', async (t) => {
+t.test('each has a page that names its files, its difficulties and the source, and is listed', async (t) => {
   const list = readFileSync(join(FOLDER, 'README.md'), 'utf8');
   for (const name of names) {
     t.ok(list.includes(`](${name}/README.md)`), `${name} is listed`);

@@ -1,4 +1,4 @@
-// Exports of shops, made anew by chance: what is in the files of the recipes of these names.
+// Random exports of shops, in the formats of the recipes of these names.
 import {
   amountText,
   contents,
@@ -194,7 +194,7 @@ export const SHOP_EXPORTS: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** What is not paid has no time of it. */
+/** An unpaid order has no time of payment. */
 function paymentOf(v: Values): { readonly status: string; readonly paidText: string; readonly paidAt: string } {
   if (v.below(2) === 0) return { status: 'pending', paidText: '', paidAt: '' };
   const [day, time, offset] = [v.date(), v.time(), v.of(['+02:00', '-05:00', '+00:00'])];

@@ -1,8 +1,8 @@
 // Templates put together by chance from the examples of all operations, and files with untidy cells for them. Each row of
 // such a file carries a witness, a cell that no operation touches, so that a row that goes without a count is seen.
 import { operationTable } from '../../workers/operations/index.ts';
-import type { OperationExample } from '../../workers/operations/operation.ts';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import type { OperationExample } from '../../workers/template/operation.ts';
 import { CANARY } from '../blackbox/multipart.ts';
 import type { Chance } from './chance.ts';
 import { type Dialect, type MarkedTable, written } from './marked-table.ts';
@@ -22,7 +22,7 @@ export interface AnyTemplate {
   readonly columns: readonly string[];
   /** Cells of the examples, to draw from. */
   readonly cells: readonly string[];
-  /** Whether its operations may change the witness or take it for another. */
+  /** True if its operations may change the witness or mistake it for another row. */
   readonly touchesWitness: boolean;
 }
 
@@ -54,7 +54,7 @@ const ANY_COLUMN = /"\*"|"(?:columns|column|by|group_by)":\{/;
 
 const FORMATS = ['csv', 'csv', 'csv', 'tsv', 'json', 'ndjson'];
 
-/** What needs reference tables or secrets of the catalog stays out. */
+/** False for an example that needs reference tables or secrets of the catalog. */
 function isAlone({ tables, operation }: OperationExample): boolean {
   return tables === undefined && operation['table'] === undefined && operation['key'] === undefined;
 }

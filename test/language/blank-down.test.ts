@@ -15,7 +15,7 @@ golden('blank_down of values', [
 ,100,2026-01-31T10:00:00Z,true,
 7,,2026-01-31T10:00:01Z,false,null
 `,
-    // The third row's 1e2 is a double like any other; a value behind an empty cell is shown again.
+    // The third row's 1e2 is a double like any other. A value after an empty cell is shown again.
     output: `a,n,t,b,j
 99999999999999999999.0,0,2026-01-31T10:00:00Z,true,{}
 ,,,,{ }

@@ -1,4 +1,4 @@
-// `value` in the common parameter `where`: each cell that an operation edits is asked for itself.
+// `value` in the common parameter `where`: the condition is evaluated for each cell that an operation edits.
 import { golden } from './golden.ts';
 
 golden('value in where', [
@@ -52,7 +52,7 @@ operations:
 operations:
   - parse_date:
       {columns: [a, b], formats: [dd/MM/yyyy, MM/dd/yyyy], ambiguous: column_vote, into: [x, y], where: value != "01/31/2026"}`,
-    // Column a: one cell for days first, and one for months first, which is left out; column b has the months first.
+    // Column a has one cell with the day first and one with the month first, which is left out. Column b has the month first.
     input: 'a,b\n13/01/2026,01/31/2026\n01/31/2026,12/31/2026\n02/03/2026,02/03/2026\n',
     output:
       'a,b,x,y\n13/01/2026,01/31/2026,2026-01-13,\n01/31/2026,12/31/2026,,2026-12-31\n02/03/2026,02/03/2026,2026-03-02,2026-02-03\n',
@@ -162,10 +162,10 @@ operations:
 
 const TWO_TYPES =
   'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 OPERATION (line 1, /operations/0): one of them ' +
-  'would get another type, but the rows that "where" leaves out hold cells of the type it has (WHERE_TYPE). Leave ' +
+  'would get another type, but the rows that "where" leaves out contain cells of its present type (WHERE_TYPE). Leave ' +
   '"where" out, or write the result to a new column.';
 
-/** A column that only the file brings, as an operation changes its type in some rows. */
+/** Operations that change the type of a column in some rows. The column is in the file but not declared. */
 const RETYPED: readonly (readonly [operation: string, parameters: string])[] = [
   ['set', 'column: v, value: 5'],
   ['set', 'columns: {v: int(k), w: k}'],

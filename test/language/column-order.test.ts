@@ -1,4 +1,4 @@
-// Which columns of a file stand where, and what is said where two would have one name.
+// Order of the columns of a file, and messages about columns with the same name.
 import { golden } from './golden.ts';
 
 golden('the order of columns', [
@@ -27,13 +27,15 @@ golden('the order of columns', [
 const COLLISION =
   'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 OPERATION (line 1, /operations/0): two would ';
 
+const WAY_OUT = 'Rename or drop one of them before this operation.';
+
 golden('a collision with a column of the file names the word of the Template, and no other', [
   ...(
     [
-      ['rename', 'columns: {a: b}', 'be called "b".'],
-      ['copy', 'from: a, to: b', 'be called "b".'],
-      ['rename', 'pattern: "^a$", replace: b', 'be called "b".'],
-      ['rename', 'pattern: "^(.).*$", replace: "$1"', 'have the same name.'],
+      ['rename', 'columns: {a: b}', `be called "b". ${WAY_OUT}`],
+      ['copy', 'from: a, to: b', `be called "b". ${WAY_OUT}`],
+      ['rename', 'pattern: "^a$", replace: b', `be called "b". ${WAY_OUT}`],
+      ['rename', 'pattern: "^(.).*$", replace: "$1"', `have the same name. ${WAY_OUT}`],
     ] as const
   ).map(([operation, parameters, end]) => ({
     name: `${operation} ${parameters}`,

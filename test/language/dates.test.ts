@@ -1,7 +1,8 @@
-// Dates and times: patterns, what is no date, two digits of a year, zones and changes of the clock, workbook days, text.
+// Dates and times: patterns, invalid dates, two-digit years, time zones and daylight saving, day numbers of workbooks,
+// formatting.
 import { golden } from './golden.ts';
 
-/** One column `d` of texts through parse_date: refused ones come out empty. */
+/** One column `d` of texts through parse_date. Refused texts become empty cells. */
 const parsed = (name: string, parameters: string, cells: readonly (readonly [string, string])[]) => ({
   name,
   template: `operations: [{parse_date: {columns: [d], into: v, on_error: blank, ${parameters}}}, {drop: {columns: [d]}}]`,
@@ -95,7 +96,7 @@ golden('patterns', [
     ['2024-2', '2024-02-01'],
     ['2024', ''],
   ]),
-  ...['yyyy', 'dd.yyyy', 'dd.MM', 'mm/yyyy', 'MM/yyyy HH:mm', 'E MM/yyyy'].map((format) => ({
+  ...['dd.yyyy', 'D.MM.yyyy', 'DD.MM.yyyy', 'dd.MM', 'mm/yyyy', 'MM/yyyy HH:mm', 'E MM/yyyy'].map((format) => ({
     name: `${format} names no day`,
     template: `operations: [{parse_date: {columns: [d], formats: ['${format}']}}]`,
     problems: ['/operations/0/parse_date/formats/0 BAD_PATTERN'],
@@ -177,6 +178,14 @@ golden('patterns', [
     ['44197', '2021-01-01'],
     ['-1', ''],
   ]),
+  parsed('times of a workbook', "formats: ['yyyy-MM-dd HH:mm'], excel_serial: '1900', timezone: UTC", [
+    ['45000.5', '2023-03-15T12:00:00Z'],
+    ['45000.541667', '2023-03-15T13:00:00Z'],
+    ['45000.5416666667', '2023-03-15T13:00:00Z'],
+    ['45000.123456789', '2023-03-15T02:57:46.667Z'],
+    ['45000.999999', '2023-03-16T00:00:00Z'],
+    ['45000.9999999999', '2023-03-16T00:00:00Z'],
+  ]),
   parsed('days of an old workbook', "formats: [yyyy-MM-dd], excel_serial: '1904'", [['0', '1904-01-01']]),
 ]);
 
@@ -198,10 +207,114 @@ golden('two readings of one text', [
   ]),
 ]);
 
+const ZONED_TIMES = ['2026-03-29 02:30', '2026-10-25 02:30', '2026-10-25 03:00'];
+
+/** `d` read as Berlin time: a time that clocks skipped, one that occurred twice, and one that occurred once. */
+const zoned = (dst: string, cells: readonly string[], errors: readonly string[]) => ({
+  name: `local times in Berlin with ${dst === '' ? 'nothing declared' : dst}`,
+  template: `operations: [{parse_date: {columns: d, formats: ["yyyy-MM-dd HH:mm"], timezone: Europe/Berlin, on_error: blank, ${dst}}}]`,
+  input: `d\tx\n${ZONED_TIMES.map((text) => `${text}\t.\n`).join('')}`,
+  output: `d,x\n${cells.map((value) => `${value},.\n`).join('')}`,
+  errors,
+});
+
+golden('local times that a change of the clock leaves out or repeats', [
+  zoned(
+    '',
+    ['', '2026-10-25T00:30:00Z', '2026-10-25T02:00:00Z'],
+    ['parse_date: DATE_IN_DST_GAP 1 1', 'parse_date: DATE_IN_DST_OVERLAP 1 2'],
+  ),
+  zoned(
+    'dst: error',
+    ['', '', '2026-10-25T02:00:00Z'],
+    ['parse_date: DATE_IN_DST_GAP 1 1', 'parse_date: DATE_IN_DST_OVERLAP 1 2'],
+  ),
+  zoned(
+    'dst: earlier',
+    ['2026-03-29T00:30:00Z', '2026-10-25T00:30:00Z', '2026-10-25T02:00:00Z'],
+    ['parse_date: DATE_IN_DST_GAP 1 1', 'parse_date: DATE_IN_DST_OVERLAP 1 2'],
+  ),
+  zoned(
+    'dst: later',
+    ['2026-03-29T01:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:00:00Z'],
+    ['parse_date: DATE_IN_DST_GAP 1 1', 'parse_date: DATE_IN_DST_OVERLAP 1 2'],
+  ),
+  zoned(
+    'dst: shift',
+    ['2026-03-29T01:30:00Z', '2026-10-25T00:30:00Z', '2026-10-25T02:00:00Z'],
+    ['parse_date: DATE_IN_DST_GAP 1 1', 'parse_date: DATE_IN_DST_OVERLAP 1 2'],
+  ),
+  {
+    name: 'a counted guess neither drops the row nor adds to max_errors',
+    template:
+      'defaults: {max_errors: 0}\noperations: [{parse_date: {columns: d, formats: ["yyyy-MM-dd HH:mm"], timezone: Europe/Berlin, on_error: drop_row}}]',
+    input: 'd\n2026-10-25 02:30\n',
+    output: 'd\n2026-10-25T00:30:00Z\n',
+    errors: ['parse_date: DATE_IN_DST_OVERLAP 1 1'],
+  },
+  {
+    name: 'one by one, where no kernel reads the pattern, and days of a workbook',
+    template:
+      'operations: [{parse_date: {columns: d, formats: ["d MMM yyyy HH:mm"], timezone: Europe/Berlin, dst: later, excel_serial: 1900}}]',
+    input: 'd\n25 Oct 2026 02:30\n46320.1041666667\n',
+    output: 'd\n2026-10-25T01:30:00Z\n2026-10-25T01:30:00Z\n',
+    errors: ['parse_date: DATE_IN_DST_OVERLAP 2 1 2'],
+  },
+  {
+    name: 'the day of a time that exists twice, counted in another zone',
+    template:
+      'operations: [{parse_date: {columns: d, formats: ["yyyy-MM-dd HH:mm"], type: date, timezone: America/Havana, to_timezone: UTC, dst: error, on_error: reject}}]',
+    input: 'd\n2026-11-01 00:30\n2026-11-01 01:30\n',
+    output: 'd\n2026-11-01\n',
+    errors: ['parse_date: DATE_IN_DST_OVERLAP 1 1'],
+  },
+]);
+
+golden('times finer than a microsecond', [
+  {
+    name: 'cast, also of zeros and of more than nanoseconds',
+    template: 'operations: [{cast: {columns: {d: datetime}, on_error: blank}}]',
+    input:
+      'd\tx\n2026-01-31T12:00:00.123456789Z\t.\n2026-01-31T12:00:00.123456000000Z\t.\n2026-01-31T12:00:00.0000000000001Z\t.\n',
+    output: 'd,x\n,.\n2026-01-31T12:00:00.123456Z,.\n,.\n',
+    errors: ['cast: PRECISION_LOSS 2 1 3'],
+  },
+  {
+    name: 'patterns, by the kernel and without it',
+    template:
+      'operations: [{parse_date: {columns: [a, b], formats: ["yyyy-MM-dd HH:mm:ss.SSSSSSSSS"], on_error: blank}}, ' +
+      '{parse_date: {columns: [c], formats: ["d MMM yyyy HH:mm:ss.SSSSSSS"], on_error: blank}}]',
+    input: 'a,b,c\n2026-01-31 12:00:00.123456789,2026-01-31 12:00:00.123456000,31 Jan 2026 12:00:00.1234567\n',
+    output: 'a,b,c\n,2026-01-31T12:00:00.123456Z,\n',
+    errors: ['parse_date: PRECISION_LOSS 1 1', 'parse_date: PRECISION_LOSS 1 1'],
+  },
+  {
+    name: 'the day of such a time is a day',
+    template:
+      'operations: [{parse_date: {columns: d, formats: ["yyyy-MM-dd HH:mm:ss.SSSSSSSSS"], type: date, timezone: Asia/Tokyo, to_timezone: UTC}}]',
+    input: 'd\n2026-01-31 08:59:59.123456789\n',
+    output: 'd\n2026-01-30\n',
+  },
+  {
+    name: 'expressions compute with nanoseconds, cells hold microseconds',
+    template: 'operations: [{set: {columns: {t: string(timestamp(d)), u: timestamp(d)}, on_error: blank}}]',
+    input: 'd\n2026-01-31T12:00:00.123456789Z\n',
+    output: 'd,t,u\n2026-01-31T12:00:00.123456789Z,2026-01-31T12:00:00.123456789Z,\n',
+    errors: ['set: PRECISION_LOSS 1 1'],
+  },
+  {
+    name: 'as in validate',
+    template: 'operations: [{validate: {rules: [{column: d, check: type, type: datetime, on_error: drop_row}]}}]',
+    input: 'd\n2026-01-31T12:00:00.1234567Z\n2026-01-31T12:00:00.123456Z\n',
+    output: 'd\n2026-01-31T12:00:00.123456Z\n',
+    errors: ['validate: PRECISION_LOSS 1 1'],
+  },
+]);
+
 golden('times and zones', [
   parsed('without a zone they are UTC', 'formats: ["yyyy-MM-dd HH:mm:ss"]', [
     ['2026-01-31 23:59:59', '2026-01-31T23:59:59Z'],
-    ['2026-01-31 24:00:00', ''],
+    ['2026-01-31 24:00:00', '2026-02-01T00:00:00Z'],
   ]),
   parsed('in a zone', 'formats: ["dd.MM.yyyy HH:mm"], timezone: Europe/Berlin', [
     ['31.01.2026 12:00', '2026-01-31T11:00:00Z'],
@@ -233,6 +346,72 @@ golden('times and zones', [
     ],
   ),
   parsed('the day of a time', 'formats: ["yyyy-MM-dd HH:mm"], type: date', [['2026-01-31 23:30', '2026-01-31']]),
+  parsed(
+    'fractions of any length, where a decimal mark is before them',
+    'formats: ["yyyy-MM-dd HH:mm:ss.SSSX", yyyyMMddHHmmssSSS]',
+    [
+      ['2026-10-01 12:00:00.1+00', '2026-10-01T12:00:00.1Z'],
+      ['2026-10-01 12:00:00.123456+02:00', '2026-10-01T10:00:00.123456Z'],
+      ['2026-10-01 12:00:00.1200000000000Z', '2026-10-01T12:00:00.12Z'],
+      ['2026-10-01 12:00:00.0000000001Z', ''],
+      ['2026-10-01 12:00:00.Z', ''],
+      ['20261001120000250', '2026-10-01T12:00:00.25Z'],
+      ['2026100112000025', ''],
+    ],
+  ),
+  parsed('AM and PM in any form', 'formats: ["dd/MM/yyyy h:mm a", "h:mma d MMM yyyy"]', [
+    ['05/10/2026 3:15 p.\u00a0m.', '2026-10-05T15:15:00Z'],
+    ['05/10/2026 3:15 p.m.', '2026-10-05T15:15:00Z'],
+    ['05/10/2026 12:15 A. M.', '2026-10-05T00:15:00Z'],
+    ['05/10/2026 3:15 P', '2026-10-05T15:15:00Z'],
+    ['3:15p 5 Oct 2026', '2026-10-05T15:15:00Z'],
+    ['05/10/2026 3:15 px', ''],
+    ['05/10/2026 3:15 p..', ''],
+  ]),
+  parsed('midnight as 24:00', 'formats: ["yyyy-MM-dd HH:mm", "EEE d.M.yyyy HH:mm:ss"]', [
+    ['2026-12-31 24:00', '2027-01-01T00:00:00Z'],
+    ['2026-10-01 23:59', '2026-10-01T23:59:00Z'],
+    ['Thu 1.10.2026 24:00:00', '2026-10-02T00:00:00Z'],
+    ['Fri 1.10.2026 24:00:00', ''],
+    ['2026-10-01 24:01', ''],
+    ['2026-10-01 25:00', ''],
+    ['9999-12-31 24:00', ''],
+  ]),
+  parsed('years alone, and days of a year', 'formats: [yyyy, yyyy-DDD, D/yyyy]', [
+    ['2026', '2026-01-01'],
+    ['0000', ''],
+    ['2026-032', '2026-02-01'],
+    ['2024-366', '2024-12-31'],
+    ['2026-366', ''],
+    ['2026-000', ''],
+    ['60/2024', '2024-02-29'],
+  ]),
+  parsed('without formats, dates of ISO 8601', '', [
+    ['2026-01-31', '2026-01-31'],
+    ['20260131', '2026-01-31'],
+    ['2026-1-31', ''],
+    ['31.01.2026', ''],
+    ['2026-01-31T10:00:00Z', ''],
+  ]),
+  parsed('without formats, times of ISO 8601', 'type: datetime', [
+    ['2026-01-31T10:15:30.5+02:00', '2026-01-31T08:15:30.5Z'],
+    ['2026-01-31 10:15', '2026-01-31T10:15:00Z'],
+    ['2026-01-31T10:15Z', '2026-01-31T10:15:00Z'],
+    ['2026-01-31T24:00:00', '2026-02-01T00:00:00Z'],
+    ['2026-01-31', '2026-01-31T00:00:00Z'],
+    ['10:15', ''],
+  ]),
+  parsed('microseconds since 1970', 'epoch: us', [
+    ['1767225600250001', '2026-01-01T00:00:00.250001Z'],
+    ['-1', '1969-12-31T23:59:59.999999Z'],
+    ['253402300799999999', '9999-12-31T23:59:59.999999Z'],
+    ['253402300800000000', ''],
+    ['0.5', ''],
+  ]),
+  parsed('nanoseconds since 1970', 'epoch: ns', [
+    ['1767225600250001000', '2026-01-01T00:00:00.250001Z'],
+    ['999', ''],
+  ]),
   parsed('fractions', 'formats: ["yyyy-MM-dd HH:mm:ss.SSS"]', [
     ['2026-01-31 12:00:00.250', '2026-01-31T12:00:00.25Z'],
     ['2026-01-31 12:00:00.000', '2026-01-31T12:00:00Z'],

@@ -1,4 +1,4 @@
-// What becomes of files whose delimiter nobody has declared: no cell is dropped for a delimiter that was only detected.
+// Files without a declared delimiter: no cell is dropped because of a delimiter that was only detected.
 import { golden } from './golden.ts';
 
 const PASS = 'operations: []';
@@ -6,7 +6,7 @@ const PASS = 'operations: []';
 const BETRAG = 'input: {columns: [{name: Betrag}]}\noperations: []';
 
 const UNFIT =
-  'MALFORMED_FILE: The header row and the data rows do not hold the same delimiter: the delimiter or the header row cannot ' +
+  'MALFORMED_FILE: The header row and the data rows do not contain the same delimiter: the delimiter or the header row cannot ' +
   'be detected. Declare them in the Template (input.csv.delimiter, input.csv.header_row) or send delimiter and header_row ' +
   'with the file.';
 

@@ -1,4 +1,5 @@
-// Names in an expression that may be taken for something else: told with the problem of types that they lead to, else as a note.
+// Names in an expression that may have another meaning than intended: reported with the type problem that they cause, otherwise
+// as a note.
 import { test } from 'tap';
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import { problemsOf, sound } from '../workers/template/check-problems.ts';
@@ -21,18 +22,20 @@ test('value is the cell at hand, also where a column has its name', async (t) =>
   t.strictSame(notesOf(`[{set: {columns: {x: 'value + "!"'}}}]`), [], 'no column has its name');
 });
 
-test('an expression sees the row as it came in, not what its neighbours make', async (t) => {
+test('an expression sees the row of the input, not the results of its neighbours', async (t) => {
   const operations = (expression: string): string =>
     `[{cast: {columns: {net: decimal}}}, {set: {columns: {rate: 'net * 2', x: '${expression}'}}}]`;
   t.match(told(operations('net * rate')), [
-    /^\* does not take decimal and string\. .* "rate" is the column that came in/,
+    /^\* does not take decimal and string\. .* "rate" is the column as it was before this operation/,
   ]);
-  t.match(notesOf(operations('rate + "!"')), [/^\/operations\/1\/columns\/x "rate" is the column that came in/]);
+  t.match(notesOf(operations('rate + "!"')), [
+    /^\/operations\/1\/columns\/x "rate" is the column as it was before this operation/,
+  ]);
   t.strictSame(notesOf(operations('"rate" + string(net)')), [], 'a text is no name');
   t.strictSame(notesOf(`[{set: {columns: {a: a.trim(), b: 'a + "!"', c: value.trim(), d: c}}}]`), [], 'edits in place');
 });
 
-test('what becomes of a row is left to on_error', async (t) => {
+test('on_error decides about a row', async (t) => {
   t.match(told("[{extract: {column: a, pattern: '(?P<b>.)', into: {b: b}, on_no_match: flag}}]"), [
     /Write "error", and on_error: flag\./,
   ]);

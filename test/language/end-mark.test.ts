@@ -1,5 +1,5 @@
-// Ctrl-Z behind the last line is the end of the file, once or several times; anywhere else it is a character. In each encoding,
-// and wherever windows and chunks cut the file.
+// Ctrl-Z after the last line marks the end of the file, once or several times; elsewhere it is a character. Tested in each
+// encoding and for all positions of windows and chunks.
 import { test } from 'tap';
 import { openCsvReader } from '../../workers/input/csv/csv-reader.ts';
 import { openPlainReader } from '../../workers/input/csv/plain-reader.ts';

@@ -1,11 +1,11 @@
-// Expressions in Templates: columns of every type, nulls, decimals, errors, names, what the check refuses, bounds.
+// Expressions in Templates: columns of every type, nulls, decimals, errors, names, refusals of the check, limits.
 import { golden } from './golden.ts';
 
 /** Columns of one row: s text, i integer, d decimal, f number, b boolean, t date, z datetime, and e, which is null. */
 const TYPED = '{cast: {columns: {i: integer, d: decimal, f: number, b: boolean, t: date, z: datetime}}}';
 const ROW = 's,i,d,f,b,t,z,e\nx,5,1.50,0.5,true,2026-01-31,2026-01-31T12:00:00Z,\n';
 
-/** One expression for the row above, as it comes out in JSON. */
+/** One expression over the row above, and its result in JSON. */
 const gives = (expression: string, result: string) => ({
   name: expression,
   template: `operations:\n  - ${TYPED}\n  - {set: {columns: {r: ${JSON.stringify(expression)}}, on_error: flag}}\n  - {select: {columns: [r]}}\noutput: {format: ndjson}`,
@@ -94,7 +94,7 @@ golden('null', [
   gives('e in ["a"]', 'false'),
 ]);
 
-golden('functions on what is equal, whole or of no day', [
+golden('functions on equal values, whole numbers and times without a day', [
   gives('concat_ws(", ", "a", e, "", i)', '"a, , 5"'),
   gives('hash_key(1.5d) == hash_key(1.500d)', 'true'),
   gives('hash_key("1.5") == hash_key("1.50")', 'false'),
@@ -125,7 +125,7 @@ golden('errors of a row', [
   gives('false && int(s) > 1', 'false'),
 ]);
 
-golden('what the check refuses', [
+golden('expressions that the check refuses', [
   refused('s > 5', 'EXPR_TYPE'),
   refused('s + i', 'EXPR_TYPE'),
   refused('s +', 'EXPR_SYNTAX'),

@@ -1,11 +1,11 @@
-// How files are read: missing values, quotes, line ends, blank lines, ragged rows, encodings, compression, detection.
+// Reading of files: missing values, quotes, line ends, blank lines, ragged rows, encodings, compression, detection.
 import { gzipSync } from 'node:zlib';
 import { golden } from './golden.ts';
 
 const PASS = 'operations: []';
 const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
 
-golden('what means missing', [
+golden('texts that mean "missing"', [
   {
     name: 'quoted and unquoted empty fields are the same',
     template: 'operations: [{fill_empty: {columns: [a, b], value: none}}]',
@@ -72,6 +72,38 @@ golden('quotes', [
     output: 'a,b\n"x,1",y\n',
   },
   { name: 'a quote that is not closed', template: PASS, input: 'a,b\n"x,y\n1,2\n', error: 'MALFORMED_FILE' },
+  ...['\n', '\r\n', '\r'].map((end) => ({
+    name: `a quote that is not closed on its line is an ordinary character: ${JSON.stringify(end)}`,
+    template: 'input: {csv: {delimiter: ","}}\noperations: []',
+    input: ['id,name', '1,Zoe', '2,"Jon', '3,Bob', '4,"Ann"', '5,"', '6,"x,y"', ''].join(end),
+    output: 'id,name\n1,Zoe\n2,"""Jon"\n3,Bob\n4,Ann\n5,""""\n6,"x,y"\n',
+    errors: ['input: STRAY_QUOTE 2 2 5'],
+  })),
+  {
+    name: 'such quotes in more rows than are read again',
+    template: 'input: {csv: {delimiter: ","}}\noperations: []',
+    input: `id,name\n${'1,"Jon\n2,"Ann"\n'.repeat(1001)}`,
+    error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'such a quote in a row of another length',
+    template: 'input: {csv: {ragged: reject}}\noperations: [{slice: {limit: 3}}]',
+    input: 'id,name\n1,"Jon,3\n2,Bob\n3,"Ann"\n4,"Zoe"\n',
+    output: 'id,name\n2,Bob\n3,Ann\n4,Zoe\n',
+  },
+  {
+    name: 'such a quote above the header, and with a delimiter that is not ASCII',
+    template: 'input: {csv: {delimiter: "¦", header_row: 1}}\noperations: []',
+    input: 'x¦"Jon\n3¦"Ann"\nid¦name\n1¦2\n',
+    error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'line breaks and doubled quotes inside a quoted field that is closed',
+    template: PASS,
+    input: 'a,b\n"x\n""y"" z",1\n',
+    output: 'a,b\n"x\n""y"" z",1\n',
+    errors: [],
+  },
 ]);
 
 golden('line ends and blank lines', [
@@ -94,11 +126,11 @@ golden('line ends and blank lines', [
 
 golden('ragged rows', [
   {
-    name: 'short ones are filled, empty extra fields are nothing, others are dropped and counted',
+    name: 'short ones are filled and counted, empty extra fields are nothing, others are dropped and counted',
     template: PASS,
     input: 'a,b,c\n1\n1,2\n1,2,3,\n1,2,3,,\n1,2,3,4\n',
     output: 'a,b,c\n1,,\n1,2,\n1,2,3\n1,2,3\n1,2,3\n',
-    errors: ['input: RAGGED_ROW 1 5'],
+    errors: ['input: SHORT_ROW 2 1 2', 'input: RAGGED_ROW 1 5'],
   },
   {
     name: 'fail: too short',
@@ -111,6 +143,72 @@ golden('ragged rows', [
     template: 'input: {csv: {ragged: fail}}\noperations: []',
     input: 'a,b\n1,2,3\n',
     error: 'MALFORMED_FILE',
+  },
+]);
+
+golden('rows of several lengths in a file without a header', [
+  {
+    name: 'the widest of the first rows says how many columns there are',
+    template: 'input: {csv: {header_row: none, delimiter: ","}}\noperations: []',
+    input: 'H,1\nD,2,3,4,,\nT,5\n',
+    output: 'column_1,column_2,column_3,column_4\nH,1,,\nD,2,3,4\nT,5,,\n',
+    errors: ['input: SHORT_ROW 2 1 3'],
+  },
+  {
+    name: 'a wider row behind them is counted',
+    template: 'input: {csv: {header_row: none, delimiter: ";"}}\noperations: [{filter: {where: \'column_1 == "0"\'}}]',
+    input: `${'1;2\n'.repeat(20_000)}0;1;2\n`,
+    output: 'column_1,column_2\n0,1\n',
+    errors: ['input: RAGGED_ROW 1 20001'],
+  },
+  {
+    name: 'with a delimiter that is not ASCII, and another quote',
+    template: `input: {csv: {header_row: none, delimiter: "¦", quote: "'"}}\noperations: []`,
+    input: "1\r\n'2¦'¦3\r\n",
+    output: 'column_1,column_2\n1,\n2¦,3\n',
+    errors: ['input: SHORT_ROW 1 1'],
+  },
+]);
+
+/** Texts of single bytes, or of ASCII followed by UTF-16, and the line of the first NUL byte. */
+const NUL_BYTES_IN_TEXTS: readonly (readonly [name: string, input: Buffer, line: number])[] = [
+  ['two in a short file', Buffer.from('id,city,since\n7,b,1999\0\n8,\0,2003\n'), 2],
+  ['after each third character', Buffer.from('ab,\0cd,\0ef\nab,\0cd,\0ef\n'), 1],
+  ['before each line break', Buffer.from(`id,city\n${'7,Berlin\0\n8,Paris1\0\n'.repeat(50)}`), 2],
+  [
+    'rows of UTF-16 after a header of ASCII',
+    Buffer.concat([Buffer.from('number,name,place of birth,born\n'), Buffer.from('1,a,b,2\n'.repeat(90), 'utf16le')]),
+    2,
+  ],
+];
+
+golden('NUL bytes', [
+  {
+    name: 'left out where the Template says so',
+    template: 'input: {csv: {nul_bytes: drop}}\noperations: []',
+    input: 'a\0,b\n\0\n1,\0\n\x002,3\n',
+    output: 'a,b\n1,\n2,3\n',
+  },
+  ...['', 'input: {csv: {encoding: auto}}\n'].flatMap((input) =>
+    NUL_BYTES_IN_TEXTS.map(([name, bytes, line]) => ({
+      name: `are no UTF-16: ${name}${input === '' ? '' : ', auto'}`,
+      template: `${input}operations: []`,
+      input: bytes,
+      error: `MALFORMED_FILE: Line ${line} contains a NUL byte, so the file is not text. Write input.csv.nul_bytes: drop into the Template to leave NUL bytes out.`,
+    })),
+  ),
+  {
+    name: 'in a text of another encoding without its name',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from('a,b\nM\xfcller\0,\xe9t\xe9\nJ\xf6rg,\0\n', 'latin1'),
+    error:
+      'MALFORMED_FILE: The file is not valid UTF-8, and lines with letters beyond ASCII contain NUL bytes, as in a file that is not text. If it is text, declare its encoding in the Template (input.csv.encoding), and write input.csv.nul_bytes: drop to leave NUL bytes out.',
+  },
+  {
+    name: 'in a text of another encoding whose name is declared',
+    template: 'input: {csv: {encoding: windows-1252, nul_bytes: drop}}\noperations: []',
+    input: Buffer.from('a,b\nM\xfcller\0,\xe9t\xe9\nJ\xf6rg,\0\n', 'latin1'),
+    output: 'a,b\nMüller,été\nJörg,\n',
   },
 ]);
 
@@ -179,6 +277,18 @@ golden('encodings and compression', [
     template: 'input: {csv: {encoding: auto}}\noperations: []',
     input: Buffer.from('a,b\nMüller,Łódź\n', 'utf16le'),
     output: 'a,b\nMüller,Łódź\n',
+  },
+  {
+    name: 'auto: UTF-16 of kana without a mark, in a short file',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from('なまえ,とし\nさとう,30\nすずき,4\n', 'utf16le'),
+    output: 'なまえ,とし\nさとう,30\nすずき,4\n',
+  },
+  {
+    name: 'auto: UTF-16 of Chinese characters without a mark, in a short file',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from('姓名,年龄\n张三,30\n', 'utf16le').swap16(),
+    output: '姓名,年龄\n张三,30\n',
   },
   {
     name: 'the most likely encoding is named where none is',

@@ -1,4 +1,4 @@
-// Files of fixed columns: where cells lie, line breaks, encodings, lines that are too short or too long, mistakes.
+// Files of fixed columns: positions of cells, line breaks, encodings, lines that are too short or too long, mistakes.
 import { golden } from './golden.ts';
 
 const COLUMNS =
@@ -35,7 +35,7 @@ golden('fixed columns', [
     name: 'ragged fail',
     template: template('{ragged: fail}'),
     input: '1   A          1\n\n3   C          3 more\n',
-    error: 'MALFORMED_FILE: Line 3 holds text behind the last column of input.fixed.',
+    error: 'MALFORMED_FILE: Line 3 has text after the last column of input.fixed.',
   },
   {
     name: 'characters, not bytes',
@@ -59,7 +59,7 @@ golden('fixed columns', [
     name: 'a header row behind the end',
     template: template('{header_row: 5}'),
     input: '1   A      1\n',
-    error: 'MALFORMED_FILE: The header row lies behind the end of the file.',
+    error: 'MALFORMED_FILE: The header row is after the end of the file.',
   },
   {
     name: 'null values',
@@ -90,7 +90,8 @@ golden('fixed columns', [
     name: 'a NUL byte',
     template: template(),
     input: '1   A      1\n\n2\0  B      2\n',
-    error: 'MALFORMED_FILE: Line 3 holds a NUL byte: this is not text.',
+    error:
+      'MALFORMED_FILE: Line 3 contains a NUL byte, so the file is not text. Write input.csv.nul_bytes: drop into the Template to leave NUL bytes out.',
   },
   {
     name: 'mistakes',

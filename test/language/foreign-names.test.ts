@@ -1,10 +1,9 @@
-// What a message says in place of an operation of another language can be written as it stands: the operation and its
-// parameters are there.
+// Hints for operation names of other languages can be used unchanged: the suggested operation and its parameters exist.
 import { test } from 'tap';
 import { operationTable } from '../../workers/operations/index.ts';
 import { problemsOf } from '../workers/template/check-problems.ts';
 
-test('each form names parameters that there are, with all that are needed', async (t) => {
+test('each suggestion names existing parameters, including all required ones', async (t) => {
   for (const { name, knownAs = [] } of operationTable.values()) {
     for (const { form } of knownAs) {
       if (form === null) continue;
@@ -15,7 +14,7 @@ test('each form names parameters that there are, with all that are needed', asyn
   }
 });
 
-test('a step, a metric, a check, a function or a setting that stands as an operation is shown in its place', async (t) => {
+test('a step, metric, check, function or setting used as an operation is shown in its proper place', async (t) => {
   const told = (name: string): string => problemsOf(`operations: [{${name}: {}}]`)[0]?.message ?? '';
   t.match(told('sentence'), /\{text: \{columns: \.\.\., steps: \[sentence\]\}\}/);
   t.match(told('Median'), /\{aggregate: .*\{fn: median, column: \.\.\.\}/);
@@ -26,7 +25,7 @@ test('a step, a metric, a check, a function or a setting that stands as an opera
   t.match(told('promote_headers'), /a setting of the Template, beside operations: input: \{header_row: \.\.\.\}/);
 });
 
-test('a value that stands as a key is shown behind its own', async (t) => {
+test('a value used as a key is shown after its own key', async (t) => {
   const told = (operation: string): readonly string[] =>
     problemsOf(`operations: [{${operation}}]`).map(({ message }) => message);
   for (const [operation, message] of [

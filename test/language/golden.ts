@@ -1,6 +1,5 @@
-// Runs tables of golden cases: a Template, a file and the bytes that must come out, worked out by hand. Each case runs
-// with batches of one row, of two and of full size, so that no answer depends on how rows fall into batches, and in
-// a memory that moves whenever it may.
+// Runs tables of golden cases: a Template, a file and the exact output, worked out by hand. Each case runs with batches of one
+// row, two rows and full size, and with memory that moves whenever possible, so that no result depends on batches or addresses.
 import { test } from 'tap';
 import { parse } from 'yaml';
 import type { RunOutcome } from '../../workers/protocol/messages.ts';
@@ -11,17 +10,17 @@ import { problemsOf } from '../workers/template/check-problems.ts';
 
 export interface GoldenCase {
   readonly name: string;
-  /** YAML, without `format`. */
+  /** YAML without `format`. */
   readonly template: string;
-  /** The file; not needed where the Template itself is refused. */
+  /** The file; not needed if the Template is refused. */
   readonly input?: string | Uint8Array;
   /** Reference tables by name, as CSV. */
   readonly tables?: Readonly<Record<string, string>>;
-  /** The whole output. */
+  /** The complete output. */
   readonly output?: string;
-  /** `CODE` or `CODE: message` of a Run that fails. */
+  /** `CODE` or `CODE: message` of a failed Run. */
   readonly error?: string;
-  /** `pointer CODE` of every problem of a Template that is refused. */
+  /** `pointer CODE` of every problem of a refused Template. */
   readonly problems?: readonly string[];
   /** Row errors of the report: `operation or input: CODE count row row...`. */
   readonly errors?: readonly string[];
@@ -29,14 +28,14 @@ export interface GoldenCase {
 
 const BATCH_ROWS = [1, 2, 4096];
 
-/** Of small arenas: they are enlarged for each column, for some cells. */
+/** Sizes of small arenas: they have to grow for each column, or for some cells. */
 const ARENA_BYTES = [1, 64, 250, 1000, 5000];
 
-/** All of them, or one, so that the cases of a table share them out. */
+/** All sizes with all tests; otherwise one per case, so that the cases of a table cover all sizes. */
 const arenasOf = (index: number): readonly number[] =>
   isLong ? ARENA_BYTES : [ARENA_BYTES[index % ARENA_BYTES.length]!];
 
-/** One test for the whole table; a case that fails says its name and the size of its batches. */
+/** One test for the whole table. A failed case reports its name and the size of its batches. */
 export function golden(title: string, cases: readonly GoldenCase[]): void {
   test(title, async (t) => {
     for (const [index, one] of cases.entries()) {

@@ -1,4 +1,4 @@
-// How columns are found: levels, aliases, patterns, places, equal and blank headers, files without a header.
+// Matching of columns: levels, aliases, patterns, positions, duplicate and blank headers, files without a header.
 import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
@@ -289,3 +289,43 @@ test('of many columns that are missing the first fifty are compared with the dec
   t.equal(outcome.failure?.code, 'TEMPLATE_COLUMNS_MISSING');
   t.equal(outcome.failure?.message.match(/Did you mean/g)?.length, 50);
 });
+
+const MIB = 1024 * 1024;
+const NAMES_TOO_LONG = 'MALFORMED_FILE: The column names of the file have more than 4 MiB together.';
+const columns = (count: number, name: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index}`);
+
+golden('all names of a file have at most 4 MiB', [
+  {
+    name: 'CSV: exactly 4 MiB',
+    template: 'operations: [{select: {columns: [a]}}]',
+    input: `a,${'b'.repeat(4 * MIB - 1)}\n1,2\n`,
+    output: 'a\n1\n',
+  },
+  {
+    name: 'CSV: a byte more',
+    template: 'operations: [{select: {columns: [a]}}]',
+    input: `a,${'b'.repeat(2 * MIB)},${'c'.repeat(2 * MIB)}\n1,2,3\n`,
+    error: NAMES_TOO_LONG,
+  },
+  {
+    name: 'CSV: characters of several bytes',
+    template: 'operations: [{select: {columns: [a]}}]',
+    input: `a,${'é'.repeat(MIB)},${'ü'.repeat(MIB)}\n1,2,3\n`,
+    error: NAMES_TOO_LONG,
+  },
+  {
+    name: 'JSON: keys of nested objects, each with the long key of their parent',
+    template: 'input: {json: {flatten: "."}}\noperations: []',
+    input: JSON.stringify([{ ['k'.repeat(60_000)]: Object.fromEntries(columns(100, 'a').map((name) => [name, 1])) }]),
+    error: NAMES_TOO_LONG,
+  },
+  {
+    name: 'JSON: the same keys as one cell',
+    template: 'operations: [{select: {columns: [a]}}]',
+    input: JSON.stringify([
+      { a: 1, ['k'.repeat(60_000)]: Object.fromEntries(columns(100, 'a').map((name) => [name, 1])) },
+    ]),
+    output: 'a\n1\n',
+  },
+]);

@@ -1,4 +1,5 @@
-// Templates that would do harm: refused when they are checked, or ended with a clear error in a bounded Run.
+// Harmful Templates: refused by the check, or ended with a clear error in a Run with limited resources.
+// With all tests only: attacks and faults of the machine.
 import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
@@ -129,7 +130,7 @@ golden('names and paths are only names', [
   },
 ]);
 
-/** Some 1,800 instructions that all stay in play: 70 microseconds a character. */
+/** Some 1,800 instructions that all stay active: 70 microseconds per character. */
 const SLOW = '(?i)(?:[a-z]{1,30} ?){30}z$';
 const LONG = `a,b\n${'aab'.repeat(30_000)},1\nzz,2\n`;
 

@@ -1,4 +1,4 @@
-// Character references of HTML in cells.
+// HTML character references in cells.
 import { golden } from './golden.ts';
 
 const CELLS: readonly (readonly [string, string])[] = [

@@ -1,10 +1,10 @@
-// How a Template says what its file is: lines, headers of several lines, and lines that are comments.
+// Declared forms of input files: lines, headers of several lines, and comment lines.
 import { workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
 import { golden } from './golden.ts';
 
 const none = 'operations: []';
 
-/** A sheet of texts; a row that is empty is left out of it. */
+/** A sheet of texts. An empty row is left out of the sheet. */
 function sheetOf(rows: readonly (readonly string[])[]): Buffer {
   const cells = (row: readonly string[]) => row.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('');
   const written = rows.map((row, index) => (row.length === 0 ? '' : `<row r="${index + 1}">${cells(row)}</row>`));

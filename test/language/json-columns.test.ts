@@ -108,7 +108,7 @@ golden('JSON that is nested deeper than 200 is BAD_JSON wherever it is read', [
   })),
 ]);
 
-golden('a JSON column holds sound JSON, or null', [
+golden('a JSON column contains valid JSON, or null', [
   {
     name: 'nothing that is no JSON can be kept',
     template: `
@@ -141,5 +141,23 @@ operations:
 output: {format: ndjson}`,
     input: 'n\tj\tt\n0\t{"a":1}\traw\n5\t{"a":1}\traw\n',
     output: '{"n":"0","j":{"a":1},"t":"raw"}\n{"n":"5","j":[2],"t":"2"}\n',
+  },
+]);
+
+golden('JSON values one after the other', [
+  {
+    name: 'pages that hold their records in an object are not joined',
+    template: 'input: {json: {records: /items}}\noperations: []',
+    input: '{"items":[{"a":1}]}\n{"items":[{"a":2}]}\n',
+    error:
+      'MALFORMED_FILE: Line 2, column 1: the end of the file is expected after its JSON, and another value begins. If the ' +
+      'list of records is inside an object, the file holds one such object. Write one record per line, for example ' +
+      "with jq -c '.KEY[]', and leave out input.json.records.",
+  },
+  {
+    name: 'that command makes a file that can be read',
+    template: 'operations: []',
+    input: '{"a":1}\n{"a":2}\n',
+    output: 'a\n1\n2\n',
   },
 ]);

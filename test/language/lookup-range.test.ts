@@ -1,4 +1,4 @@
-// The operation lookup_range: values of all types in ranges of reference tables, ends, misses, and tables that are refused.
+// The operation lookup_range: values of all types in ranges of reference tables, range ends, misses, and refused tables.
 import { golden } from './golden.ts';
 
 const TABLES = {
@@ -31,7 +31,7 @@ golden('lookup_range', [
     tables: TABLES,
     input: 'n\n1\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Row 1 of the ranges of the reference table "t" holds no value: both ends are the same. The row below the header is row 1.',
+      'TEMPLATE_CHECK_FAILED: Row 1 of the ranges of the reference table "t" contains no value: both ends are equal. The row below the header is row 1.',
   },
   ...['integer', 'decimal', 'number'].map((type) => ({
     name: `ends that are decimals around values that are ${type}`,
@@ -130,12 +130,12 @@ golden('tables of ranges that are refused', [
   refused(
     'turned round',
     'turned',
-    'Row 2 of the ranges of the reference table "t" ends before it begins. The row below the header is row 1.',
+    'Row 2 of the ranges of the reference table "t" ends before it begins: the lower end is greater than the upper end. The row below the header is row 1.',
   ),
   refused(
     'no number',
     'wrong',
-    'The column "high" of row 2 of the reference table "t" is no decimal, as the values are that are looked for.',
+    'The column "high" of row 2 of the reference table "t" is not a valid decimal, the type of the values that are looked up.',
   ),
   {
     name: 'a type without an order',

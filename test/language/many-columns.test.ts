@@ -1,5 +1,5 @@
-// One expression over many columns (set.each), the columns that an aggregate keeps beside its metrics (rest), and columns made
-// of the pairs in a text (split_pairs).
+// One expression over many columns (set.each), columns that an aggregate keeps beside its metrics (rest), and columns made from
+// the pairs in a text (split_pairs).
 import { golden } from './golden.ts';
 
 golden('set.each', [

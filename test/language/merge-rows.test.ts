@@ -1,4 +1,4 @@
-// The operation merge_rows: rows that continue the one before, over batches, with errors and texts that no cell holds.
+// The operation merge_rows: rows that continue the previous row, across batches, with errors and with texts too long for a cell.
 import { golden } from './golden.ts';
 
 golden('merge_rows', [
@@ -52,7 +52,7 @@ golden('merge_rows', [
 
 const LONG = 'x'.repeat(3_000_000);
 
-golden('texts that no cell holds', [
+golden('texts that exceed the maximum of a cell', [
   {
     name: 'stay as they were',
     template:

@@ -1,4 +1,4 @@
-// Values that stand above and below a table: by place and by pattern, in every format that has them, and in every lane.
+// Values above and below a table: by position and by pattern, in every format that has them, and on every path of the readers.
 import { rowsOf, workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
 import { golden } from './golden.ts';
 

@@ -1,7 +1,7 @@
-// The mistakes of someone who knows spreadsheets, SQL or Python and not this language: each message says where, and what
+// Mistakes of users who know spreadsheets, SQL or Python but not this language: each message says where the mistake is, and what
 // to write instead.
 import { test } from 'tap';
-import { undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
+import { undeclaredNotes } from '../../workers/template/file-columns.ts';
 import { problemsOf, sound } from '../workers/template/check-problems.ts';
 
 const INPUT = `format: 1
@@ -14,7 +14,7 @@ operations:
 `;
 
 interface Mistake {
-  /** One line of `operations`, which is line 8 of the Template. */
+  /** The only line of `operations`, line 8 of the Template. */
   readonly operation: string;
   readonly at: string;
   readonly says: RegExp;
@@ -57,10 +57,10 @@ const MISTAKES: readonly Mistake[] = [
   value('WENN(party == "a", 1, 2)', /Write condition \? a : b\./),
   value('sum(amount)', /operations aggregate and window/),
   value('party & amount', /\+ to join texts/),
-  value('left(party; 3)', /Arguments are parted by commas/),
+  value('left(party; 3)', /Separate arguments with commas/),
   value('starts_with(party, "x")', /Write x\.startsWith\(t\)/),
   value('today()', /run\.started_at/),
-  condition('party in ("a", "b")', /A list stands in brackets: \[a, b\]/),
+  condition('party in ("a", "b")', /Write a list in brackets: \[a, b\]/),
   condition('party && amount', /such as x != null/),
   condition('party => "x"', /Write >=/),
   condition('@party == "x"', /without @/),
@@ -82,7 +82,7 @@ const MISTAKES: readonly Mistake[] = [
   value('party.year', /Write year\(date\)\./),
   value('party ? 1 : 2', /Write a condition, such as x != null/),
   condition('!party', /Write x == null/),
-  pattern('DD.MM.YYYY', /the letter D means nothing .* as in dd\.MM\.yyyy/),
+  pattern('DD.MM.YYYY', /D is the day of the year, written D or DDD: d is the day, .* as in dd\.MM\.yyyy/),
   pattern('TT.MM.JJJJ', /the letter T means nothing .* as in dd\.MM\.yyyy/),
   pattern('%d.%m.%Y', /no percent signs: write dd\.MM\.yyyy/),
   pattern('dd.mm.yyyy', /M is the month, m the minute/),
@@ -99,7 +99,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     operation: '  - filter: {where: party == "x"}\n    sort: {by: party}',
     at: '8:5 /operations/0',
-    says: /"filter" and "sort" stand in one entry of the list/,
+    says: /"filter" and "sort" are in one entry of the list/,
   },
   {
     operation: '  - {set: {columns: {x: party < "b" ? "out" : "in"}}}',
@@ -131,7 +131,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     operation: '  - {filter: {where: !is_blank(party)}}',
     at: '8:15 ',
-    says: /an expression that begins with ! stands in quotes/,
+    says: /write an expression that begins with ! in quotes/,
   },
   {
     operation: '  - {replace: {columns: party, find: "\\d", replace: "", mode: regex}}',
@@ -188,7 +188,7 @@ const MISTAKES: readonly Mistake[] = [
       ['{fillna: {columns: amount, value: 0}}', '5 /operations/0', /as in \{fill_empty: \{columns: \.\.\., value: /],
       ['{astype: {amount: int}}', '5 /operations/0', /Write the operation cast/],
       ['{head: 10}', '5 /operations/0', /as in \{slice: \{limit: 10\}\}/],
-      ['{slice: {limit: "10"}}', '14 /operations/0/slice/limit', /Take the quotes away/],
+      ['{slice: {limit: "10"}}', '14 /operations/0/slice/limit', /Remove the quotes/],
       ['drop_blank_rows', '5 /operations/0', /Write \{drop_blank_rows: \{\.\.\.\}\}/],
       ['{unpivot: {columns: amount, var_name: k}}', '33 /operations/0/unpivot/var_name', /Did you mean "names_to"/],
       ['{map_values: {columns: party, mapping: {a: b}}}', '35 /operations/0/map_values/mapping', /Did you mean "map"/],
@@ -222,7 +222,7 @@ const MISTAKES: readonly Mistake[] = [
   ).map(([operation, at, says]): Mistake => ({ operation: `  - ${operation}`, at: `8:${at}`, says })),
 ];
 
-test('every mistake gets one message that says where and what to write', async (t) => {
+test('every mistake gets one message with the place and a suggestion', async (t) => {
   for (const { operation, at, says } of MISTAKES) {
     const problems = problemsOf(`${INPUT}${operation}\n`);
     t.equal(problems.length, 1, operation);
@@ -258,7 +258,7 @@ test('a column that the Template reads and does not declare is a note of the che
   t.match(notes('  - {filter: {where: Party == "x"}}'), [/column "Party": .* Did you mean "party"\?/]);
   t.match(notes('  - {drop: {columns: Betrag}}'), [/The Template calls the column of that header "amount"\./]);
   t.match(notes('  - {filter: {where: party == Summe}}'), [
-    /column "Summe": .* A text in an expression stands in quotes\./,
+    /column "Summe": .* Write a text in an expression in quotes\./,
   ]);
   t.strictSame(notes('  - {filter: {where: party == "Summe"}}'), []);
   t.strictSame(notes('  - {drop: {columns: fax, if_missing: skip}}'), [], 'a file without it is no trouble');

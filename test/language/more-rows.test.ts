@@ -1,4 +1,4 @@
-// sample and append_rows: which rows come out, and what stands where.
+// sample and append_rows: the rows of the output and their cells.
 import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
@@ -119,7 +119,7 @@ test('a number of rows and a fraction', async (t) => {
   t.ok(Math.abs(tenth.length - ROWS / 10) < 5 * Math.sqrt(ROWS * 0.09), `${tenth.length} of ${ROWS}`);
   t.same(await sampled({ fraction: 0.1 }, 1), tenth);
   t.equal((await sampled({ fraction: 1 })).length, ROWS);
-  // Rows are chosen evenly: half of them from the first half, give or take five standard deviations.
+  // Rows are chosen uniformly: half of them from the first half, within five standard deviations.
   for (const rows of [fixed, tenth]) {
     const half = rows.filter((n) => n < ROWS / 2).length;
     t.ok(Math.abs(half - rows.length / 2) < 2.5 * Math.sqrt(rows.length), `${half} of ${rows.length}`);

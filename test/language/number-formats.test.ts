@@ -1,4 +1,4 @@
-// parse_number with several formats, groups of India and units: what each text means, what contradicts, and mistakes.
+// parse_number with several formats, Indian digit grouping and units: the meaning of each text, contradictions, and mistakes.
 import { golden } from './golden.ts';
 
 const BOTH = '[{decimal: ".", grouping: ","}, {decimal: ",", grouping: "."}]';
@@ -69,7 +69,7 @@ golden('groups and units', [
     ),
     input: 'n\n"1,5M"\n"1,5 m"\n"2,25 Mio. €"\n"(3 M)"\n1Mm\n-4M\n"1.000"\nM\n1MM\n1K\n',
     output:
-      'n,v\n"1,5M",1500000\n"1,5 m",0.0015\n"2,25 Mio. €",2250000\n(3 M),-3000000\n1Mm,5\n\'-4M,-4000000\n1.000,1000\nM,\n1MM,\n1K,\n',
+      'n,v\n"1,5M",1500000\n"1,5 m",0.0015\n"2,25 Mio. €",2250000\n(3 M),-3000000\n1Mm,5\n-4M,-4000000\n1.000,1000\nM,\n1MM,\n1K,\n',
   },
   {
     name: 'numbers of a file that knows them have no unit',

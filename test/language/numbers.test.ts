@@ -1,7 +1,7 @@
-// Numbers: what parse_number takes and refuses, scale and rounding, format_number, round, cast, exact arithmetic.
+// Numbers: texts that parse_number accepts and refuses, scale and rounding, format_number, round, cast, exact arithmetic.
 import { golden } from './golden.ts';
 
-/** One column `n` of texts through parse_number: refused ones come out empty. */
+/** One column `n` of texts through parse_number. Refused texts become empty cells. */
 const parsed = (name: string, parameters: string, cells: readonly (readonly [string, string])[]) => ({
   name,
   template: `operations: [{parse_number: {columns: [n], into: v, on_error: blank${parameters}}}]`,
@@ -39,6 +39,24 @@ golden(
       ['٣', ''],
       ['12345678901234567890.123456789', '12345678901234567890.123456789'],
       [' 5 ', '5'],
+    ]),
+    parsed('words of debit and credit', ", negative: ['-x', x DR, S x]", [
+      ['5 DR', '-5'],
+      ['5.50Dr.', '-5.50'],
+      ['5 CR', '5'],
+      ['S 5', '-5'],
+      ['h. 5', '5'],
+      ['-5', '-5'],
+      ['-5 DR', ''],
+      ['5 S', ''],
+      ['5 D', ''],
+      ['DR', ''],
+    ]),
+    parsed('triangles', ", negative: [▲x], grouping: ','", [
+      ['▲1,234', '-1234'],
+      ['△5', '-5'],
+      ['5▲', ''],
+      ['-5', ''],
     ]),
     parsed('German', ', decimal: ",", grouping: "."', [
       ['1.234,56', '1234.56'],
@@ -159,7 +177,12 @@ golden(
   ].map(dropped),
 );
 
-golden('what is wrong with a number', [
+golden('errors of numbers', [
+  {
+    name: 'words that say the opposite of each other',
+    template: "operations: [{parse_number: {columns: [n], negative: [x CR, '-x', x DR]}}]",
+    problems: ['/operations/0/parse_number/negative BAD_VALUE'],
+  },
   {
     name: 'codes',
     template: 'operations: [{parse_number: {columns: [n], type: integer, on_error: flag}}]',
@@ -245,7 +268,7 @@ output: {formula_guard: "off"}`,
   },
 ]);
 
-golden('numbers beyond what a double holds', [
+golden('numbers beyond the range of a double', [
   {
     name: 'are errors, not infinite',
     template: `

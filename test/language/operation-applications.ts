@@ -1,22 +1,22 @@
-// For each operation of the table ways to apply it to the columns `id`, `k`, `v` and `w` of lost-cells.test.ts, with what it is meant
-// to change. Knows no test.
+// Applications of each operation to the columns `id`, `k`, `v` and `w` of lost-cells.test.ts, with the intended changes.
+// Independent of the test framework.
 
 export interface Application {
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Columns whose cells it is meant to edit, in the rows of `where`. */
+  /** Columns whose cells the operation is meant to edit, in the rows of `where`. */
   readonly edits?: readonly string[];
-  /** Columns that go away. */
+  /** Columns that the operation removes. */
   readonly removes?: readonly string[];
-  /** Rows are made of others. */
+  /** The operation makes rows from other rows. */
   readonly groups?: true;
-  /** Rows behind the last one that it takes do not reach it. */
+  /** The operation does not receive rows after the last row that it accepts. */
   readonly ends?: true;
 }
 
 /** The reference table `codes`. */
 export const TABLE = 'key,text\n12,twelve\n7.25,seven\nx,ex\nw1,one\n';
 
-/** The same in place, by a pattern, on all columns that fit, and into a new column. */
+/** The same operation in place, by a pattern, on all matching columns, and into a new column. */
 function onCells(parameters: Readonly<Record<string, unknown>>): Application[] {
   return [
     { parameters: { columns: 'v', ...parameters }, edits: ['v'] },
@@ -91,10 +91,10 @@ export const APPLICATIONS: Readonly<Record<string, readonly Application[]>> = {
     ...onCells({ expr: 'v' }),
     ...onCells({ expr: 'w' }),
   ],
-  fill_down: [{ parameters: { columns: 'v' }, edits: ['v'] }],
-  fill_up: [{ parameters: { columns: 'v' }, edits: ['v'] }],
+  fill_down: [...onCells({}), ...onCells({ group_by: 'k' }), ...onCells({ reset_when: 'k == "1"' })],
+  fill_up: [...onCells({}), ...onCells({ group_by: 'k' })],
   blank_if: [...onCells({ values: ['12', 'x'] }), ...onCells({})],
-  blank_down: [{ parameters: { columns: ['k', 'v'] }, edits: ['k', 'v'] }],
+  blank_down: [...onCells({}), { parameters: { columns: ['k', 'v'] }, edits: ['k', 'v'] }],
   parse_number: [
     ...onCells({}),
     ...onCells({ decimal: ',', type: 'integer' }),

@@ -1,4 +1,4 @@
-// Lines above the header of a CSV output, with values of the file in them.
+// Lines above the header of a CSV output that contain values of the file.
 import { test } from 'tap';
 import { problemsOf } from '../workers/template/check-problems.ts';
 import { golden } from './golden.ts';

@@ -1,4 +1,4 @@
-// How outputs are written: CSV and TSV settings, the formula guard, encodings, JSON layouts, nesting, columns.
+// Outputs: CSV and TSV settings, the formula guard, encodings, JSON layouts, nesting, columns.
 import { golden } from './golden.ts';
 
 const TYPED = `
@@ -118,7 +118,7 @@ golden('formula guard', [
     name: 'auto leaves amounts, times and dashes',
     template: 'operations: []',
     input: 'a\tb\n-\t--\n- \t-5 €\n-5€\t-€ 5\n+$5.20\t-12:30\n-1:05:59.5\t-12:3\n-12:60\t-5 EUR\n-€\t-1:A1\n',
-    output: "a,b\n-,--\n- ,-5 €\n-5€,-€ 5\n+$5.20,-12:30\n-1:05:59.5,'-12:3\n'-12:60,'-5 EUR\n'-€,'-1:A1\n",
+    output: "a,b\n-,--\n- ,-5 €\n-5€,-€ 5\n+$5.20,-12:30\n-1:05:59.5,'-12:3\n'-12:60,-5 EUR\n'-€,'-1:A1\n",
   },
   {
     name: 'numbers and dates by their type are never touched',

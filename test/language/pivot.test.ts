@@ -1,4 +1,4 @@
-// pivot, and what becomes of flags where rows are made anew.
+// pivot, and flags of rows that an operation makes anew.
 import { golden } from './golden.ts';
 
 golden('pivot', [
@@ -33,6 +33,13 @@ golden('pivot', [
     output: 'g,1,2,rest\na,3.5,,2.0\nb,,,\n',
   },
   {
+    name: 'rows with other names are counted',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x]}}]',
+    input: 'g,k,v\n1,x,3\n2,z,3\n1,,4\n3,x,5\n',
+    output: 'g,x\n1,3\n2,\n3,5\n',
+    errors: ['pivot: CELL_DROPPED 2 2 3'],
+  },
+  {
     name: 'other names as errors',
     template:
       'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x], other: error, on_error: drop_row}}]',
@@ -62,7 +69,7 @@ golden('pivot', [
 
 const FLAGGED = 'operations:\n  - parse_number: {columns: [v], on_error: flag}\n';
 
-golden('flags stay with rows, and rows that are made anew have none', [
+golden('flags stay with rows, and new rows have no flags', [
   {
     name: 'aggregate',
     template: `${FLAGGED}  - aggregate: {group_by: g, metrics: [{fn: sum, column: v}]}`,

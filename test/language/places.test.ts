@@ -1,4 +1,4 @@
-// Where columns stand that are made of others, when they take over a name of those.
+// Positions of columns that are made from other columns and take over the name of one of them.
 import { golden } from './golden.ts';
 
 golden('split_column', [

@@ -1,12 +1,12 @@
-// Chains of operations put together by chance over untidy cells: output, failure and report must not depend on how rows
-// fall into batches. A chain that differs is printed.
+// Random chains of operations over untidy cells: output, failure and report must not depend on how rows fall into batches. A
+// chain with different results is printed.
 import { test } from 'tap';
 import { Chance } from '../fuzz/chance.ts';
 import { seed } from '../random.ts';
 import { sweep } from '../sweep.ts';
 import { applyTemplate } from '../workers/apply-template.ts';
 
-const CHAINS = sweep({ short: 60, long: 250 });
+const CHAINS = sweep({ short: 15, long: 250 });
 const BATCH_ROWS = [1, 7, 4096];
 
 const CELLS = [
@@ -38,7 +38,7 @@ class Choices extends Chance {
     return `n${this.#names++}`;
   }
 
-  /** `on_error`, and now and then `where`. */
+  /** `on_error`, and sometimes `where`. */
   cell(): object {
     const onError = this.of(['drop_row', 'blank', 'keep', 'flag', 'fail']);
     return { on_error: onError, ...(this.below(3) === 0 ? { where: this.of(CONDITIONS) } : {}) };

@@ -1,13 +1,15 @@
-// Rows that operations reject: good and bad apart, and nothing lost, whatever the batches and wherever rows end early.
+// Rows that operations reject: valid and rejected rows are separated, and no row is lost, for all batch sizes and for inputs that
+// end early.
 import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
+import { workbookOf } from '../workers/input/xlsx/workbook-writer.ts';
 
 const BATCH_ROWS = [1, 2, 3, 4096];
 
-/** Output and rejected rows, the same for all batches. */
+/** Output and rejected rows. Checks that they are the same for all batch sizes. */
 async function divided(
   operations: readonly object[],
-  input: string,
+  input: string | Uint8Array,
   more: {
     readonly template?: object;
     readonly tables?: Readonly<Record<string, string>>;
@@ -30,8 +32,10 @@ async function divided(
 }
 
 const HEAD = '_row,_operation,_column,_code';
+/** The last column, which holds the cells beyond the header. */
+const EXTRA = '_extra';
 
-test('each with its row, operation, column and code, and the cells as they stood there', async (t) => {
+test('each with its row, operation, column and code, and its cells at that operation', async (t) => {
   const { text, rejects, report } = await divided(
     [
       { op: 'text', columns: 'name', steps: ['upper'] },
@@ -59,7 +63,7 @@ test('a column that is called as one of the head is found apart', async (t) => {
   t.equal(rejects, `${HEAD},n,_row_2,_code_3,_code_2\n1,1 parse_number,n,NOT_A_NUMBER,x,7,8,9\n`);
 });
 
-test('rows behind the end of a slice or of stop_when never reach earlier operations', async (t) => {
+test('rows after the end of a slice or of stop_when never reach earlier operations', async (t) => {
   const parse = { op: 'parse_number', columns: 'n', on_error: 'reject' };
   const input = 'n\n1\nx\n2\ny\n3\nz\nend\n';
   const sliced = await divided([parse, { op: 'slice', limit: 2 }], input);
@@ -101,7 +105,7 @@ test('of joins, rules, sorted rows and typed columns; columns that went have no 
   t.equal(rejects, `${lines.join('\n')}\n`);
 });
 
-test('more than memory holds, and none at all', async (t) => {
+test('more rejected rows than memory holds, and no rejected rows', async (t) => {
   const rows = Array.from({ length: 4_500 }, (_, row) => `${row % 3 === 0 ? row : 'none'},${'x'.repeat(20)}`);
   const parse = { op: 'parse_number', columns: 'n', on_error: 'reject' };
   const { text, rejects, report } = await divided([parse, { op: 'slice', skip: 1 }], `n,x\n${rows.join('\n')}\n`);
@@ -120,10 +124,108 @@ test('more than memory holds, and none at all', async (t) => {
   t.same([outcome.failure?.code, outcome.rejects], ['TEMPLATE_ROW_ERROR', null]);
 });
 
-test('by the defaults, also of what the output cannot hold', async (t) => {
+test('rejected by the defaults, including cells that the output cannot hold', async (t) => {
   const template = { defaults: { on_error: 'reject', max_errors: 5 }, output: { format: 'xlsx' } };
   const { outcome } = await applyTemplate({ ...template, operations: [] }, `a,b\n1,${'y'.repeat(40_000)}\n2,z\n`);
   t.equal(outcome.rowsWritten, 1);
   const rejects = Buffer.from(outcome.rejects!.bytes!).toString();
-  t.match(rejects, /^_row,_operation,_column,_code,a,b\n1,output,,TOO_LONG,1,y+\n$/);
+  t.match(rejects, /^_row,_operation,_column,_code,a,b,_extra\n1,output,,TOO_LONG,1,y+,\n$/);
+});
+
+test('rows with too few or too many fields, where the Template rejects them', async (t) => {
+  const input = 'id,street,n\n1,Main St,5\n2,Elm, Apt 4,6\n3\n4,Oak,7,\n5,Ash,8\n';
+  const long = '2,input,,RAGGED_ROW,2,Elm, Apt 4,6';
+  const all = await divided([], input, { template: { input: { csv: { ragged: 'reject' } } } });
+  t.equal(all.text, 'id,street,n\n1,Main St,5\n4,Oak,7\n5,Ash,8\n');
+  t.equal(all.rejects, `${HEAD},id,street,n,${EXTRA}\n${long}\n3,input,,SHORT_ROW,3,,,\n`);
+  const byDefault = await divided([], input, { template: { defaults: { on_error: 'reject' } } });
+  t.equal(byDefault.text, 'id,street,n\n1,Main St,5\n3,,\n4,Oak,7\n5,Ash,8\n', 'those alone that would lose cells');
+  t.equal(byDefault.rejects, `${HEAD},id,street,n,${EXTRA}\n${long}\n`);
+  const padded = await divided([], input, {
+    template: { defaults: { on_error: 'reject' }, input: { csv: { ragged: 'pad' } } },
+  });
+  t.equal(padded.rejects, null);
+});
+
+test('with a delimiter that is not ASCII, fixed columns, and rows that end early', async (t) => {
+  const reject = { ragged: 'reject' };
+  const other = await divided([], 'a¦b\n1¦2¦3\n4¦5\n6\n', {
+    template: { input: { csv: { ...reject, delimiter: '¦' } } },
+  });
+  t.equal(other.text, 'a,b\n4,5\n');
+  t.equal(other.rejects, `${HEAD},a,b,${EXTRA}\n1,input,,RAGGED_ROW,1,2,3\n3,input,,SHORT_ROW,6,,\n`);
+  const columns = [{ name: 'a', start: 1, length: 2 }];
+  const fixed = await divided([], '12\n345\n6\n', { template: { input: { fixed: { columns }, csv: reject } } });
+  t.equal(fixed.text, 'a\n12\n6\n');
+  t.equal(fixed.rejects, `${HEAD},a,${EXTRA}\n2,input,,RAGGED_ROW,34,5\n`);
+  const sliced = await divided([{ op: 'slice', limit: 2 }], 'a,b\n1,2,3\n4,5\n6,7\n8\n9,9\n', {
+    template: { input: { csv: reject } },
+  });
+  t.equal(sliced.text, 'a,b\n4,5\n6,7\n');
+  t.equal(sliced.rejects, `${HEAD},a,b,${EXTRA}\n1,input,,RAGGED_ROW,1,2,3\n`, 'no row behind the last one');
+});
+
+test('cells beyond the header, as written in the file', async (t) => {
+  const template = { input: { csv: { ragged: 'reject' } } };
+  const input = 'a,b\r\n1,2,"x, ""y""",\r\n3,4\r\n5,"6\n6",é,,z\r\n\r\n7,8,9';
+  const comma = await divided([], input, { template });
+  t.equal(comma.text, 'a,b\n3,4\n');
+  const lines = [
+    `${HEAD},a,b,${EXTRA}`,
+    '1,input,,RAGGED_ROW,1,2,"""x, """"y"""""","',
+    '3,input,,RAGGED_ROW,5,"6\n6","é,,z"',
+    '4,input,,RAGGED_ROW,7,8,9',
+    '',
+  ];
+  t.equal(comma.rejects, lines.join('\n'));
+  const bars = await divided([], 'a||b\n1||2||"x||y"||z\n3||4\n', {
+    template: { input: { csv: { ragged: 'reject', delimiter: '||' } } },
+  });
+  t.equal(bars.rejects, `${HEAD},a,b,${EXTRA}\n1,input,,RAGGED_ROW,1,2,"""x||y""||z"\n`);
+  const named = await divided([], 'a,_extra\n1,2,3\n4,5\n6,7\n', { template });
+  t.equal(named.rejects, `${HEAD},a,_extra_2,${EXTRA}\n1,input,,RAGGED_ROW,1,2,3\n`, 'a column of the same name');
+});
+
+test('lists of JSON with too few or too many values', async (t) => {
+  const input = '[["a", "b"], [1, 2, 3 , "x,y" ], [4, 5], [6], [7, 8, null, ""], [], [9, 10, [1, 2]]]';
+  const padded = await applyTemplate({ operations: [] }, input);
+  t.equal(padded.text, 'a,b\n1,2\n4,5\n6,\n7,8\n,\n9,10\n');
+  t.strictSame(padded.outcome.report.input.errors, {
+    RAGGED_ROW: { count: 2, rows: [1, 6] },
+    SHORT_ROW: { count: 2, rows: [3, 5] },
+  });
+  const all = await divided([], input, { template: { input: { csv: { ragged: 'reject' } } } });
+  t.equal(all.text, 'a,b\n4,5\n7,8\n');
+  const first = '1,input,,RAGGED_ROW,1,2,"3 , ""x,y"""';
+  const last = '6,input,,RAGGED_ROW,9,10,"[1, 2]"';
+  const lines = [`${HEAD},a,b,${EXTRA}`, first, '3,input,,SHORT_ROW,6,,', '5,input,,SHORT_ROW,,,', last, ''];
+  t.equal(all.rejects, lines.join('\n'));
+  const byDefault = await divided([], input, { template: { defaults: { on_error: 'reject' } } });
+  t.equal(byDefault.rejects, [`${HEAD},a,b,${EXTRA}`, first, last, ''].join('\n'), 'those alone that would lose cells');
+  for (const [refused, row] of [
+    ['[["a","b"],[1,2],[3,4,5]]', 2],
+    ['[["a","b"],[1],[3,4]]', 1],
+  ] as const) {
+    const { outcome } = await applyTemplate({ input: { csv: { ragged: 'fail' } }, operations: [] }, refused);
+    t.equal(outcome.failure?.code, 'MALFORMED_FILE');
+    t.match(outcome.failure?.message, `row ${row} `);
+  }
+});
+
+test('rows of a workbook with cells beyond the header', async (t) => {
+  const cells = (...texts: string[]): string =>
+    `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
+  const plain = Array.from({ length: 700 }, (_, row) => cells(String(row), 'x')).join('');
+  const rows = `${cells('a', 'b')}${plain}${cells('L', 'y', '', 'note', 'more')}${cells('M', 'z')}`;
+  const input = workbookOf({ rows });
+  const padded = await applyTemplate({ operations: [] }, input);
+  t.match(padded.text, /\nL,y\nM,z\n$/);
+  t.strictSame(padded.outcome.report.input.errors, { RAGGED_ROW: { count: 1, rows: [701] } });
+  for (const template of [{ input: { csv: { ragged: 'reject' } } }, { defaults: { on_error: 'reject' } }]) {
+    const { text, rejects } = await divided([], input, { template });
+    t.match(text, /\n699,x\nM,z\n$/);
+    t.equal(rejects, `${HEAD},a,b,${EXTRA}\n701,input,,RAGGED_ROW,L,y,note\tmore\n`);
+  }
+  const { outcome } = await applyTemplate({ input: { csv: { ragged: 'fail' } }, operations: [] }, input);
+  t.equal(outcome.failure?.code, 'MALFORMED_FILE');
 });

@@ -56,7 +56,7 @@ golden('expect_columns', [
     template: 'operations: [{expect_columns: {columns: [a, b], extra: fail}}]',
     input: 'a,secret,b,other\n1,2,3,4\n',
     error:
-      'TEMPLATE_CHECK_FAILED: 2 columns are there that are not expected: by place 2, 4 of 4. (operation 1 expect_columns (line 1, /operations/0))',
+      'TEMPLATE_CHECK_FAILED: 2 columns are not expected: at position 2, 4 of 4. (operation 1 expect_columns (line 1, /operations/0))',
   },
   {
     name: 'the order, with others between',
@@ -69,7 +69,7 @@ golden('expect_columns', [
     template: 'operations: [{expect_columns: {columns: [a, b, c], order: same}}]',
     input: 'a,c,b\n1,2,3\n',
     error:
-      'TEMPLATE_CHECK_FAILED: The columns are not in the expected order: "c" stands before "b". (operation 1 expect_columns (line 1, /operations/0))',
+      'TEMPLATE_CHECK_FAILED: The columns are not in the expected order: "c" is before "b". (operation 1 expect_columns (line 1, /operations/0))',
   },
   {
     name: 'a column that need not be there may be missing',
@@ -83,6 +83,6 @@ operations: [{expect_columns: {columns: [a, b], order: same, extra: fail}}]`,
     template: `operations: [{parse_number: {columns: [a]}}, {expect_columns: {columns: [a], extra: fail}}]`,
     input: 'a,b\nx,1\n',
     error:
-      'TEMPLATE_CHECK_FAILED: 1 column is there that is not expected: by place 2 of 2. (operation 2 expect_columns (line 1, /operations/1))',
+      'TEMPLATE_CHECK_FAILED: 1 column is not expected: at position 2 of 2. (operation 2 expect_columns (line 1, /operations/1))',
   },
 ]);

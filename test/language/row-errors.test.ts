@@ -1,4 +1,4 @@
-// What becomes of rows in trouble: the five outcomes of on_error, where, thresholds, which error is reported, the report.
+// Rows with errors: the values of on_error, where, thresholds, which error is reported, the report.
 import { golden } from './golden.ts';
 
 const AMOUNTS = 'id,amount\n1,5\n2,x\n3,\n4,y\n';

@@ -1,4 +1,4 @@
-// The line `sep=;` above a table, as Excel understands it: it names the delimiter, and is no row.
+// The line `sep=;` above a table, as in Excel: it names the delimiter and is not a row.
 import { golden } from './golden.ts';
 
 const COPY = 'operations: []';

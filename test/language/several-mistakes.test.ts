@@ -1,8 +1,8 @@
-// Several mistakes in one Template: each is told, and not what only follows from another.
+// Several mistakes in one Template: each is reported, except those that only follow from another mistake.
 import { test } from 'tap';
 import { problemsOf } from '../workers/template/check-problems.ts';
 
-test('a pattern and a zone that are wrong are both told, and not what follows from them', (t) => {
+test('an invalid pattern and an invalid zone are both reported, but not their consequences', (t) => {
   const source =
     'operations: [{parse_date: {columns: a, formats: [YYYY], timezone: Mars/X}}, {set: {columns: {y: year(a)}}}]';
   const found = problemsOf(source).map(({ pointer, code }) => `${pointer} ${code}`);
@@ -13,7 +13,7 @@ test('a pattern and a zone that are wrong are both told, and not what follows fr
   t.end();
 });
 
-test('what only follows from a mistake is not told, other mistakes are', (t) => {
+test('consequences of a mistake are not reported, other mistakes are', (t) => {
   const told = (operations: string): string[] =>
     problemsOf(`operations: [${operations}]`).map(({ pointer, code }) => `${pointer} ${code}`);
   t.strictSame(

@@ -1,4 +1,4 @@
-// transpose: with its columns listed, and with columns that rows name.
+// transpose: with listed columns, and with columns named by rows.
 
 import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
@@ -30,7 +30,7 @@ golden('transpose', [
     template: 'operations: [{transpose: {header_from: key, columns: [a, b], max_rows: 1}}]',
     input: 'key,v\na,1\nb,2\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 1 rows to be turned ("max_rows").',
+      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 1 rows to transpose ("max_rows").',
   },
   {
     name: 'numbers stay numbers where all are, and name columns by their texts',
@@ -107,7 +107,7 @@ output: {format: ndjson}`,
     template: 'operations: [{transpose: {header_from: k, max_rows: 2}}]',
     input: 'k,v\na,1\nb,2\nc,3\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 2 rows to be turned ("max_rows").',
+      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 2 rows to transpose ("max_rows").',
   },
   {
     name: 'a row in trouble before it ends the Run as ever; errors are counted once',

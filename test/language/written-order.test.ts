@@ -1,10 +1,9 @@
-// Keys of mappings count in the order in which a Template has them, whole numbers too, which JavaScript would put first.
+// Keys of mappings count in the order of the Template, including whole numbers, which JavaScript would put first.
 import { test } from 'tap';
-import { readJson } from '../../workers/template/read-json.ts';
-import { readYaml } from '../../workers/template/read-yaml.ts';
+import { readJson, readYaml } from '../../workers/template/template-text.ts';
 import { applyTemplate } from '../workers/apply-template.ts';
 
-/** As fragments have them. */
+/** A placeholder in the syntax of fragments. */
 const PLACEHOLDER = ['$', '{column}'].join('');
 
 const OPERATIONS = `[
@@ -31,7 +30,7 @@ test('as written', async (t) => {
   t.equal(used.text, output, 'in a fragment');
 });
 
-test('of what the readers give', async (t) => {
+test('in objects that the readers return', async (t) => {
   const source = '{"b": 1, "7": {"02": 2, "1": 3, "0": 4}, "a": [{"5": 5, "4": null}]}';
   for (const read of [readJson, readYaml]) {
     const made = read(source);

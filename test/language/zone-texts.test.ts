@@ -1,4 +1,4 @@
-// Zones that stand behind times in exports, by name and by offset, in patterns of dates.
+// Time zones after times in exports, by name and by offset, in date patterns.
 import { golden } from './golden.ts';
 
 golden('zones as exports write them', [

@@ -1,13 +1,15 @@
 // The package as a stranger gets it: what is in it, whether its entries lead somewhere, and that it works in an empty folder.
+// With all tests only: the files of examples and packages.
 import { type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { skipUnlessLong } from '../sweep.ts';
 
-const PACKED_BYTES_MAX = 4 * 1024 * 1024;
+/** Two thirds are the binaries of classic-level for all platforms (see package.json, bundleDependencies). */
+const PACKED_BYTES_MAX = 6 * 1024 * 1024;
 const REGISTRY_MILLISECONDS_MAX = 20_000;
 /** Installing goes over the network, and one dependency may be compiled. */
 const FILE_MILLISECONDS = 900_000;
@@ -37,6 +39,12 @@ function pack(...flags: readonly string[]): Packed {
   return (JSON.parse(told) as Packed[])[0]!;
 }
 
+t.test('installing it runs none of its scripts', async (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: object };
+  // npm runs `prepare` for packages that are installed from a folder, a tarball or a repository.
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) t.notHas(scripts, { [name]: String }, name);
+});
+
 t.test('it holds what runs, and neither sources nor tests nor what V8 compiled', async (t) => {
   const { size, files } = pack('--dry-run');
   const paths = files.map(({ path }) => path);
@@ -45,12 +53,17 @@ t.test('it holds what runs, and neither sources nor tests nor what V8 compiled',
     'dist/src/cli.js',
     'dist/bundled/thread.cjs',
     'dist/workers/kernel/kernel.wasm',
+    'dist/workers/thread.cjs',
+    'dist/workers/checks.cjs',
+    'dist/workers/watch.cjs',
+    'dist/workers/read-ahead.cjs',
     'dist/LICENCES.md',
     'dist/console/page.js',
     'dist/studio/page.js',
   ])
     t.ok(paths.includes(path), path);
   for (const path of paths) {
+    if (path.startsWith('node_modules/')) continue;
     if (/\.compiled$|^(?:src|workers|test|bench)\/|^dist\/(?:test|bench)|\.test\.[jt]s|\.map$/.test(path)) t.fail(path);
   }
 });
@@ -64,8 +77,11 @@ t.test('the licences of all that is bundled are in it', async (t) => {
 });
 
 t.test('no bundle asks for a library that is not installed with it', async (t) => {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly dependencies: object };
-  const installed = new Set(Object.keys(dependencies));
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly dependencies: object;
+    readonly optionalDependencies: object;
+  };
+  const installed = new Set(Object.keys({ ...dependencies, ...optionalDependencies }));
   const found = new Set<string>();
   const { files } = pack('--dry-run');
   const { builtinModules } = await import('node:module');
@@ -102,9 +118,13 @@ t.test('it installs into an empty folder, and init, serve, send, client and libr
   execFileSync('npm', ['run', '-s', 'build:package'], quiet);
   const { filename, shasum } = pack('--pack-destination', folder);
   t.ok(firstShasum === null || shasum === firstShasum, 'built again it has the same bytes');
-  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const inFolder = { ...quiet, cwd: folder };
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', `./${filename}`], inFolder);
+  const npx = ['--yes', '--package', join(folder, filename), 'template-run', '--version'];
+  t.match(execFileSync('npx', npx, inFolder), /^\d+\.\d+\.\d+\n$/, 'npx runs it from the tarball');
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const installed = spawnSync('npm', ['install', '--no-audit', '--no-fund', `./${filename}`], inFolder);
+  t.equal(installed.status, 0, installed.stderr);
+  t.notMatch(installed.stderr, /warn/i, 'installing it prints no warning');
   const command = join(folder, 'node_modules', '.bin', 'template-run');
   t.match(execFileSync(command, ['--version'], inFolder), /^\d+\.\d+\.\d+\n$/);
   const key = execFileSync(command, ['init', 'catalog'], inFolder).trim();
@@ -130,12 +150,61 @@ t.test('it installs into an empty folder, and init, serve, send, client and libr
   const demo = join(own, 'examples/catalog/templates/demo/shop-orders.yaml');
   const [studio] = await untilSaid(t, command, ['studio', demo, orders, '--no-open'], /http:\/\/127\.0\.0\.1:\d+/);
   t.equal((await fetch(`${studio}/page.js`)).status, 200, 'the page of the studio');
-  rmSync(join(folder, 'node_modules', 'uWebSockets.js'), { recursive: true });
-  const without = spawnSync(command, ['serve', '--catalog', 'catalog', '--data', 'other', '--port', '0'], inFolder);
-  t.equal(without.status, 1);
-  t.match(without.stderr, /uWebSockets\.js is not installed: `npm install/);
+  await checkHttpLibrary(t, command);
   execFileSync(command, ['send', 'shop-orders', orders, '-o', 'sent/'], { ...inFolder, env });
 });
+
+/**
+ * Which HTTP library is used: with the library of this package, one that is installed beside it, and none. npm leaves the
+ * library out on Node 20, where the warning names the command that installs it.
+ */
+async function checkHttpLibrary(t: Test, command: string): Promise<void> {
+  const library = join(folder, 'node_modules', 'uWebSockets.js');
+  const own = join(folder, 'node_modules', 'template-run', 'node_modules', 'uWebSockets.js');
+  const said = async (data: string, pattern: RegExp): Promise<string | undefined> =>
+    (await untilSaid(t, command, ['serve', '--catalog', 'catalog', '--data', data, '--port', '0'], pattern))[1];
+  const used = (data: string): Promise<string | undefined> => said(data, /"event":"listening".*"http_library":"(\w+)"/);
+  const { modules } = process.versions;
+  if (modules === '115') {
+    t.equal(await used('left-out'), 'node', 'npm leaves the library out on Node 20');
+    const reason = (await said('advice', /"event":"slow_http_library".*"reason":"([^"]*)"/))!;
+    const [line, wanted] = /`npm install (\S+)`/.exec(reason) ?? [reason, ''];
+    t.ok(readFileSync('docs/how-to/run-a-node.md', 'utf8').includes(line), 'the document names the same command');
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', wanted], { ...quiet, cwd: folder });
+  }
+  const loads = modules === '115' || modules === '127';
+  t.equal(await used('installed'), loads ? 'uws' : 'node');
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, 'package.json'), '{"name": "uWebSockets.js", "version": "1.0.0", "main": "index.js"}');
+  writeFileSync(join(own, 'index.js'), "throw new Error('no binary')");
+  if (loads) likeOfficial(library);
+  t.equal(await used('beside'), loads ? 'uws' : 'node', 'the library beside this package is used where its own fails');
+  checkPruning(t, loads ? [library] : [], [own]);
+  t.equal(await used('pruned'), loads ? 'uws' : 'node', 'what is left is enough');
+  rmSync(library, { recursive: true, force: true });
+  t.equal(await used('without'), 'node', "without the library Node's own server is used");
+  const words = ['serve', '--catalog', 'catalog', '--data', 'refused', '--port', '0', '--http-library', 'uws'];
+  const refused = spawnSync(command, words, { ...quiet, cwd: folder });
+  t.equal(refused.status, 1);
+  t.match(refused.stderr, /uWebSockets\.js is not installed: (?:`npm install uWebSockets|run Node 22)/);
+}
+
+/** Gives the repack the form of the official package, which is a CommonJS module. */
+function likeOfficial(library: string): void {
+  writeFileSync(join(library, 'package.json'), '{"name": "uWebSockets.js", "version": "20.57.0", "main": "uws.js"}');
+  writeFileSync(join(library, 'uws.js'), "module.exports = { ...require('./dist/index.mjs') };");
+}
+
+/** Only binaries that load are kept, and only copies of uWebSockets.js that have one. */
+function checkPruning(t: Test, kept: readonly string[], removed: readonly string[]): void {
+  const script = join(folder, 'node_modules', 'template-run', 'deploy', 'prune-binaries.mjs');
+  t.match(execFileSync(process.execPath, [script], quiet), /^Removed [1-9]\d* binaries \(\d+ MB\)/);
+  for (const path of kept) t.ok(existsSync(path), `${path} is kept`);
+  for (const path of removed) t.notOk(existsSync(path), `${path} is removed`);
+  const files = readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
+  const binaries = files.filter((path) => /(?:^|\/)(?:classic-level|uWebSockets\.js)\/.*\.node$/.test(path));
+  t.equal(binaries.length, kept.length + 1, `one for each library: ${binaries.join(', ')}`);
+}
 
 /** Starts the command, which ends with the test, and waits for a line of its standard output. */
 function untilSaid(t: Test, command: string, words: readonly string[], pattern: RegExp): Promise<RegExpExecArray> {

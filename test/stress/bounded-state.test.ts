@@ -14,7 +14,7 @@ interface Library {
   DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection> }> };
 }
 
-/** 200 MB. */
+/** 200 MB of rows. */
 const ROWS = 2_000_000;
 const MINUTES_10 = 600_000;
 

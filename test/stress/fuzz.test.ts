@@ -19,19 +19,25 @@ import { BASE_BYTES, MIB, mebibytes, resident, strayFiles } from './probe.ts';
 const CASE = process.env['TEMPLATE_RUN_FUZZ_CASE'];
 const SECONDS = Number(process.env['TEMPLATE_RUN_FUZZ_SECONDS'] ?? sweep({ short: 5, long: 120 }));
 const BUDGET_BYTES = 128 * MIB;
-/** Of the spare thread, which stands in while all others are silent: beside the base, as docs/explanation/memory.md says. */
+/**
+ * Memory of the spare thread, which takes over while all other threads are silent. It is not part of the base
+ * (docs/explanation/memory.md).
+ */
 const SPARE_BYTES = 24 * MIB;
 /**
- * What the C library keeps of the memory that it was given back, after 20,000 hostile files: it has an arena for each of a dozen
- * threads, and raises its thresholds with every larger block that is freed. With MALLOC_MMAP_THRESHOLD_ set nothing of it stays.
+ * Freed memory that the C library keeps after 20,000 hostile files: it has an arena for each of a dozen threads, and raises its
+ * thresholds with every larger block that is freed. With MALLOC_MMAP_THRESHOLD_ set, it keeps nothing.
  */
 const FRAGMENTS_BYTES = 48 * MIB;
 /**
- * What the service may work while another account's small Run waits: 250 ms on two processors. By theirs, as on a machine that is
- * busy with other things everything takes longer.
+ * Maximum work of the service while another account's small Run waits: 250 ms on two processors. Measured in processor time,
+ * because everything takes longer on a machine that is busy with other work.
  */
 const STALL_MILLISECONDS = 500;
-/** Three cases beside each other can do together what none does: a stall counts when one case makes it so many times alone. */
+/**
+ * A stall counts only if one case alone causes it this many times: three cases that run beside each other can together cause a
+ * stall that none of them causes alone.
+ */
 const STALL_TRIES = 3;
 const SUSPECTS_MAX = 20;
 const SENDERS = 3;
@@ -65,7 +71,7 @@ const FIXED_TEMPLATES: Readonly<Record<(typeof FIXED)[number], object>> = {
   ),
 };
 
-/** What is suspect is sent again, alone, when the time is over. */
+/** Suspects are sent again, each alone, when the time is over. */
 const FILE_MILLISECONDS_MAX = (SECONDS * 4 + 120) * 1000;
 t.setTimeout(FILE_MILLISECONDS_MAX);
 
@@ -119,11 +125,11 @@ async function fuzz(t: Test, service: Service, fuzzing: Fuzzing): Promise<void> 
     peakBytes < BUDGET_BYTES + BASE_BYTES + SPARE_BYTES + FRAGMENTS_BYTES,
     `resident memory: at most ${mebibytes(peakBytes)}`,
   );
-  // Beside the other tests of the suite everything stalls.
+  // While the other tests of the suite run, every case stalls.
   if (isLong) for (const suspect of suspects) await stallsAlone(service, fuzzing, suspect);
 }
 
-/** Sends a case alone, again and again, and looks whether another account's small Runs wait each time. */
+/** Sends a case alone, several times, and checks whether another account's small Runs have to wait each time. */
 async function stallsAlone(service: Service, fuzzing: Fuzzing, number: number): Promise<void> {
   const longest: number[] = [];
   for (let tries = 0; tries < STALL_TRIES; tries += 1) {
@@ -136,7 +142,7 @@ async function stallsAlone(service: Service, fuzzing: Fuzzing, number: number): 
   fuzzing.findings.push(`case ${number}: another account's small Run waited for ${longest.join(', ')} ms of work`);
 }
 
-/** Nothing was a fault, nothing is left, nothing of an upload was reported. */
+/** Checks that no fault was logged, that nothing is left over and that no word of an upload was reported. */
 async function judgeEnd(t: Test, service: Service): Promise<void> {
   const faults = service.events.filter(
     ({ level, event }) => level === 'error' || /fault|lost|crash/.test(String(event)),

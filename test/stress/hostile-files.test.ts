@@ -1,5 +1,5 @@
-// Files that want to do harm, over HTTP: bombs, giants, noise, broken workbooks, mutations. Each is served or refused in
-// clean words and in good time, nothing is a fault, and the process lives on.
+// Harmful files over HTTP: bombs, giants, noise, broken workbooks, mutations. Each is served or refused with a clean message and
+// in time, no fault is logged, and the process stays alive.
 // With all tests only: minutes of hostile files, clients and load.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident, strayFiles } f
 
 const CORPORA = '../shared/corpora';
 const BUDGET_BYTES = 256 * MIB;
-/** For one file on a machine that may be busy with other things. */
+/** For one file, on a machine that may be busy with other work. */
 const MILLISECONDS_MAX = isLong ? 2000 : 10_000;
-const MUTATION_MILLISECONDS = sweep({ short: 700, long: 60_000 });
+const MUTATION_MILLISECONDS = sweep({ short: 180, long: 60_000 });
 const MUTATIONS_MIN = 100;
 t.setTimeout(300_000);
 
@@ -191,7 +191,7 @@ const PIECES = [
   ' ',
 ];
 
-/** A sound file with some pieces put in, taken out, doubled, and some bytes changed. */
+/** A valid file in which some pieces are inserted, removed or repeated, and some bytes are changed. */
 function mutated(random: Noise): Buffer {
   const rows = 1 + random(60);
   const line = (index: number): string =>

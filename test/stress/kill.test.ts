@@ -11,7 +11,7 @@ import { isLong } from '../sweep.ts';
 import { gauges, strayFiles } from './probe.ts';
 
 const CLIENTS = 8;
-/** Moments of the kill after the clients have begun: while they connect, upload, wait and download. */
+/** Delays between the start of the clients and the kill: it hits them while they connect, upload, wait and download. */
 const KILL_MILLISECONDS = isLong ? [5, 40, 120, 250, 400, 700] : [40, 400];
 const ROWS = Array.from({ length: 60_000 }, (_, row) => `${row},name ${row % 977},${row % 89}.50\n`).join('');
 const LARGE = form([file(`id,name,amount\n${ROWS}`)]);
@@ -20,7 +20,7 @@ const SMALL = form([file('id,name,amount\n1,Ada,2.50\n')]);
 interface Seen {
   /** Runs that a client saw succeed. */
   succeeded: number;
-  /** Requests whose answer the kill took away. */
+  /** Requests that got no answer because of the kill. */
   unanswered: number;
 }
 
@@ -48,7 +48,7 @@ t.test('kill -9, then start', { timeout: 200_000 }, async (t) => {
   }
 });
 
-/** Uploads and downloads until the service is gone; half of the clients send large files. */
+/** Uploads and downloads until the service has ended. Half of the clients send large files. */
 async function work(service: Service, number: number, seen: Seen): Promise<void> {
   const client = service.client();
   for (;;) {

@@ -1,4 +1,5 @@
-// A large file on its way to a service and back: streams from the disk, keeps only digests. Knows no test.
+// Sends a large file to a service and receives its output: streams from the disk and keeps only digests. Independent of the test
+// framework.
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import http from 'node:http';
@@ -12,7 +13,7 @@ export interface LargeAnswer {
   readonly milliseconds: number;
 }
 
-/** create_run with a file of the disk, as fast as the service reads. */
+/** Calls create_run with a file on the disk, as fast as the service reads. */
 export async function uploadFile(port: number, key: string, template: string, path: string): Promise<LargeAnswer> {
   const opening = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n`;
   const closing = `\r\n--${BOUNDARY}--\r\n`;
@@ -41,7 +42,7 @@ export async function uploadFile(port: number, key: string, template: string, pa
   const file = createReadStream(path, { highWaterMark: 256 * 1024 });
   file.pipe(request, { end: false });
   file.on('end', () => request.end(closing));
-  // Refused: what is left need not be read.
+  // When the upload is refused, the rest of the file need not be read.
   return await answer.finally(() => file.destroy());
 }
 

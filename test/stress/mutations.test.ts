@@ -1,5 +1,7 @@
-// Thousands of spoiled files of every format, one after the other over HTTP: each is read or refused in clean words, within two
-// seconds of a processor, and the service stays within 256 MiB. TEMPLATE_RUN_SEED and TEMPLATE_RUN_MUTATION send one of them again, alone.
+// Thousands of damaged files of every format, one after the other over HTTP. Each is read, or refused with a clean message,
+// within two seconds of processor time, and the service stays within 256 MiB. TEMPLATE_RUN_SEED and TEMPLATE_RUN_MUTATION send
+// one of the files again, alone.
+// With all tests only: attacks and faults of the machine.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { plan, template } from '../blackbox/catalog-folder.ts';
@@ -14,8 +16,8 @@ import { isLong, sweep } from '../sweep.ts';
 import { forgetPeak, MIB, mebibytes, resident } from './probe.ts';
 
 const ONLY = process.env['TEMPLATE_RUN_MUTATION'];
-const MUTATIONS = sweep({ short: 150, long: 10_000 });
-/** Of one file, of a processor; beside the other tests of the suite the same work takes longer. */
+const MUTATIONS = sweep({ short: 38, long: 10_000 });
+/** Maximum processor time for one file. The same work takes longer while the other tests of the suite run. */
 const MILLISECONDS_MAX = isLong ? 2_000 : 8_000;
 const RESIDENT_BYTES_MAX = 256 * MIB;
 const FINDINGS_MAX = 20;
@@ -37,7 +39,7 @@ t.test('mutations', { timeout: FILE_MILLISECONDS_MAX }, async (t) => {
     { workers: 1, 'memory-budget': 64 * MIB, 'disk-floor': 0, 'retention-ms': 1000 },
   );
   const client = service.client();
-  /** Linux tells of a process what it has used. */
+  /** Only Linux reports the peak memory of a process. */
   const canMeasure = existsSync('/proc/self/clear_refs');
   if (canMeasure) forgetPeak(service);
   const findings: string[] = [];
@@ -70,7 +72,7 @@ t.test('mutations', { timeout: FILE_MILLISECONDS_MAX }, async (t) => {
   await checkLogs(t, service);
 });
 
-/** A Run, or a refusal of what was sent. */
+/** Null if the answer is a Run or a refusal of the upload. */
 function wrongWith({ status, code, run }: Answer): string | null {
   if (status >= 400 && status < 500) return null;
   if (status !== 201) return `${status} ${code}`;

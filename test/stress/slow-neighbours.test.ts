@@ -1,5 +1,5 @@
-// A hundred clients that upload at 20 KB/s beside one fast client: the fast one's Runs take hardly longer than alone,
-// as a slow client holds no thread and no batch.
+// A hundred clients that upload at 20 KB/s beside one fast client. The Runs of the fast client take hardly longer than alone,
+// because a slow client holds no thread and no batch.
 import t, { type Test } from 'tap';
 import { median } from '../../bench/median.ts';
 import { plan, step, template } from '../blackbox/catalog-folder.ts';
@@ -13,7 +13,7 @@ const SLOW_CLIENTS = 100;
 const PIECE_BYTES = 4096;
 const PIECE_MILLISECONDS = 200;
 const FAST_RUNS = 15;
-/** As the contract has it. */
+/** Limit from the contract. */
 const RATIO_MAX = 1.5;
 const MINUTES_3 = 180_000;
 
@@ -52,7 +52,7 @@ async function fastRuns(t: Test, client: Client): Promise<number> {
   return median(times);
 }
 
-/** 20 KB/s as long as it is on, then the rest at once. */
+/** Sends 20 KB/s while trickling is on, then the rest at once. */
 async function trickle(held: HeldUpload, trickling: { on: boolean }): ReturnType<HeldUpload['finish']> {
   let at = 1000;
   for (; trickling.on && at + PIECE_BYTES < TRICKLE.body.length; at += PIECE_BYTES) {

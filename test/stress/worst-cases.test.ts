@@ -1,5 +1,6 @@
-// Each operation and each function of expressions at its worst cell, widest row and longest parameter, in a service with
-// little memory: none may take more than the budget and the base. A case that has no place in the tables fails the test.
+// Each operation and each function of expressions with its worst cell, widest row and longest parameter, in a service with little
+// memory: four Runs at once may not take more memory than the budget and the base. The test fails if an operation or function is
+// missing in the tables.
 // With all tests only: minutes of hostile files, clients and load.
 import tap, { type Test } from 'tap';
 import { FUNCTIONS } from '../../workers/expression/functions/index.ts';
@@ -8,21 +9,37 @@ import { template } from '../blackbox/catalog-folder.ts';
 import { Client, until } from '../blackbox/client.ts';
 import { file } from '../blackbox/multipart.ts';
 import { type Service, startService } from '../blackbox/service.ts';
-import { isLong, skipUnlessLong } from '../sweep.ts';
+import { isLong, partOf, skipUnlessLong } from '../sweep.ts';
 import { BASE_BYTES, forgetPeak, gauges, heldBytes, MIB, mebibytes, resident } from './probe.ts';
 import { SMALL_FUNCTIONS, WORST_EXPRESSIONS, WORST_FUNCTIONS } from './worst-expressions.ts';
 import { WORST_FILES } from './worst-files.ts';
 import { WORST_OPERATIONS, type WorstCase } from './worst-operations.ts';
 
 const BUDGET_BYTES = 256 * MIB;
+/** Number of Runs that work at the same time; one in the ordinary suite. */
+const AT_ONCE = isLong ? 4 : 1;
 const MINUTES_20 = 1_200_000;
 tap.setTimeout(MINUTES_20);
 
-interface NamedCase extends WorstCase {
-  readonly name: string;
+type Named = WorstCase & { readonly name: string };
+
+interface NamedCase extends Named {
+  /** Name of its Template. */
+  readonly template: string;
 }
 
-/** In the ordinary suite: what took more than is promised before it was bounded. */
+/** Cases that exceeded the promised memory when four of the same ran at once, before their memory was bounded. */
+const FOUR_OF_THE_SAME =
+  /^(rename 1 |reorder 0 |merge_rows [02] |redact [1-5] |text (25|66|67|68) |strip_accents 0|fingerprint 2|set 1 |expression 2 )/;
+
+/**
+ * A case that may exceed the promised memory when four of the same run at once (SECURITY.md names it): 360 to 410 MiB on a quiet
+ * service. The ceiling may only be lowered.
+ */
+const KNOWN_OVER = /^rename 1 /;
+const KNOWN_BYTES_MAX = 560 * MIB;
+
+/** Cases of the ordinary suite: those that exceeded the promised memory before it was bounded. */
 const QUICK = /^(aggregate (\d+ shortRows|14 )|split_column 0|flatten_json 1 |set 1 |expression 0)/;
 
 tap.test('every operation and every function has its worst case', async (t) => {
@@ -43,12 +60,17 @@ tap.test(
   async (t) => {
     const cases = allCases().filter(({ name }) => isLong || QUICK.test(name));
     const service = await startWith(t, cases);
-    for (const [index, { name, file: made }] of cases.entries()) {
+    for (const group of atOnce(cases)) {
       forgetPeak(service);
-      const outcome = await upload(service, `t${index}`, WORST_FILES[made]!());
+      const files = new Map(group.map(({ file: made }) => [made, WORST_FILES[made]!()]));
+      const begun = performance.now();
+      const outcomes = await Promise.all(group.map((one) => upload(service, one.template, files.get(one.file)!)));
       const { peakBytes } = resident(service);
-      t.ok(peakBytes < BUDGET_BYTES + BASE_BYTES, `${name}: ${mebibytes(peakBytes)}, ${outcome}`);
-      t.not(outcome, 'INTERNAL_ERROR', name);
+      const what = group.map(({ name }, index) => `${name} (${outcomes[index]})`).join(', ');
+      t.comment(`${(performance.now() - begun).toFixed(0)} ms`);
+      const isKnown = new Set(group).size === 1 && KNOWN_OVER.test(group[0]!.name);
+      t.ok(peakBytes < (isKnown ? KNOWN_BYTES_MAX : BUDGET_BYTES + BASE_BYTES), `${mebibytes(peakBytes)}: ${what}`);
+      t.notOk(outcomes.includes('INTERNAL_ERROR'), what);
     }
     const samples = await until(
       () => gauges(service),
@@ -86,16 +108,26 @@ tap.test(
   },
 );
 
+/** Groups of cases that run beside each other: neighbours in the tables, which are similar, and copies of some cases. */
+function* atOnce(cases: readonly NamedCase[]): Generator<readonly NamedCase[]> {
+  for (let from = 0; from < cases.length; from += AT_ONCE) yield cases.slice(from, from + AT_ONCE);
+  if (!isLong) return;
+  for (const one of cases) if (FOUR_OF_THE_SAME.test(one.name)) yield Array.from({ length: AT_ONCE }, () => one);
+}
+
 function allCases(): NamedCase[] {
   const operations = Object.entries(WORST_OPERATIONS).flatMap(([operation, cases]) =>
     cases.map((one, index) => ({ ...one, name: `${operation} ${index} ${one.file}` })),
   );
   const functions = Object.entries(WORST_FUNCTIONS).flatMap(([name, list]) => expressionCases(name, list));
-  return [...operations, ...functions, ...expressionCases('expression', WORST_EXPRESSIONS)];
+  const all = [...operations, ...functions, ...expressionCases('expression', WORST_EXPRESSIONS)];
+  const others = partOf(all.filter(({ name }) => !FOUR_OF_THE_SAME.test(name)));
+  const taken = all.filter((one) => FOUR_OF_THE_SAME.test(one.name) || others.includes(one));
+  return taken.map((one, index) => ({ ...one, template: `t${index}` }));
 }
 
-/** The value is made, but no cell of it. */
-function expressionCases(name: string, list: readonly (string | readonly [string, string])[]): NamedCase[] {
+/** The expression computes the value, but no cell stores the value. */
+function expressionCases(name: string, list: readonly (string | readonly [string, string])[]): Named[] {
   return list.map((one, index) => {
     const [made, source] = typeof one === 'string' ? ['two', one] : one;
     const operations = [{ op: 'set', columns: { z: `dyn([${source}]).size() > 5 ? "many" : "one"` } }];
@@ -105,7 +137,7 @@ function expressionCases(name: string, list: readonly (string | readonly [string
 
 function startWith(t: Test, cases: readonly NamedCase[]): Promise<Service> {
   const rest = { tables: { t: { ref: 't' } }, defaults: { on_error: 'blank' } };
-  const templates = Object.fromEntries(cases.map((one, index) => [`t${index}`, template(one.operations, rest)]));
+  const templates = Object.fromEntries(cases.map((one) => [one.template, template(one.operations, rest)]));
   const flags = { workers: 2, 'memory-budget': BUDGET_BYTES, 'disk-floor': 0, 'wait-ms': 120_000 };
   const others = {
     'tables/acme/t.csv': `key,value\n${Array.from({ length: 50 }, (_, row) => `${row % 2},${'w'.repeat(20_000)}\n`).join('')}`,
@@ -114,7 +146,7 @@ function startWith(t: Test, cases: readonly NamedCase[]): Promise<Service> {
   return startService(t, { accounts: { acme: { templates } }, others }, { ...flags, 'run-timeout-ms': 30_000 });
 }
 
-/** The code of its end. */
+/** Uploads a file. Returns the code of the result. */
 async function upload({ port, catalog }: Service, name: string, content: string): Promise<string> {
   const client = new Client(port, catalog.key('acme'), 180_000);
   const { run, code } = await client.upload(name, [file(content)]);

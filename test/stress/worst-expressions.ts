@@ -1,6 +1,7 @@
-// What each function of expressions, and what is no function, does at its worst cells (worst-files.ts). Knows no service.
+// Worst cases of each function of expressions, and of other parts of expressions, over the worst cells (worst-files.ts).
+// Independent of the service.
 
-/** By the name of a function: expressions that call it, over `two` unless there is a file before them. */
+/** Expressions that call a function, by its name. They use the file `two` unless another file is given. */
 export const WORST_FUNCTIONS: Readonly<Record<string, readonly (string | readonly [string, string])[]>> = {
   bool: ['bool(a)'],
   bytes: ['bytes(a) + bytes(b) == bytes(b)', ['wideLetters', 'size(bytes(a) + bytes(a)) > 3']],
@@ -80,7 +81,9 @@ export const WORST_FUNCTIONS: Readonly<Record<string, readonly (string | readonl
   hasValue: ['optional.of(a).hasValue()'],
 };
 
-/** Functions of numbers, dates and instants alone: whatever a row holds, they take and make some bytes. */
+/**
+ * Functions that take only numbers, dates and instants: their arguments and results have a few bytes, whatever a row contains.
+ */
 export const SMALL_FUNCTIONS: readonly string[] = [
   ...['math.abs', 'math.sign', 'math.ceil', 'math.floor', 'math.trunc', 'math.round', 'math.isNaN', 'math.isInf'],
   ...['math.isFinite', 'math.sqrt', 'math.bitAnd', 'math.bitOr', 'math.bitXor', 'math.bitNot', 'math.bitShiftLeft'],
@@ -102,7 +105,7 @@ export const SMALL_FUNCTIONS: readonly string[] = [
   ...['format_time', 'time_of_day', 'duration_of', 'duration_in', 'format_duration'],
 ];
 
-/** Texts held at once by what is no function: operators, lists, maps, comprehensions. */
+/** Expressions without functions that hold several texts at once: operators, lists, maps, comprehensions. */
 export const WORST_EXPRESSIONS: readonly (string | readonly [string, string])[] = [
   'a + b',
   'a + b + a + b + a + b',

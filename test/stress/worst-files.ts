@@ -1,18 +1,18 @@
-// Files at the ceilings of what an upload may be: the longest cells, the widest rows, the busiest JSON. Made when asked for,
-// since together they would not fit a test's memory.
+// Files at the limits of an upload: the longest cells, the widest rows, the busiest JSON. Each is made only when it is requested,
+// because together they would not fit into the test's memory.
 
-/** Ceilings of an upload (docs/reference/limits.md, "Limits of files"), a little below. */
+/** Slightly below the limits of an upload (docs/reference/limits.md, "Limits of files"). */
 const CELL_BYTES = 4 * 1024 * 1024 - 16;
 const COLUMNS = 16_384;
 
-/** Rows of a wide file: as many as its batches hold. */
+/** Rows of a wide file: as many as one batch holds. */
 const WIDE_ROWS = 12;
 
-/** Rows that each have a longest cell: several times what state may take in the tests' budget. */
-const LONG_ROWS = 12;
+/** Rows that each have a cell of maximum length: four such files exceed the state that the tests' budget allows. */
+const LONG_ROWS = 6;
 
 const fill = (piece: string, bytes = CELL_BYTES): string => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)));
-/** Its quotes are doubled in the file, where a cell may have so many bytes. */
+/** A list of maximum length for a cell of the CSV file, in which its quotes are doubled. */
 const list = (item: string): string => {
   const items = Math.floor((CELL_BYTES - 8) / (item.replaceAll('"', '""').length + 1));
   return `[${Array.from({ length: items }, () => item).join(',')}]`;
@@ -20,7 +20,7 @@ const list = (item: string): string => {
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 const oneCell = (text: string): string => `a,b,g\n${quoted(text)},y,1\n`;
 
-/** By what is in them. Those with long cells have the columns a, b and g. */
+/** Files by the kind of their contents. Files with long cells have the columns a, b and g. */
 export const WORST_FILES: Readonly<Record<string, () => string>> = {
   ascii: () => oneCell(fill('Ab c<d>&amp;1 ')),
   letters: () => oneCell(fill('x')),

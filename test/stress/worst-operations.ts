@@ -1,9 +1,9 @@
-// What each operation does at its worst: over the files of worst-files.ts, with the longest
-// parameters that a Template may hold. Knows no service.
-import { PARAMETER_LENGTH_MAX } from '../../workers/execution/parameters/base-parameters.ts';
+// Worst cases of each operation: the files of worst-files.ts, with the longest parameters that a Template may have. Independent
+// of the service.
+import { PARAMETER_LENGTH_MAX } from '../../workers/template/base-parameters.ts';
 import type { WORST_FILES } from './worst-files.ts';
 
-/** Operations, and the file that they are applied to. Cells that they cannot take become blank. */
+/** Operations, and the file that they are applied to. Cells that the operations refuse become blank. */
 export interface WorstCase {
   readonly file: keyof typeof WORST_FILES & string;
   readonly operations: readonly object[];
@@ -16,7 +16,7 @@ const one = (file: string, op: string, parameters: object): WorstCase => ({
   file,
   operations: [{ op, ...parameters }],
 });
-/** Of numbers, which are read first. */
+/** A case over numbers, which are parsed first. */
 const numbered = (op: string, parameters: object): WorstCase => ({
   file: 'wideNumbers',
   operations: [
@@ -53,7 +53,7 @@ const TEXT_STEPS = [
   { keep_chars: 'Abcß' },
 ];
 
-/** By the name of the operation. */
+/** Cases by the name of the operation. */
 export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = {
   select: over(['wide', 'longRows'], 'select', { columns: '*' }),
   drop: over(['wide'], 'drop', { columns: { pattern: '7' } }),
@@ -177,7 +177,10 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
   ],
   top: [one('longRows', 'top', { n: 10, by: 'a' }), one('longRows', 'top', { n: 10, by: 'a', group_by: 'g' })],
   sample: over(['longRows', 'wide'], 'sample', { n: 10 }),
-  merge_rows: over(['longRows', 'wide'], 'merge_rows', { when: 'run.row % 3 != 0', join: '*' }),
+  merge_rows: [
+    ...over(['longRows', 'wide'], 'merge_rows', { when: 'run.row % 3 != 0', join: '*' }),
+    one('shortRows', 'merge_rows', { when: 'run.row % 3000 != 1', join: '*', separator: LONGEST }),
+  ],
   explode: [
     ...over(['separators', 'letters', 'longRows'], 'explode', { column: 'a', separator: ',', index_into: 'i' }),
     ...over(JSONS, 'explode', { column: 'a', json: true }),
@@ -288,7 +291,7 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
     }),
     one('longRows', 'validate', { rules: [{ column: 'a', check: 'increasing' }] }),
   ],
-  check_totals: [one('longRows', 'check_totals', { checks: [{ expr: 'count()', equals: 12 }] })],
+  check_totals: [one('longRows', 'check_totals', { checks: [{ expr: 'count()', equals: 6 }] })],
   expect_columns: over(['wide'], 'expect_columns', { columns: ['c1'], extra: 'allow' }),
   mask: over([...TEXTS, 'wide'], 'mask', { columns: '*', keep_last: 4, char: '•' }),
   hash: over([...TEXTS, 'wide'], 'hash', { columns: '*', key: 'pepper' }),

@@ -1,4 +1,4 @@
-// Applies a Template to a table whose cells know their kinds, and tells what a writer is told of each cell.
+// Applies a Template to a table whose cells have native kinds, and returns the kind and text of each cell that a writer receives.
 
 import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { kindsFormat } from '../fixtures/kinds-format.ts';
@@ -10,17 +10,17 @@ const language = {
   outputFormats: new Map([...templateLanguage.outputFormats, [kindsFormat.name, kindsFormat]]),
 };
 
-/** By name: null, or "kind:text" as kinds-format.ts writes it. */
+/** Cells by column name: null, or "kind:text" in the notation of kinds-format.ts. */
 export type KnownRow = Readonly<Record<string, string | null>>;
 
 export interface KindsOptions extends Limits {
   readonly batchRows?: number;
   readonly tables?: Readonly<Record<string, string>>;
-  /** By column, whether the file knows its kinds: all unless given. */
+  /** For each column, true if the file has native kinds. All columns have kinds by default. */
   readonly hasKinds?: readonly boolean[];
 }
 
-/** @throws with the failure of a Run that failed */
+/** @throws the failure of a failed Run */
 export async function applyKinds(
   template: object,
   headers: readonly string[],

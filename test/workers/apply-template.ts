@@ -1,4 +1,4 @@
-// Applies a Template to a text with the engine itself, in this thread, with batches of any size.
+// Applies a Template to a text with the real engine, in this thread, with batches of any size.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,42 +8,49 @@ import { inputFormats } from '../../workers/input/index.ts';
 import { BytesSource } from '../../workers/input/source/bytes-source.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/memory/budget.ts';
-import { NO_COLLECTOR } from '../../workers/memory/collector.ts';
+import { NO_COLLECTOR, ThreadCollector } from '../../workers/memory/collector.ts';
 import { KernelPool } from '../../workers/memory/kernel-pool.ts';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
-import { PreparedTemplate } from '../../workers/plan/prepared-template.ts';
-import { TemplateCache } from '../../workers/plan/template-cache.ts';
+import { checkTemplate, PreparedTemplate, TemplateCache } from '../../workers/plan/template-cache.ts';
 import type { RunOutcome, RunTask } from '../../workers/protocol/messages.ts';
 import { runTemplate } from '../../workers/run/run.ts';
-import type { RunWatch } from '../../workers/run/run-watch.ts';
+import type { RunWatch } from '../../workers/run/run-job.ts';
+import { type Coroutine, runCoroutine } from '../../workers/scheduling/coroutine.ts';
 import { TemplateChecker } from '../../workers/template/check.ts';
 import type { TemplateLanguage } from '../../workers/template/language.ts';
-import { type Coroutine, runCoroutine } from '../../workers/thread/coroutine.ts';
+
+/**
+ * One folder for the files of all Runs in this process: on some file systems, making a folder for each Run took much more time
+ * than the Run.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'apply-template-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+let runs = 0;
 
 const budget = unlimitedShare();
-const kernels = new KernelPool(compileKernels(), budget, NO_COLLECTOR);
-/** As in a thread: a Template that is applied again finds its plan. */
+const compiled = compileKernels();
+const kernels = new KernelPool(compiled, budget, NO_COLLECTOR);
+/** Caches plans as a worker thread does: a Template that is applied again reuses its plan. */
 const templates = new TemplateCache();
 
 export interface Applied {
-  /** The output as a text, null when the Run failed. */
+  /** The output as a text; null if the Run failed. */
   readonly text: string | null;
-  /** The same as it is. */
+  /** The bytes of the output. */
   readonly bytes: Buffer | null;
   readonly outcome: RunOutcome;
 }
 
-/** Reference tables as files. */
-function writeTables(folder: string, tables: Readonly<Record<string, string>>): RunTask['tables'] {
+/** Reference tables as files, whose names begin with `prefix`. */
+function writeTables(prefix: string, tables: Readonly<Record<string, string>>): RunTask['tables'] {
   const written = Object.entries(tables).map(([name, text]) => {
-    const path = join(folder, `${name}.csv`);
+    const path = `${prefix}-${name}.csv`;
     writeFileSync(path, text);
     return [name, { path, sha256: createHash('sha256').update(text).digest('hex') }];
   });
   return Object.fromEntries(written);
 }
 
-/** One for each language: to make one costs more than to check a Template. */
+/** One checker for each language, because making a checker costs more than checking a Template. */
 const checkers = new Map<TemplateLanguage, TemplateChecker>();
 
 function checkerOf(language: TemplateLanguage): TemplateChecker {
@@ -52,7 +59,30 @@ function checkerOf(language: TemplateLanguage): TemplateChecker {
   return checker;
 }
 
-/** Refuses state beyond a Run's reservation and so many bytes. */
+/** Pools whose released memory is not free yet. A pool that was itself garbage would never report that its memory is free. */
+const waitingPools = new Set<KernelPool>();
+
+/** The pool of one Run. Its collector stops as soon as all released memory is free. */
+function poolOf(share: BudgetShare): KernelPool {
+  const collector = new ThreadCollector();
+  let droppedBytes = 0;
+  const pool: KernelPool = new KernelPool(compiled, share, {
+    dropped: (bytes, isAwaited) => {
+      droppedBytes += bytes;
+      waitingPools.add(pool);
+      collector.dropped(bytes, isAwaited);
+    },
+    collected: (bytes, isAwaited) => {
+      droppedBytes -= bytes;
+      if (droppedBytes === 0) waitingPools.delete(pool);
+      collector.collected(bytes, isAwaited);
+    },
+    madeTexts: (bytes) => collector.madeTexts(bytes),
+  });
+  return pool;
+}
+
+/** Refuses state beyond a Run's reservation plus `stateBytes`. */
 function refusing(stateBytes: number): BudgetShare {
   const share = unlimitedShare();
   return { ...share, take: (bytes) => share.takenBytes + bytes <= stateBytes && share.take(bytes) };
@@ -62,22 +92,26 @@ export interface Limits {
   readonly outputRowsMax?: number;
   /** State beyond the reservation goes to files. */
   readonly spills?: boolean;
-  /** With it: but for so many bytes. */
+  /** Only with `spills`: bytes of state that are allowed beyond the reservation. */
   readonly stateBytes?: number;
   readonly outputBytesMax?: number;
   readonly cancelled?: () => boolean;
-  /** With operations or formats of a test's own. */
+  /** Failures name headers of the file, as on the command line. */
+  readonly showsHeaders?: boolean;
+  /** A language with additional operations or formats for a test. */
   readonly language?: TemplateLanguage;
   readonly watch?: RunWatch;
-  /** Formats of the input beside those of the product. */
+  /** Input formats in addition to those of the product. */
   readonly formats?: readonly InputFormat[];
-  /** Drives the Run in another way than a thread does. */
+  /** Separate memory and collector for a test. */
+  readonly kernels?: KernelPool;
+  /** Drives the Run differently from a thread. */
   readonly drive?: (work: Coroutine<RunOutcome>) => Promise<RunOutcome>;
 }
 
 /**
- * @param template a text is the source itself, as JSON
- * @throws with the problems of a Template that is not sound
+ * @param template a text is used as the JSON source itself
+ * @throws the problems of an invalid Template
  */
 export async function applyTemplate(
   template: object | string,
@@ -93,11 +127,14 @@ export async function applyTemplate(
     throw new Error(checked.problems.map(({ pointer, code, message }) => `${pointer} ${code} ${message}`).join('\n'));
   }
   const text = { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') } as const;
-  const folder = mkdtempSync(join(tmpdir(), 'apply-template-'));
+  runs += 1;
+  const prefix = join(folder, String(runs));
+  const path = `${prefix}.output`;
+  const spillDirectory = `${prefix}.spill`;
+  const tableFiles = writeTables(prefix, tables);
   const bytes = new BytesSource(Buffer.from(input));
   const share = limits.spills === true ? refusing(limits.stateBytes ?? 0) : budget;
   try {
-    const path = join(folder, 'output');
     const task: RunTask = {
       task: 1,
       template: text,
@@ -111,18 +148,19 @@ export async function applyTemplate(
         inflatedBytesMax: null,
       },
       output: { path, memoryBytesMax: 1_048_576 },
-      spillDirectory: join(folder, 'spill'),
-      tables: writeTables(folder, tables),
+      spillDirectory,
+      tables: tableFiles,
       secretsDirectory: null,
       startedAt: '2026-01-31T12:00:00Z',
       reservationBytes: RUN_RESERVATION_BYTES,
+      showsHeaders: limits.showsHeaders ?? false,
     };
     const outcome = await (limits.drive ?? runCoroutine)(
       runTemplate({
         task,
         prepared: language === undefined ? templates.get(text) : new PreparedTemplate(checked.template, language),
         source: bytes,
-        kernels: limits.spills === true ? new KernelPool(compileKernels(), share, NO_COLLECTOR) : kernels,
+        kernels: limits.kernels ?? (limits.spills === true ? poolOf(share) : kernels),
         budget: share,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
@@ -139,6 +177,8 @@ export async function applyTemplate(
     return { text: written?.toString() ?? null, bytes: written, outcome };
   } finally {
     bytes.close();
-    rmSync(folder, { recursive: true, force: true });
+    for (const table of Object.values(tableFiles)) rmSync(table.path, { force: true });
+    rmSync(path, { force: true });
+    rmSync(spillDirectory, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-// Bundles and what V8 compiled of them before: the same program with and without it, and never that of another text.
+// Bundles and V8's code cache: the program is the same with and without the cache, and the cache of another text is never used.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
@@ -22,7 +22,7 @@ interface Program {
   folder(): Promise<string>;
 }
 
-t.test('a bundle loads with what was compiled of it', async (t) => {
+t.test('a bundle loads with its cached code', async (t) => {
   const folder = t.testdir();
   const url = pathToFileURL(`${folder}/`);
   write(folder, 'program', TWICE);
@@ -49,6 +49,6 @@ t.test('a bundle loads with what was compiled of it', async (t) => {
   t.equal(other.isCompiled('twice'), false, 'of another text');
 });
 
-t.test('what is no bundle is reported', async (t) => {
+t.test('a file that is not a bundle is reported', async (t) => {
   t.throws(() => new Bundles(pathToFileURL(`${t.testdir()}/`)).load('nothing'), { code: 'ENOENT' });
 });

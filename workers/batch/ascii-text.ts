@@ -1,12 +1,12 @@
-// Decodes short ASCII texts without a call into the runtime: all the letters of a piece in one String.fromCharCode, which
-// is twice as fast as one after the other (72 million cells of 6 letters a second against 36).
+// Decodes short ASCII texts without a call into the runtime. It passes several characters to one String.fromCharCode
+// call, which is twice as fast as one call per character (72 instead of 36 million cells of 6 characters per second).
 
-/** Longer texts are decoded faster by the runtime. */
+/** The runtime decodes longer texts faster. */
 export const ASCII_TEXT_BYTES_MAX = 24;
 
 const PIECE_BYTES = 8;
 
-/** The text of at most ASCII_TEXT_BYTES_MAX bytes, null when one of them is no ASCII. */
+/** The text of at most ASCII_TEXT_BYTES_MAX bytes, or null if one of them is not ASCII. */
 export function asciiText(u8: Uint8Array, start: number, length: number): string | null {
   const end = start + length;
   let bits = 0;
@@ -18,7 +18,7 @@ export function asciiText(u8: Uint8Array, start: number, length: number): string
   return at === start ? piece(u8, at, length) : text + piece(u8, at, end - at);
 }
 
-/** The text of any bytes of UTF-8. */
+/** Decodes UTF-8 of any length. */
 export function utf8Text(u8: Uint8Array, start: number, length: number): string {
   const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(u8, start, length) : null;
   return text ?? Buffer.from(u8.buffer, u8.byteOffset + start, length).toString('utf8');

@@ -1,63 +1,69 @@
-// Some hundred to thousand rows in columns, in the memory of one Run. A batch is only valid during the `push` that hands
-// it on: its cells lie in the input window and in the arena, which the next batch overwrites.
+// A batch of rows, stored by column in the memory of one Run. A batch is valid only during the `push` call that
+// receives it: its cells are in the input window and in the arena, which the next batch overwrites.
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { Heap } from '../memory/heap.ts';
 import { utf8Text } from './ascii-text.ts';
 import type { ColumnType } from './schema.ts';
 
-/** Rows of a batch at most: column views of 32 KiB each, so that the touched columns of a batch stay in the L2 cache. */
+/**
+ * Maximum number of rows in a batch. The views of a column then take 32 KiB, so the used columns of a batch stay in the
+ * L2 cache.
+ */
 export const BATCH_ROWS_MAX = 4096;
 
 /**
- * The rows of a CSV file as they stand in the input window, not yet decoded. Row r has `stride` u32 entries at
- * `at + r * stride * 4`: entry 0 is the address before the row's first byte, entry j + 1 the address behind field j.
- * So field j is [entry j + 1, entry j + 1's successor): bytes from entry[j] + 1 up to entry[j + 1]. A field whose end lies
- * before its start is missing (short row): null.
+ * Maximum size of a cell that an operation computes, in bytes of UTF-8. It is the same as for a cell in an input file.
+ * A longer cell is the row error TOO_LONG.
+ */
+export const CELL_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * The rows of a CSV file as they are in the input window, not yet decoded. Row r has `stride` u32 entries at `at + r *
+ * stride * 4`. Entry 0 is the address of the byte before the row, and entry j + 1 is the address of the byte after
+ * field j. So field j consists of the bytes from entry[j] + 1 up to (excluding) entry[j + 1]. A field whose end is
+ * before its start is missing (the row is too short) and therefore null.
  */
 export interface RawTable {
   readonly at: number;
   readonly stride: number;
-  /** Byte between fields. */
+  /** Field delimiter. */
   readonly delimiter: number;
-  /** Byte around quoted fields (0 = none). */
+  /** Quote character, 0 if the file has no quotes. */
   readonly quote: number;
   /**
-   * True when every row has all its fields side by side and the only quotes are those around well-formed quoted fields:
-   * then a field whose first byte is not the quote holds no delimiter, quote, CR or LF.
+   * True if every row has all its fields in consecutive memory, and quotes occur only around well-formed quoted fields.
+   * Then a field whose first byte is not the quote contains no delimiter, quote, CR or LF.
    */
   readonly plain: boolean;
 }
 
-/** A field of the raw table, untouched. */
+/** An unchanged field of the raw table. */
 export interface RawColumn {
   readonly kind: 'raw';
   readonly field: number;
 }
 
-/** Clean UTF-8 text (unquoted, null values resolved): VIEW_BYTES per physical row at `at`. Only live rows are set. */
+/**
+ * Clean UTF-8 text (unquoted, null values resolved): VIEW_BYTES per physical row at `at`. Only the views of live rows
+ * are set.
+ */
 export interface ViewsColumn {
   readonly kind: 'views';
   readonly at: number;
-  /** The field of the raw table whose texts these are; a column that an operation made has none. */
-  readonly field?: number;
   /**
-   * Address of a native kind (kernel/layout/native-kinds.ts) a byte per physical row; that of a null means nothing. Without
-   * it all cells are text, as those of a CSV are. Who moves cells keeps it, who makes cells makes a column without it.
+   * Address of one native kind (kernel/layout/cells.ts) per physical row. The kind of a null has no meaning.
+   * Undefined if all cells are text, as in a CSV file. Code that moves cells preserves the kinds, and code that creates
+   * cells creates a column without kinds.
    */
   readonly kinds?: number;
-}
-
-/** A field of the raw table whose numbers all stand there as they would be written with this decimal mark. */
-export interface WrittenField {
-  readonly field: number;
-  readonly decimalMark: number;
 }
 
 /**
  * Typed values: 8 bytes per physical row at `at` (i64: integer, decimal's unscaled value, date as days and datetime as
  * microseconds since 1970-01-01Z; f64: number; unused: boolean) and one byte at `meta` (META_NULL; boolean: 0 or 1;
- * decimal: its scale or META_BIG; else 0).
+ * decimal: its scale or META_BIG; otherwise 0). The cells of a batch's column are never changed in place: an operation
+ * changes a copy.
  */
 export interface TypedColumn {
   readonly kind: 'typed';
@@ -66,25 +72,25 @@ export interface TypedColumn {
   readonly meta: number;
   /** Decimals beyond 64 bits, by physical row. */
   readonly big: Map<number, { readonly unscaled: bigint; readonly scale: number }> | null;
-  /** Where the file holds the texts of all live rows. */
-  readonly written?: WrittenField;
 }
 
 export type ColumnData = RawColumn | ViewsColumn | TypedColumn;
 
-/** Source rows (1 = first data row of the file): consecutive from `first`, or an f64 per physical row at `at`. */
+/**
+ * Source row numbers (1 = first data row of the file): consecutive from `first`, or an f64 per physical row at `at`.
+ */
 export type SourceRows = { readonly first: number } | { readonly at: number };
 
-/** Turns a raw column into clean views for the live rows of a batch; the reader of the file supplies it. */
+/** Converts a raw column into clean views for the live rows of a batch. The file's reader provides this function. */
 export type Materialise = (batch: Batch, column: RawColumn) => ViewsColumn;
 
 export interface BatchParts {
   readonly arena: Arena;
-  /** Physical rows. */
+  /** Number of physical rows. */
   readonly rows: number;
-  /** Address of u32 physical row numbers of the live rows, ascending unless the rows were sorted. */
+  /** Address of the u32 physical row numbers of the live rows, ascending unless the rows were sorted. */
   readonly selection: number;
-  /** Live rows. */
+  /** Number of live rows. */
   readonly live: number;
   readonly columns: readonly ColumnData[];
   readonly raw: RawTable | null;
@@ -99,7 +105,9 @@ export class Batch {
   readonly live: number;
   readonly raw: RawTable | null;
   readonly sourceRows: SourceRows;
-  /** In the order of the schema at this step. Replaced, not changed in place, when another batch shares it. */
+  /**
+   * In the order of the schema at this step. Replaced instead of changed in place if another batch shares the array.
+   */
   columns: ColumnData[];
   readonly #materialise: Materialise;
 
@@ -123,17 +131,20 @@ export class Batch {
     return this.#with(columns, this.selection, this.live);
   }
 
-  /** The same columns with fewer (or reordered) live rows. `selection`: address of `live` u32 physical row numbers. */
+  /** The same columns with fewer or reordered live rows. `selection`: address of `live` u32 physical row numbers. */
   withSelection(selection: number, live: number): Batch {
     return this.#with(this.columns, selection, live);
   }
 
-  /** Live rows from position `from` up to `to` (positions in the selection). Shares everything. */
+  /** The live rows from position `from` up to `to` (positions in the selection). Shares all memory. */
   slice(from: number, to: number): Batch {
     return from === 0 && to === this.live ? this : this.withSelection(this.selection + from * 4, to - from);
   }
 
-  /** Clean text of a column (raw, text or json) as views, made at first use and kept. Address of VIEW_BYTES per physical row. */
+  /**
+   * Clean text of a column (raw, text or json) as views, created on first use. Returns the address of VIEW_BYTES per
+   * physical row.
+   */
   views(index: number): number {
     const column = this.columns[index]!;
     if (column.kind === 'views') return column.at;
@@ -143,7 +154,7 @@ export class Batch {
     return made.at;
   }
 
-  /** Physical row at a position of the selection. */
+  /** Physical row number at a position of the selection. */
   physicalRow(position: number): number {
     return this.heap.u32[(this.selection >>> 2) + position]!;
   }
@@ -154,7 +165,9 @@ export class Batch {
     return 'at' in rows ? this.heap.f64[(rows.at >>> 3) + physicalRow]! : rows.first + physicalRow;
   }
 
-  /** A text cell decoded, or null. For code that no kernel covers; `views` must have been called for the column. */
+  /**
+   * Decodes a text cell, or returns null. For code that no kernel covers. `views` must have been called for the column.
+   */
   text(column: ViewsColumn, physicalRow: number): string | null {
     const { u8, u32 } = this.heap;
     const at = (column.at + physicalRow * VIEW_BYTES) >>> 2;
@@ -163,7 +176,7 @@ export class Batch {
     return utf8Text(u8, start, u32[at + 1]!);
   }
 
-  /** Part by part: the engine copies an object with `...` many times as slowly. */
+  /** Lists each property, because copying an object with `...` is many times slower. */
   #with(columns: readonly ColumnData[], selection: number, live: number): Batch {
     return new Batch({
       arena: this.arena,

@@ -1,23 +1,26 @@
-// Builds a column from values, one cell at a time, in the arena. Values have the form that expressions use
-// (expression/value.ts); what does not fit the column is refused with its code.
-import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
-import { META_BIG, META_NULL, META_SCALE_MAX, VIEW_BYTES } from '../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../kernel/layout/native-kinds.ts';
+// Builds a column in the arena, cell by cell, from values in the form that expressions use (expression/value.ts). A
+// value that does not fit the column is refused with an error code.
+
+import { KIND_TEXT, META_BIG, META_NULL, META_SCALE_MAX, VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
-import type { RowErrorCode } from '../run/report.ts';
-import type { CalendarDate } from '../values/calendar.ts';
+import type { RowErrorCode } from '../protocol/report.ts';
 import type { Decimal } from '../values/decimal.ts';
-import type { Timestamp } from '../values/timestamp.ts';
+import type { CalendarDate, Timestamp } from '../values/timestamp.ts';
 import type { ColumnData } from './batch.ts';
-import { NativeText } from './native-text.ts';
+import { CELL_BYTES_MAX } from './batch.ts';
+import { NativeText } from './native-cell.ts';
 import type { StoredType } from './schema.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 const TWO_32 = 2 ** 32;
 const MICROS_PER_SECOND = 1_000_000n;
+const NANOS_PER_MICROSECOND = 1000;
 
-/** What became of a cell: written, no room in the arena, or an error of the row. */
+/** Space for the other cells of a row with a long text. */
+const SPARE_BYTES = 65_536;
+
+/** Result of writing a cell: written, arena full, or an error of the row. */
 export type CellOutcome = 'done' | 'full' | RowErrorCode;
 
 export class ColumnBuilder {
@@ -34,8 +37,8 @@ export class ColumnBuilder {
   }
 
   /**
-   * Takes room for the cells of `rows` physical rows: all null, or as in `before` where that is of the same type. False
-   * when the arena is full.
+   * Allocates the cells of `rows` physical rows. They are all null, or copies of `before` if that has the same type.
+   * Returns false if the arena is full.
    */
   begin(rows: number, before: ColumnData | null = null): boolean {
     this.#big = null;
@@ -65,17 +68,21 @@ export class ColumnBuilder {
     return true;
   }
 
-  /** Writes the cell of a physical row. */
-  set(row: number, value: unknown): CellOutcome {
+  /**
+   * Writes the cell of a physical row.
+   * @param mayGrow enlarge the arena instead of returning `full`. For the first row of a piece of a batch: it would be
+   * computed again and again until the arena is large enough
+   */
+  set(row: number, value: unknown, mayGrow = false): CellOutcome {
     const { u8, f64 } = this.#arena.heap;
     if (value === null || value === undefined) return this.#setNull(row);
     switch (this.#type) {
       case 'text':
       case 'json':
-        return this.#setText(row, value as string);
+        return this.#setText(row, value as string, mayGrow);
       case 'text_with_kind':
         u8[this.#kinds + row] = value instanceof NativeText ? value.kind : KIND_TEXT;
-        return this.#setText(row, value instanceof NativeText ? value.text : (value as string));
+        return this.#setText(row, value instanceof NativeText ? value.text : (value as string), mayGrow);
       case 'boolean':
         u8[this.#meta + row] = value === true ? 1 : 0;
         return 'done';
@@ -93,7 +100,8 @@ export class ColumnBuilder {
         return 'done';
       case 'datetime': {
         const { seconds, nanos } = value as Timestamp;
-        this.#setInteger(row, BigInt(seconds) * MICROS_PER_SECOND + BigInt(Math.trunc(nanos / 1000)), 0);
+        if (nanos % NANOS_PER_MICROSECOND !== 0) return 'PRECISION_LOSS';
+        this.#setInteger(row, BigInt(seconds) * MICROS_PER_SECOND + BigInt(nanos / NANOS_PER_MICROSECOND), 0);
         return 'done';
       }
     }
@@ -112,10 +120,15 @@ export class ColumnBuilder {
     return 'done';
   }
 
-  #setText(row: number, text: string): CellOutcome {
+  #setText(row: number, text: string, mayGrow: boolean): CellOutcome {
     const arena = this.#arena;
     if (text.length > CELL_BYTES_MAX) return 'TOO_LONG';
-    if (!arena.hasRoomFor(text)) return 'full';
+    if (!arena.hasRoomFor(text)) {
+      if (!mayGrow) return 'full';
+      const bytes = Buffer.byteLength(text);
+      if (bytes > CELL_BYTES_MAX) return 'TOO_LONG';
+      arena.enlarge(bytes + SPARE_BYTES);
+    }
     const start = arena.next;
     const bytes = arena.write(text);
     if (bytes > CELL_BYTES_MAX) return 'TOO_LONG';

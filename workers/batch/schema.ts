@@ -2,19 +2,29 @@
 
 export type ColumnType = 'text' | 'integer' | 'decimal' | 'number' | 'boolean' | 'date' | 'datetime' | 'json';
 
-/** One column at one step. `id` stays the same through rename, reorder and edits in place; a new column gets a new id. */
+/**
+ * One column at one step. `id` stays the same through rename, reorder and edits in place. A new column gets a new id.
+ */
 export interface Column {
   readonly id: number;
   readonly name: string;
   readonly type: ColumnType;
-  /** Its cells may have native kinds (ViewsColumn.kinds): those of a file that knows types, until they get another type. */
+  /**
+   * True if cells may have native kinds (ViewsColumn.kinds): columns of typed files, until an operation changes their
+   * type.
+   */
   readonly hasKinds?: true;
+  /**
+   * Zone whose clock an output shows if its cells are times without a zone, such as those of a workbook. The cells
+   * themselves are instants. Absent = UTC. Only for datetime.
+   */
+  readonly clock?: string;
 }
 
-/** Columns in their order; names are unique. */
+/** Columns in order, with unique names. */
 export type Schema = readonly Column[];
 
-/** How cells are held outside a batch: by their type, or as texts with a kind each. */
+/** Type of cells that are stored outside a batch: their column type, or texts with a native kind each. */
 export type StoredType = ColumnType | 'text_with_kind';
 
 export function storedTypes(schema: Schema): StoredType[] {
@@ -25,12 +35,12 @@ export function storedType({ type, hasKinds }: Pick<Column, 'type' | 'hasKinds'>
   return hasKinds === true && type === 'text' ? 'text_with_kind' : type;
 }
 
-/** Of the cells, whatever is stored beside them. */
+/** The column type of the cells, without the native kinds. */
 export function columnTypeOf(type: StoredType): ColumnType {
   return type === 'text_with_kind' ? 'text' : type;
 }
 
-/** Where a column stands in a schema: found once for all, and only if somebody asks. */
+/** Returns a function that finds the index of a column in the schema. The map is built on the first call only. */
 export function finderIn(schema: Schema): (column: Column) => number {
   let indexes: ReadonlyMap<number, number> | null = null;
   return ({ id }) => {

@@ -1,6 +1,7 @@
-// Keeps what V8 compiles for a Run beside the bundles (workers/bundles.ts): applies the examples' Templates as the command
-// does, then has the code of all that was called written down. `keep-compiled.mjs FOLDER NAME...`: the folder of the bundles,
-// and those to load beside the program. It is for processes that start with the same flags: V8 takes no code of other ones.
+// Stores the code that V8 compiles for a Run next to the bundles (workers/bundles.ts). To do so, it applies the
+// Templates of the examples like the command, and then writes the code of all functions that were called. Usage:
+// `keep-compiled.mjs FOLDER NAME...`, with the folder of the bundles and the names of bundles to load in addition to
+// the program. The code is only valid for processes started with the same flags, because V8 rejects it otherwise.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ const EXAMPLES = [
   ['price-workbook.yaml', 'price-list.csv'],
 ];
 
-/** What the child below is called with: it prints what the commands do, which only matters when one fails. */
+/** Argument that starts the child process. The child's output is shown only if it fails. */
 const CALLS = 'calls';
 
 const [first, ...more] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Lists the libraries that the bundles carry, with the texts of their licences: a plugin of rolldown.config.mjs.
+// Lists the libraries contained in the bundles, with their licence texts. A plugin of rolldown.config.mjs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ const HEAD = `# Licences of what this package carries
 The files of dist hold code of these libraries. Those that package.json names as dependencies bring their own.
 `;
 
-/** @param file where the list goes; bundles that share the plugin share the list */
+/** @param file path of the list; bundles that share the plugin share the list */
 export function licences(file) {
   const folders = new Set();
   return {
@@ -24,7 +24,7 @@ export function licences(file) {
   };
 }
 
-/** Throws where a library does not say under which licence it is. */
+/** Throws if a library does not state its licence. */
 function entry(folder) {
   const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const licence = license?.type ?? license ?? licenses?.map(({ type }) => type).join(' or ');

@@ -1,3 +1,4 @@
-// TypeBox, the language in which operations and sections write their parameters. The build puts the library into this file's
-// place (`build:bundled`): its 700 modules, loaded one by one, took each thread 150 ms and 20 MB, as one file 10 ms and 2 MB.
+// TypeBox, in which operations and sections declare their parameters. The build replaces this file by a bundle of the
+// library (`build:bundled`). Loading its 700 modules one by one took each thread 150 ms and 20 MB, and loading the
+// single file takes 10 ms and 2 MB.
 export { type Static, type TSchema, Type } from 'typebox';

@@ -1,10 +1,10 @@
-// The mark of the end of a text: Ctrl-Z, which programs of DOS and CP/M write behind the last line, once or up to the end of a
-// block. Anywhere else it is a character like any other.
+// End-of-text marks: DOS and CP/M programs write Ctrl-Z after the last line, once or up to the end of a block. Anywhere
+// else, Ctrl-Z is an ordinary character.
 
-/** Ctrl-Z (SUB) in UTF-8, and in every encoding of one byte. */
+/** Ctrl-Z (SUB) in UTF-8 and in every single-byte encoding. */
 export const END_MARK = 0x1a;
 
-/** Address behind the last of the bytes [from, to) of UTF-8 that is no such mark. */
+/** Returns the end of the UTF-8 bytes [from, to) without trailing marks. */
 export function withoutEndMarks(u8: Uint8Array, from: number, to: number): number {
   let end = to;
   while (end > from && u8[end - 1] === END_MARK) end--;

@@ -1,28 +1,37 @@
-// The headers that a Template looks for, told from other cells: when the header row of a file is looked for, most cells are
-// none, and a glance at their bytes says so.
+// The headers that a Template looks for. The search for the header row tests many cells; a look at the length and the
+// first byte excludes most of them without decoding.
 import { isAscii } from 'node:buffer';
-import { cleaned, headerKey, isPlain, matchHeaders } from '../plan/headers.ts';
-import type { Sliced } from '../run/time-slices.ts';
+import type { Sliced } from '../scheduling/time-slices.ts';
 import { type ColumnPattern, MATCHED_NAME_LENGTH_MAX } from '../template/column-pattern.ts';
+import { cleaned, headerKey, isPlain, matchHeaders } from '../template/file-columns.ts';
 import type { HeaderMatch, Template } from '../template/template.ts';
 import { expectedTexts } from './detect/header-row.ts';
 import { TextSample } from './detect/text-sample.ts';
 
-/** Latin letters of which neither Unicode's compatible forms nor case folding make ASCII: a key keeps something of them. */
+/**
+ * Latin letters that neither Unicode compatibility forms nor case folding turn into ASCII, so that a header key still
+ * contains them.
+ */
 const FOREIGN_LETTER = /[\u00C0-\u00D6\u00D8-\u00DE\u00E0-\u00F6\u00F8-\u0131\u0134-\u013E\u0141-\u0148\u014A-\u017E]/;
 
 const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
 
-/** Letters of ASCII differ by it from their capitals; some other characters from each other, which does no harm. */
+/**
+ * Bit in which upper and lower case of an ASCII letter differ. Pairs of other characters differ in it too, which only
+ * makes the filter less exact.
+ */
 const CASE_BIT = 0x20;
 const SHAPE_FACTOR = 128;
 const SHAPES = 8192;
 
-/** Longer records, in bytes, are looked at each time: what is kept of each Template stays small. */
+/**
+ * Longest record that is remembered, in bytes. Longer records are examined each time, so that little is kept for each
+ * Template.
+ */
 const KEPT_BYTES_MAX = 4096;
 
-/** What of a Template says which headers it looks for. */
+/** The parts of a Template that say which headers it looks for. */
 type ExpectingTemplate = Pick<Template, 'fileColumns' | 'input' | 'patterns' | 'takesOthers'>;
 
 interface KnownRecord {
@@ -32,21 +41,21 @@ interface KnownRecord {
 }
 
 export class ExpectedHeaders {
-  /** That are looked for, each by its name or another one. */
+  /** Number of columns that the Template looks for, each by its name or an alternative. */
   readonly columns: number;
   readonly #names: ReadonlySet<string>;
   readonly #patterns: readonly ColumnPattern[];
   readonly #level: HeaderMatch;
-  /** By the shape of a plain text: whether a name has it too. */
+  /** For each shape (see shapeOf): 1 if an expected ASCII name has it. */
   readonly #shapes = new Uint8Array(SHAPES);
-  /** On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape. */
+  /** True if the shape filter works: on the first two match levels, an ASCII text and its key differ in case only. */
   readonly #keepsShape: boolean;
   readonly #isAllAscii: boolean;
   readonly #template: ExpectingTemplate;
-  /** The last record that was looked at: many small files have the same header. */
+  /** The last record examined: many small files have the same header. */
   #last: KnownRecord | null = null;
 
-  /** Null when the Template looks for none by name. */
+  /** Returns null if the Template looks for no column by name. */
   static of(template: ExpectingTemplate): ExpectedHeaders | null {
     const { fileColumns, input, patterns } = template;
     if (fileColumns.length === 0) return null;
@@ -86,7 +95,15 @@ export class ExpectedHeaders {
     );
   }
 
-  /** Whether these headers of a file are all that the Template takes of it: columns that come later are nobody's. */
+  /** Column names of the Template, in its order. */
+  get names(): readonly string[] {
+    return this.#template.fileColumns.map(({ name }) => name);
+  }
+
+  /**
+   * True if the Template takes nothing beyond these headers of a file, so that columns that only later records have are
+   * unused.
+   */
   *areAllIn(headers: readonly string[]): Sliced<boolean> {
     const { fileColumns, input, patterns, takesOthers } = this.#template;
     if (takesOthers) return false;
@@ -94,7 +111,9 @@ export class ExpectedHeaders {
     return fields.every((field) => field !== null);
   }
 
-  /** How many different names the record has whose bytes are [start, end): of a plain file, in double quotes if any. */
+  /**
+   * Number of distinct expected names in the record with the bytes [start, end). The fields may be in double quotes.
+   */
   *hits(bytes: Uint8Array, start: number, end: number, delimiter: string): Sliced<number> {
     const record = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
     if (this.#last?.delimiter === delimiter && this.#last.bytes.equals(record)) return this.#last.hits;
@@ -104,7 +123,7 @@ export class ExpectedHeaders {
     return hits;
   }
 
-  /** True for bytes [start, end) of UTF-8 that are surely none: of most others, too, `has` will say no. */
+  /** Returns true only if the UTF-8 bytes [start, end) are certainly no expected header. Otherwise `has` decides. */
   exclude(bytes: Uint8Array, start: number, end: number): boolean {
     if (start === end) return true;
     if (!this.#keepsShape || this.#shapes[shapeOf(end - start, bytes[start]!)] !== 0) return false;
@@ -118,7 +137,7 @@ export class ExpectedHeaders {
   }
 }
 
-/** A number below SHAPES of the length and the first letter of a text, in either case. */
+/** Hash below SHAPES of a text's length and first letter, regardless of case. */
 function shapeOf(length: number, first: number): number {
   return (length * SHAPE_FACTOR + ((first | CASE_BIT) & (SHAPE_FACTOR - 1))) & (SHAPES - 1);
 }

@@ -1,41 +1,42 @@
-// Why a file was read as it was detected, for people who ask: inspect, never a Run. No text of the file is in a reason.
+// The reasons for the detected form of a file, collected for `inspect` and never during a Run. A reason contains no text
+// of the file.
 import type { Failed } from '../protocol/failure.ts';
 
 export interface Choice<T> {
-  /** From 0 to 1; 0.5: the runner-up is as good, or nothing speaks for either. */
+  /** From 0 to 1. At 0.5, the runner-up is equally good, or nothing favours either. */
   readonly confidence: number;
-  /** The next best; null where nothing else was possible, and of header rows where it is that there is none. */
+  /** The second-best choice. null if nothing else was possible, or if the second-best header row is "no header". */
   readonly runnerUp: T | null;
   readonly reason: string;
 }
 
-/** A choice is there where the format has it. */
+/** Contains a choice only if the format makes it. */
 export interface FileExplanation {
   readonly delimiter?: Choice<string>;
-  /** By its number from 1. */
+  /** Sheet number, from 1. */
   readonly sheet?: Choice<number>;
-  /** Where the records of a JSON file stand. */
+  /** Path of the records in a JSON file. */
   readonly records?: Choice<string>;
   readonly headerRow: Choice<number>;
 }
 
-/** A sheet of a workbook: whether it is read or not, and what of it there is. */
+/** A sheet of a workbook: its size, and whether a Run reads it. */
 export interface SheetSize {
-  /** From 1, as the workbook lists it. */
+  /** Position in the workbook, from 1. */
   readonly number: number;
   readonly name: string;
   readonly visibility: 'visible' | 'hidden' | 'veryHidden';
   readonly isRead: boolean;
-  /** Down to the last row and the last column with something in a cell. */
+  /** Rows up to the last row with a non-empty cell; `columns` likewise. */
   readonly rows: number;
   readonly columns: number;
-  /** By column: how many cells with a value it has of each native kind (kernel/layout/native-kinds.ts). */
+  /** For each column, the number of non-empty cells of each native kind (kernel/layout/cells.ts). */
   readonly kinds: readonly Float64Array[];
-  /** Why no Run can read it; null = it can. */
+  /** The reason why no Run can read the sheet, or null. */
   readonly problem: Failed | null;
 }
 
-/** Nothing was to be found out: the format, or the Template, says it. */
+/** For a choice that the format or the Template prescribes: nothing had to be detected. */
 export function certain(reason: string): Choice<never> {
   return { confidence: 1, runnerUp: null, reason };
 }

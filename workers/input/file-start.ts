@@ -1,27 +1,29 @@
-// The first bytes of a file, inflated where it was compressed: what formats are told apart by, and what their detectors see.
+// The first bytes of a file, decompressed if necessary. Format detection and the detectors of the formats use them.
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { EncodingSetting } from '../template/template.ts';
 import { type Encoding, type EncodingTries, encodingOf, NOTHING_TRIED } from './encoding/encoding.ts';
-import { charactersOf } from './encoding/single-byte-table.ts';
-import { utf8OfBytes } from './encoding/utf8-of-bytes.ts';
+import { charactersOf, utf8OfBytes } from './encoding/single-byte-table.ts';
 import { withoutEndMarks } from './end-mark.ts';
 
-/** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
+/** Bytes used for detection: about 500 rows of usual width, which arrive in the first moments of an upload. */
 export const START_BYTES = 65_536;
 
 export class FileStart {
   readonly bytes: Uint8Array;
-  /** There are no more. */
+  /** True if the bytes are the whole file. */
   readonly isWhole: boolean;
-  /** Of the file's name: lower case, without the dot, '' for none. A hint, where the bytes are silent. */
+  /**
+   * File name extension in lower case without the dot, or '' if the name has no extension. A hint, used if the bytes do
+   * not decide.
+   */
   readonly ending: string;
   readonly #tries: EncodingTries;
   #text: { readonly declared: EncodingSetting; readonly encoding: Encoding; bytes: Uint8Array | null } | null = null;
 
   /**
-   * @param bytes as many as START_BYTES, fewer only where the file ends before
-   * @param tries what was learnt of the file when it was read before
+   * @param bytes START_BYTES bytes, or fewer if the file is shorter
+   * @param tries what an earlier attempt learnt about the file
    */
   constructor(bytes: Uint8Array, ending: string, tries: EncodingTries = NOTHING_TRIED) {
     this.bytes = bytes;
@@ -30,12 +32,20 @@ export class FileStart {
     this.#tries = tries;
   }
 
+  /** True if an earlier attempt found that spaces before quotes are not part of a field. */
+  get quotesAfterSpace(): boolean {
+    return this.#tries.quotesAfterSpace === true;
+  }
+
   /** @param declared as for `encodingOf`. Throws Failed. */
   encoding(declared: EncodingSetting): Encoding {
     return this.#read(declared).encoding;
   }
 
-  /** The bytes as UTF-8 without a byte order mark and marks of the end, as if they were a text. Throws Failed. */
+  /**
+   * Returns the bytes as UTF-8, without a byte order mark and without end-of-text marks, even if the file is not text.
+   * Throws Failed.
+   */
   text(declared: EncodingSetting): Uint8Array {
     const read = this.#read(declared);
     if (read.bytes === null) {
@@ -54,10 +64,10 @@ export class FileStart {
   }
 }
 
-/** Bytes as UTF-8 without a byte order mark; what is not valid in the encoding becomes U+FFFD. */
+/** Returns the bytes as UTF-8 without a byte order mark. Bytes that are invalid in the encoding become U+FFFD. */
 export function utf8Of(start: Uint8Array, { name, markBytes }: Encoding): Uint8Array {
   const bytes = markBytes === 0 ? start : start.subarray(markBytes);
-  // A decoder is made in C++, which takes as long as all it does for a small file.
+  // Avoids TextDecoder if possible: creating one takes as long as everything else for a small file.
   if (name === 'utf-8' && isUtf8(bytes)) return bytes;
   const characters = charactersOf(name);
   if (characters !== null) return utf8OfBytes(bytes, characters);
@@ -65,7 +75,7 @@ export function utf8Of(start: Uint8Array, { name, markBytes }: Encoding): Uint8A
   return Buffer.from(new TextDecoder(name, { ignoreBOM: true }).decode(bytes, { stream: true }));
 }
 
-/** A character that the end cuts off is left out, as a decoder does that waits for more. */
+/** Leaves out a character that is cut off at the end, as a streaming decoder does. */
 function utf8OfUtf16(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf16le');
   return Buffer.from(/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text);

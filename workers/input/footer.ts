@@ -1,8 +1,9 @@
-// The values below a table (input.footer): the last records of a file that is whole, looked at before its first.
+// Reads values below a table (input.footer). They are in the last records of the file, so the whole file must have
+// arrived; they are read before the first row.
 import { TextDecoder } from 'node:util';
+import type { Coroutine } from '../scheduling/coroutine.ts';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { TemplateInput } from '../template/template.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
 import { TextSample } from './detect/text-sample.ts';
 import type { Encoding } from './encoding/encoding.ts';
 import { withoutEndMarks } from './end-mark.ts';
@@ -13,11 +14,11 @@ import type { MetaValues } from './reader.ts';
 import { ForwardSource } from './source/forward-source.ts';
 import type { ByteSource, WholeSource } from './source/source.ts';
 
-/** Bytes looked at, of the file's end: some hundreds of records of usual width. */
+/** Bytes examined at the end of the file: some hundreds of records of usual width. */
 const TAIL_BYTES = 65_536;
 
 export interface FooterForm {
-  /** '' where a line is one field. */
+  /** '' if the whole line is one field. */
   readonly delimiter: string;
   readonly quote: string;
   readonly encoding: Encoding;
@@ -25,11 +26,11 @@ export interface FooterForm {
 
 export interface Footer {
   readonly values: MetaValues;
-  /** From the file's first byte on, in the place of the source before. */
+  /** Starts at the first byte of the file and replaces the previous source. */
   readonly source: ByteSource;
 }
 
-/** Waits for the end of the file. Null: the Template looks for nothing there. Throws Failed, Cancelled. */
+/** Waits for the end of the file. Returns null if the Template has no footer values. Throws Failed, Cancelled. */
 export function* readFooter(form: FooterForm, settings: OpenSettings): Coroutine<Footer | null> {
   const { input, whole } = settings;
   if (input.footer.length === 0) return null;
@@ -46,7 +47,7 @@ function footerOf(
   const search = new MetaSearch(footer, nullValues);
   const lines = text.split(/\r\n|[\r\n]/).slice(-META_RECORDS_MAX);
   let record = 0;
-  // From the last line upwards; a cell of several lines is none of a footer.
+  // From the last line upwards. Cells that contain line breaks are not supported in a footer.
   for (const line of lines.reverse()) {
     if (line === '' || (comment !== null && line.startsWith(comment))) continue;
     if (!search.wants(record)) break;
@@ -56,9 +57,9 @@ function footerOf(
   return search.values;
 }
 
-/** The end of the file as a text, from the beginning of a line on. */
+/** Returns the end of the file as text, starting at the beginning of a line. */
 function tailOf(file: WholeSource, { encoding }: FooterForm): string {
-  // An even place, for encodings of two bytes.
+  // An even offset, for encodings with two bytes per character.
   const from = Math.max(encoding.markBytes, (file.sizeBytes - TAIL_BYTES) & ~1);
   const bytes = new Uint8Array(Math.max(0, file.sizeBytes - from));
   const tail = bytes.subarray(0, file.readAt(bytes, from));
@@ -69,7 +70,7 @@ function tailOf(file: WholeSource, { encoding }: FooterForm): string {
   return from === encoding.markBytes ? text : text.slice(text.search(/[\r\n]|$/));
 }
 
-/** A whole file read forwards, which nobody else closes. */
+/** Reads a whole file forwards and closes it. A ForwardSource leaves closing to the owner of the file. */
 class OwnedSource extends ForwardSource {
   readonly #file: WholeSource;
 

@@ -1,14 +1,15 @@
-// The contract of input formats. A format says which files are its own and reads their rows; it knows nothing of uploads,
-// compression, and what becomes of the rows. The table is in index.ts.
-import type { SpillFolder } from '../execution/spill/spill-folder.ts';
+// The contract of input formats. A format decides which files it accepts and reads their rows. It knows nothing about
+// uploads, compression or the use of the rows. The table of formats is in index.ts.
+
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { LargeRowAccess } from '../memory/large-row.ts';
+import type { SpillFolder } from '../memory/spill-file.ts';
 import type { Failed } from '../protocol/failure.ts';
 import type { TaskOverrides } from '../protocol/messages.ts';
-import type { Pauses } from '../run/slice-clock.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pauses } from '../scheduling/time-slices.ts';
 import type { TemplateInput } from '../template/template.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
 import type { ExpectedHeaders } from './expected-headers.ts';
 import type { FileExplanation, SheetSize } from './explanation.ts';
 import type { FileStart } from './file-start.ts';
@@ -17,91 +18,107 @@ import type { FileHead, RowReader } from './reader.ts';
 import type { ByteSource, WholeSource } from './source/source.ts';
 
 /**
- * How sure a format is of a file: `signature`, it begins with bytes that nothing else begins with; `content`, it reads like
- * one; `possible`, nothing speaks against it.
+ * Certainty of a format that it can read a file. `signature`: the file begins with bytes that only this format has.
+ * `content`: the content has the form of this format. `possible`: nothing contradicts it.
  */
 export type Sureness = 'signature' | 'content' | 'possible';
 
 export interface Detection {
   readonly sureness: Sureness;
-  /** Why a file that is this format's can surely not be read (encrypted, blank); it is thrown where no other format is surer. */
+  /**
+   * The reason why a file of this format cannot be read (encrypted, blank). Thrown if no other format is more certain.
+   */
   readonly problem: Failed | null;
 }
 
-/** What a format is given beside the bytes. */
+/** Settings that a format receives in addition to the bytes. */
 export interface OpenSettings {
   readonly input: TemplateInput;
   readonly overrides: TaskOverrides;
-  /** The headers that the Template looks for; null = none known. */
+  /** The headers that the Template looks for, or null if unknown. */
   readonly expected: ExpectedHeaders | null;
   readonly arena: Arena;
   readonly kernel: Kernel;
   /** See LargeRowGate. */
   readonly largeRow: LargeRowAccess;
-  /** The thread's, for large files. */
+  /** Read-ahead thread of this worker thread, for large files. */
   readonly readAhead?: ReadAheadThread;
-  /** Lets the thread do other things: called now and then in long work, when `clock` says that it is due. */
+  /** Yields the thread to other work. Called from time to time in long work, whenever `clock` says that it is due. */
   readonly giveWay?: () => Promise<void>;
   readonly clock?: Pauses;
-  /** All of the file, for a streamed format that finds at its beginning that it needs it; what it was given before is void. */
+  /**
+   * Returns the whole file. For a streamed format that discovers at the beginning that it needs the whole file. The
+   * previous source is then void.
+   */
   readonly whole?: () => Coroutine<WholeSource>;
-  /** Gets what speaks against the file as it was detected, in place of a throw. */
+  /** Receives objections to the detected form, instead of a throw. */
   readonly onDoubt?: (failed: Failed) => void;
-  /** Gets why the file was read as it was detected; only for those who ask, as it takes as long again. */
+  /**
+   * Receives the reasons for the detected form. Set only if the caller needs them: finding them doubles the work of
+   * detection.
+   */
   readonly onExplained?: (explanation: FileExplanation) => void;
-  /** Gets all sheets of a workbook; only for those who ask, as it reads each of them to its end. */
+  /** Receives all sheets of a workbook. Set only if the caller needs them: each sheet is read to its end. */
   readonly onSheets?: (sheets: readonly SheetSize[]) => void;
 }
 
-/** What a format is given that reads a whole file: such a file may be an archive, and hold state that grows. */
+/**
+ * Settings of a format that reads whole files. Such a file may be an archive, and its reader may hold growing state.
+ */
 export interface WholeFileSettings extends OpenSettings {
-  /** Ceiling of what an archive inflates to, in bytes; null = the format's own. */
+  /** Maximum decompressed size of an archive in bytes, or null for the format's own limit. */
   readonly inflatedBytesMax: number | null;
   readonly spill: SpillFolder;
 }
 
-/** The one file that an archive holds. */
+/** The only file in an archive. */
 export interface PackedFile {
   readonly source: ByteSource;
-  /** Of its name, see FileStart. */
+  /** Extension of its name, see FileStart. */
   readonly ending: string;
 }
 
 interface AnyFormat {
-  /** In FileHead.format. */
+  /** Recorded in FileHead.format. */
   readonly name: string;
-  /** Of file names: settles which of two formats that are equally sure has the file. */
+  /** File name extensions. They decide between two formats that are equally certain. */
   readonly endings: readonly string[];
-  /** Null: it is none of the format's files. Throws Failed where no format could read it. */
+  /** Returns null if the file is not of this format. Throws Failed if no format could read the file. */
   detect(start: FileStart, input: TemplateInput): Detection | null;
-  /** Null: its files are read from the first row to the last. */
+  /** null if files must be read sequentially from the first row to the last. */
   readonly splittable: SplittableInput | null;
 }
 
-/** A format that reads forwards, behind the upload as it comes. */
+/** A format that reads sequentially, while the upload still arrives. */
 export interface StreamedFormat extends AnyFormat {
   readonly needsWholeFile: false;
-  /** Reads up to the header, waiting for bytes. Throws Failed. */
+  /** Reads up to and including the header, waiting for bytes. Throws Failed. */
   open(source: ByteSource, start: FileStart, settings: OpenSettings): Coroutine<RowReader>;
 }
 
-/** A format that reads at any place of the file: its work begins when the upload is complete. */
+/** A format with random access to the file. Its work begins when the upload is complete. */
 export interface WholeFileFormat extends AnyFormat {
   readonly needsWholeFile: true;
-  /** Reads up to the header. Throws Failed. */
+  /** Reads up to and including the header. Throws Failed. */
   open(source: WholeSource, start: FileStart, settings: WholeFileSettings): Coroutine<RowReader>;
-  /** Of an archive that is the envelope of one file, that file: it is read by the format that its content chooses. Throws Failed. */
+  /**
+   * Returns the only file in an archive that wraps one file, or null. The format of that file is chosen by its content.
+   * Throws Failed.
+   */
   within?(source: WholeSource, settings: WholeFileSettings): Coroutine<PackedFile | null>;
 }
 
 export type InputFormat = StreamedFormat | WholeFileFormat;
 
-/** How a file that is not compressed is read in parts by several threads. */
+/** Reads an uncompressed file in parts, by several threads. */
 export interface SplittableInput {
-  /** Whether a file of this head is read so. */
+  /** True if a file with this head can be read in parts. */
   canSplit(head: FileHead): boolean;
-  /** Offset in bytes from the middle of the file at which a record very likely begins; 0: none is near. */
+  /** Offset in bytes of a probable record start, in bytes from the middle of a file; 0 if there is no such place. */
   recordStart(bytes: Uint8Array, head: FileHead): number;
-  /** A reader whose source begins at the first byte of a record: `head` is what `open` found at the beginning of the file. */
+  /**
+   * Opens a reader for one part. The source begins at the first byte of a record, and `head` is what `open` found at
+   * the beginning of the file.
+   */
   resume(source: ByteSource, head: FileHead, settings: OpenSettings): Coroutine<RowReader>;
 }

@@ -1,20 +1,24 @@
-// Looks through a whole file for what shows its encoding, without reading it as anything.
-import type { Pauses } from '../run/slice-clock.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
-import { HighLines } from './encoding/high-lines.ts';
+// Scans a whole file for lines that reveal its encoding. Does not parse it.
+
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Pauses } from '../scheduling/time-slices.ts';
+import { type HighLineSample, HighLines } from './encoding/high-lines.ts';
 import { openContent } from './open-rows.ts';
 import type { ByteSource } from './source/source.ts';
 import { isZip } from './zip/is-zip.ts';
 
-/** Bytes looked at at a time: a tenth of a millisecond of work. */
+/** Bytes scanned at a time: a tenth of a millisecond of work. */
 const PIECE_BYTES = 65_536;
 
-/** Null for an archive, whose files are not looked through. @param stored from its first byte on. Throws Failed, Cancelled. */
+/**
+ * Returns null for an archive, whose files are not scanned. Throws Failed, Cancelled.
+ * @param stored source that starts at the first byte of the file
+ */
 export function* highLinesOfFile(
   stored: ByteSource,
   inflatedBytesMax: number | null,
   { clock, giveWay }: { readonly clock: Pauses; readonly giveWay: () => Promise<void> },
-): Coroutine<Uint8Array | null> {
+): Coroutine<HighLineSample | null> {
   const { head, source } = yield* openContent(stored, inflatedBytesMax);
   try {
     if (isZip(head)) return null;
@@ -26,7 +30,7 @@ export function* highLinesOfFile(
       if (bytes === 0 && !source.ended) yield source.wait();
       if (clock.isDue()) yield giveWay();
     }
-    return lines.bytes(false);
+    return lines.sample(false);
   } finally {
     source.close();
   }

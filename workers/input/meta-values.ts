@@ -1,4 +1,4 @@
-// Finds the values that stand above or below a table (input.preamble, input.footer) among records as they come.
+// Finds values above or below a table (input.preamble, input.footer) in the records that are passed to it.
 import {
   compileRegularExpression,
   mayWalk,
@@ -8,10 +8,16 @@ import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { MetaValue } from '../template/template.ts';
 import type { MetaValues } from './reader.ts';
 
-/** A value is an account, a date, a sum: more characters than this (UTF-16) are none. It bounds what a file can make a Run hold. */
+/**
+ * Longest value in UTF-16 code units. Values are accounts, dates or sums, so a longer text is not a value. Bounds the
+ * memory that a file can make a Run hold.
+ */
 export const META_CHARACTERS_MAX = 4096;
 
-/** A record is searched up to here: a line of text, not a file without line breaks. */
+/**
+ * Number of code units searched in each record: enough for a line of text, but not for a whole file without line
+ * breaks.
+ */
 const SEARCHED_CHARACTERS_MAX = 65_536;
 
 interface Wanted extends MetaValue {
@@ -22,22 +28,26 @@ export class MetaSearch {
   readonly #wanted: readonly Wanted[];
   readonly #nullValues: ReadonlySet<string>;
   readonly #found = new Map<string, string>();
-  /** Records behind this one are nobody's. */
+  /** Last record that can contain a value. Later records are not examined. */
   readonly #last: number;
 
-  /** @param wanted of a checked Template */
+  /** @param wanted values of a checked Template */
   constructor(wanted: readonly MetaValue[], nullValues: readonly string[]) {
     this.#wanted = wanted.map((value) => ({ ...value, expression: compiled(value.pattern) }));
     this.#nullValues = new Set(nullValues);
     this.#last = wanted.length === 0 ? -1 : Math.max(...wanted.map(({ record }) => record ?? META_RECORDS_MAX - 1));
   }
 
-  /** Whether the record at this place, counted from 0, is to be shown. */
+  /** True if the record at this 0-based position must be passed to `take`. */
   wants(record: number): boolean {
     return record <= this.#last;
   }
 
-  /** @param texts clean; @param delimiter what the pattern of a whole record sees between them */
+  /**
+   * Looks for values in a record.
+   * @param texts cleaned field texts
+   * @param delimiter joins the fields for patterns that match a whole record
+   */
   take(record: number, texts: readonly string[], delimiter: string): void {
     for (const value of this.#wanted) {
       if (this.#found.has(value.name) || (value.record !== null && value.record !== record)) continue;
@@ -46,7 +56,11 @@ export class MetaSearch {
     }
   }
 
-  /** @param lines above the first record, which are none: only a pattern without a place looks through them */
+  /**
+   * Looks for values in comment lines.
+   * @param lines comments above the first record. They are not records, so only patterns without a record and field
+   * match them.
+   */
   takeComments(lines: readonly string[]): void {
     for (const value of this.#wanted) {
       if (value.expression === null || value.record !== null || value.field !== null) continue;
@@ -62,7 +76,7 @@ export class MetaSearch {
     this.#found.set(name, found);
   }
 
-  /** Null where nothing was found. */
+  /** Values by name; null if not found. */
   get values(): MetaValues {
     return Object.fromEntries(this.#wanted.map(({ name }) => [name, this.#found.get(name) ?? null]));
   }

@@ -1,30 +1,76 @@
-// From the stored bytes of an upload to a reader of its rows: compression, type, then the format does the rest.
+// Opens a reader for the rows of an upload: decompresses the bytes, chooses the format, and lets the format decide the
+// rest.
+
 import { Failed } from '../protocol/failure.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
-import { chooseFormat, formatNamed } from './choose-format.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { TemplateInput } from '../template/template.ts';
+import { HEADERS_BYTES_MAX } from './ceilings.ts';
 import type { EncodingTries } from './encoding/encoding.ts';
 import { FileStart, START_BYTES } from './file-start.ts';
-import type { InputFormat, OpenSettings, PackedFile, WholeFileSettings } from './format.ts';
+import type { Detection, InputFormat, OpenSettings, PackedFile, Sureness, WholeFileSettings } from './format.ts';
 import type { FileHead, RowReader } from './reader.ts';
+import { refusalOf } from './refusal.ts';
 import { compressionOf, DECODER_BYTES } from './source/compression.ts';
 import { InflatingSource } from './source/inflating-source.ts';
 import { lookAhead } from './source/prefix-source.ts';
 import type { ByteSource, WholeSource } from './source/source.ts';
 import { wholeOf } from './source/whole-copy.ts';
 
+// Chooses the input format of a file: the format that is most certain, then the one that matches the file name
+// extension, then the first in the table.
+
+const RANKS: Readonly<Record<Sureness, number>> = { signature: 4, content: 2, possible: 0 };
+
+/** Rank that a matching file name extension adds: it decides only between formats that are equally certain. */
+const ENDING_RANK = 1;
+
+/**
+ * Throws Failed: UNSUPPORTED_FILE_TYPE if no format accepts the file, otherwise the problem that the chosen format
+ * found.
+ */
+export function chooseFormat(formats: readonly InputFormat[], start: FileStart, input: TemplateInput): InputFormat {
+  let chosen: InputFormat | null = null;
+  let detected: Detection | null = null;
+  let rank = -1;
+  for (const format of formats) {
+    const detection = format.detect(start, input);
+    if (detection === null) continue;
+    const itsRank = RANKS[detection.sureness] + (format.endings.includes(start.ending) ? ENDING_RANK : 0);
+    if (itsRank <= rank) continue;
+    rank = itsRank;
+    chosen = format;
+    detected = detection;
+  }
+  if (chosen === null || detected === null) {
+    throw refusalOf(start, input) ?? new Error('no format takes a file that nothing speaks against');
+  }
+  if (detected.problem !== null) throw detected.problem;
+  return chosen;
+}
+
+/** Returns the format that read the beginning of a file. */
+export function formatNamed(formats: readonly InputFormat[], name: string): InputFormat {
+  const format = formats.find((one) => one.name === name);
+  if (format === undefined) throw new Error('a file whose format is not in the table');
+  return format;
+}
+
+// Opens a reader for the rows of an upload: decompresses the bytes, chooses the format, and lets the format do the
+// rest.
+
 export interface FileSettings extends WholeFileSettings {
   readonly formats: readonly InputFormat[];
-  /** Of the file's name, see FileStart. */
+  /** File name extension, see FileStart. */
   readonly ending: string;
-  /** Asks for memory that a decoder holds outside of the Run's. Throws MemoryWanted, Failed. */
+  /** Reserves memory that a decoder allocates outside the Run's memory. Throws MemoryWanted, Failed. */
   readonly takeMemory?: (bytes: number) => void;
-  /** What was learnt of the file when it was read before; see run.ts. */
+  /** Facts that an earlier attempt learnt about the file, see run.ts. */
   readonly encodingTries?: EncodingTries;
-  /** Waits; what passes meanwhile is nobody's work. */
+  /** Waits. Time spent waiting does not count as work of the Run. */
   readonly rest?: (wait: () => Promise<void>) => Promise<void>;
 }
 
-/** Waits for the first bytes, and for all of them where the format needs the whole file. Throws Failed, Cancelled. */
+/** Waits for the first bytes, or for the whole file if the format needs it. Throws Failed, Cancelled. */
 export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine<RowReader> {
   const { formats, ending, readAhead } = settings;
   const { head, source, isCompressed } =
@@ -35,14 +81,14 @@ export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine
   const whole = () => wholeOf(isCompressed ? source : stored, { ...settings, rest: settings.rest ?? waitOnly });
   if (!format.needsWholeFile) {
     if (!isCompressed) readAhead?.prepare(stored.rest?.() ?? null);
-    return yield* format.open(source, start, openSettings(settings, whole));
+    return checked(yield* format.open(source, start, openSettings(settings, whole)));
   }
   const file = yield* whole();
   const packed = format.within === undefined ? null : yield* format.within(file, settings);
-  return yield* packed === null ? format.open(file, start, settings) : openPacked(packed, settings);
+  return packed === null ? checked(yield* format.open(file, start, settings)) : yield* openPacked(packed, settings);
 }
 
-/** A file in an archive. Another archive in it is none of its kind: a workbook is one, an envelope is not. */
+/** Opens the file inside an archive. It may be a workbook, but a second wrapper is refused. */
 function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowReader> {
   try {
     const { head, source } = yield* lookAhead(packed.source, START_BYTES);
@@ -50,10 +96,10 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
     const start = new FileStart(head, packed.ending, settings.encodingTries);
     const format = chooseFormat(settings.formats, start, settings.input);
     const whole = () => wholeOf(source, { ...settings, rest: settings.rest ?? waitOnly });
-    if (!format.needsWholeFile) return yield* format.open(source, start, openSettings(settings, whole));
+    if (!format.needsWholeFile) return checked(yield* format.open(source, start, openSettings(settings, whole)));
     const file = yield* whole();
     const nested = format.within === undefined ? null : yield* format.within(file, settings);
-    if (nested === null) return yield* format.open(file, start, settings);
+    if (nested === null) return checked(yield* format.open(file, start, settings));
     nested.source.close();
     throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is a ZIP archive in a ZIP archive; send the file by itself.');
   } catch (error) {
@@ -62,7 +108,31 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
   }
 }
 
-/** Field by field: the engine copies as many with `...` many times as slowly, and each small file would pay for it. */
+/** Returns the reader of a file whose column names are not too long. Otherwise closes it and throws Failed. */
+function checked(reader: RowReader): RowReader {
+  if (!areNamesTooLong(reader.head.headers)) return reader;
+  reader.close();
+  throw new Failed('MALFORMED_FILE', NAMES_TOO_LONG);
+}
+
+const NAMES_TOO_LONG = `The column names of the file have more than ${HEADERS_BYTES_MAX / 1024 / 1024} MiB together.`;
+
+/** The most bytes that UTF-8 has for one UTF-16 unit. */
+const UNIT_BYTES_MAX = 3;
+
+function areNamesTooLong(headers: readonly string[]): boolean {
+  let units = 0;
+  for (const header of headers) units += header.length;
+  if (units * UNIT_BYTES_MAX <= HEADERS_BYTES_MAX) return false;
+  if (units > HEADERS_BYTES_MAX) return true;
+  let bytes = 0;
+  for (const header of headers) bytes += Buffer.byteLength(header);
+  return bytes > HEADERS_BYTES_MAX;
+}
+
+/**
+ * Copied field by field: V8 copies so many fields with `...` many times slower, which would slow down each small file.
+ */
 function openSettings(settings: FileSettings, whole: () => Coroutine<WholeSource>): OpenSettings {
   const copy: Readonly<Record<keyof OpenSettings, unknown>> & OpenSettings = {
     input: settings.input,
@@ -82,16 +152,16 @@ function openSettings(settings: FileSettings, whole: () => Coroutine<WholeSource
   return copy;
 }
 
-/** What an upload holds, inflated where it was compressed. */
+/** Content of an upload, decompressed if necessary. */
 export interface Content {
-  /** Its first START_BYTES. */
+  /** The first START_BYTES bytes. */
   readonly head: Uint8Array;
-  /** From the first byte on. */
+  /** Starts at the first byte. */
   readonly source: ByteSource;
   readonly isCompressed: boolean;
 }
 
-/** Of a small upload that is all there and was not compressed; null: of any other. */
+/** Content of a small uncompressed upload that has arrived completely, or null for any other upload. */
 function plainContent(stored: ByteSource): Content | null {
   const head = stored.whole?.(START_BYTES) ?? null;
   return head === null || compressionOf(head) !== null ? null : { head, source: stored, isCompressed: false };
@@ -111,7 +181,7 @@ export function* openContent(
   return { ...(yield* lookAhead(inflated, START_BYTES)), isCompressed: true };
 }
 
-/** A reader of one part of a file whose beginning was read, see SplittableInput. Throws Failed. */
+/** Opens a reader for one part of a file whose beginning has already been read, see SplittableInput. Throws Failed. */
 export function resumeRows(source: ByteSource, head: FileHead, settings: FileSettings): Coroutine<RowReader> {
   const { splittable } = formatNamed(settings.formats, head.format);
   if (splittable === null) throw new Error('a part of a file that is not read in parts');

@@ -1,5 +1,5 @@
-// The values above a table (input.preamble) that are no records above its header: comments at the head of the file, and the first
-// rows of a file without a header, where nothing tells where its table begins.
+// Values above a table (input.preamble) that are not in records above a header: comments at the beginning of the file,
+// and the first rows of a file without a header, where nothing shows where the table begins.
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { TemplateInput } from '../template/template.ts';
 import { sampleText } from './detect/detect-form.ts';
@@ -9,7 +9,7 @@ import { MetaSearch } from './meta-values.ts';
 import type { MetaValues } from './reader.ts';
 import { leadingComments } from './source/uncommented-source.ts';
 
-/** @param text the first part of the file with its comments, UTF-8 */
+/** @param text first part of the file as UTF-8, including comments */
 export function preambleSearch(text: Uint8Array, { preamble, nullValues, csv }: TemplateInput): MetaSearch {
   const search = new MetaSearch(preamble, nullValues);
   if (csv.comment !== null && preamble.length > 0) search.takeComments(leadingComments(text, csv.comment));
@@ -17,9 +17,9 @@ export function preambleSearch(text: Uint8Array, { preamble, nullValues, csv }: 
 }
 
 /**
- * Of a file without a header, whose first records are rows as well.
- * @param sample the first part of the file without comments, UTF-8
- * @param isWhole it is all of it: else its last record may be cut off, and is left out
+ * For a file without a header, whose first records are also rows.
+ * @param sample first part of the file as UTF-8, without comments
+ * @param isWhole whether the sample is the whole file. Otherwise its last record may be cut off and is left out.
  */
 export function valuesOfFirstRows(
   search: MetaSearch,

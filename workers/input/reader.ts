@@ -1,68 +1,84 @@
-// What a reader of rows gives: the head of its file, and batches in the order of the file.
+// The interface of row readers: the head of a file, then batches of rows in file order.
 import type { Batch } from '../batch/batch.ts';
-import type { RunReport } from '../run/report.ts';
+import type { RunReport } from '../protocol/report.ts';
+import type { RaggedRow } from './csv/selected-rows.ts';
 
-/** What was found out about a file before its rows are read. */
+/** Properties of a file that were found before its rows are read. */
 export interface FileHead {
   /** Name of the InputFormat that reads it. */
   readonly format: string;
-  /** For the report: csv, tsv, xlsx, json, ndjson. */
+  /** Type for the report: csv, tsv, xlsx, json, ndjson. */
   readonly type: string;
   readonly encoding: string;
+  /** Set if the encoding was guessed: what the non-ASCII bytes are in it. */
+  readonly encodingGuess?: string;
   readonly delimiter: string | null;
   readonly quote: string | null;
-  /** Spaces between a delimiter and an opening quote were left out. */
+  /** Spaces between a delimiter and an opening quote were removed. */
   readonly quotesAfterSpace?: true;
-  /** Lines were left out that begin with a comment's mark. */
-  readonly hasComments?: true;
-  /** Nothing separates fields, whatever the delimiter: the header holds none. */
+  /** The file has backslash escapes. */
+  readonly escape?: '\\';
+  /**
+   * The readers receive different bytes than the file has: without comments, escapes, spaces before quotes, or NUL
+   * bytes.
+   */
+  readonly isRewritten?: true;
+  /** No separator splits the fields, whatever `delimiter` says: the header does not contain one. */
   readonly oneColumn?: true;
-  /** 0-based record of the header, null when there is none. */
+  /** 0-based record number of the header, or null without a header. */
   readonly headerRow: number | null;
-  /** Lines of the header where there are several, of which `headerRow` is the last: their texts are joined. */
+  /** Number of header lines if there are several, of which `headerRow` is the last. Their texts are joined. */
   readonly headerLines?: number;
-  /** Header texts as they stand, by position. They never leave the engine. */
+  /** Header texts as written in the file, by position. They never leave the engine. */
   readonly headers: readonly string[];
   /**
-   * By position, whether cells of the column may have a native kind (ViewsColumn.kinds). Without it the file knows none:
-   * all its columns are text and nothing else.
+   * For each column, whether its cells may have a native kind (ViewsColumn.kinds). Without it, the format has no kinds
+   * and every column is text.
    */
   readonly hasKinds?: readonly boolean[];
-  /** Those that stand above and below the table; none unless given. */
+  /** Values found above and below the table, if any. */
   readonly meta?: MetaValues;
 }
 
-/** Values around a table by the Template's names for them; null: the file has none. They never leave the engine. */
+/** Values around a table by their names in the Template; null if not found. They never leave the engine. */
 export type MetaValues = Readonly<Record<string, string | null>>;
 
-/** As a spreadsheet program counts: both from 1. */
+/** A row as a spreadsheet program counts: sheet and row from 1. */
 export interface SheetRow {
   readonly sheet: number;
   readonly row: number;
 }
 
-/** Rows of one file, in order. */
+/** Rows of one file, in file order. */
 export interface RowReader {
   readonly head: FileHead;
   /**
-   * The next batch of at most `rowsMax` rows: a Batch, 'wait' when bytes are missing (then await `wait`), 'end' at the
-   * end of the file. Throws Failed. The batch before is void. `rowsMax` 0: reads on for syntax and row count alone,
-   * making batches whose rows nobody looks at.
+   * Returns the next batch of at most `rowsMax` rows; 'wait' if bytes are missing (then await `wait`); 'end' at the end
+   * of the file. Throws Failed. Invalidates the previous batch. With `rowsMax` 0, it only checks the syntax and counts
+   * the rows; nobody uses the content of such batches.
    *
-   * Its columns are those of the head, in their order, each raw or views: the static type of a file's column is text.
+   * The columns are those of the head, in order, each raw or views: the static type of a file's column is text.
    */
   next(rowsMax: number): Batch | 'wait' | 'end';
   wait(): Promise<void>;
   /**
-   * Called once before the first batch with the places of the columns that are read: cells of others may be null. Without it,
-   * or where it is not called, all are there.
+   * Called once before the first batch with the positions of the columns that are used. Cells of other columns may be
+   * null. Without this call, all columns are read.
    */
   useColumns?(fields: Iterable<number>): void;
+  /**
+   * Rows of the last batch that the Template rejects because of their number of fields. Omitted if there are no such
+   * rows.
+   */
+  readonly raggedRows?: readonly RaggedRow[];
   /** Data rows read so far. */
   readonly rowsRead: number;
-  /** Where a data row, from 1, stands in a workbook; null where it is not known. Of other files the number tells it. */
+  /**
+   * Position of a data row (numbered from 1) in a workbook, or null if unknown. In other formats, the number of the row
+   * is enough.
+   */
   placeOf?(row: number): SheetRow | null;
-  /** Adds what was met on the way (RAGGED_ROW, STRAY_QUOTE). */
+  /** Adds the warnings that were counted while reading (RAGGED_ROW, STRAY_QUOTE). */
   describe(report: RunReport): void;
   close(): void;
 }

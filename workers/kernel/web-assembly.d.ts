@@ -1,7 +1,9 @@
-// The part of the WebAssembly interface that the project uses: TypeScript declares it only together with the whole DOM.
+// Declares the part of the WebAssembly interface that the project uses. TypeScript itself declares WebAssembly only
+// together with the whole DOM.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
+    static exports(module: Module): readonly { readonly name: string }[];
   }
   class Memory<Buffer extends ArrayBufferLike = ArrayBuffer> {
     constructor(descriptor: { initial: number; maximum: number; shared?: boolean });

@@ -1,5 +1,7 @@
-// What one account may hold of the node's memory budget: as much as leaves others their part. The rule is the same for the
-// reservations of its Runs (src/admission/run-memory.ts) and, more strictly, for what their operations borrow, asked here.
+// Limits how much of the node's memory budget one account may hold, so that enough remains for other accounts. The same
+// rule applies to the reservations of its Runs (src/admission/run-memory.ts) and, with a stricter factor, to the memory
+// that its operations borrow (this file).
+import { NO_ACCOUNT } from '../protocol/messages.ts';
 import {
   accountSlot,
   accountUnits,
@@ -7,25 +9,24 @@ import {
   type BudgetCounters,
   type BudgetShare,
   heldUnits,
-  NO_ACCOUNT,
   threadSlot,
   unitsOf,
 } from './budget.ts';
 
 /**
- * An account may hold so many times what is free: the dynamic thresholds of shared packet buffers (Choudhury and Hahne,
- * IEEE/ACM Transactions on Networking 6, 1998), which need not know who else is there. State that grows may bring it to three
- * quarters of the budget while it is alone, and to three sevenths beside another that takes what it can get; its Runs are
- * still admitted up to eight ninths, and eight seventeenths.
+ * An account may hold at most this multiple of the free memory. These are the dynamic thresholds of shared packet
+ * buffers (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998), which work without knowing the number of
+ * accounts. Growing state may take three quarters of the budget for a single account, and three sevenths per account if
+ * two compete. Runs are still admitted up to eight ninths, and eight seventeenths.
  */
 const FREE_TIMES_MAX = { state: 3, reservations: 8 } as const;
 
-/** Whether an account may hold `held` of the budget for the sake of `what` when `free` is left, in the same unit. */
+/** True if an account may hold `held` of the budget for `what` while `free` remains, both in the same unit. */
 export function isWithinShare(what: keyof typeof FREE_TIMES_MAX, held: number, free: number): boolean {
   return held <= FREE_TIMES_MAX[what] * free;
 }
 
-/** What a Run borrows through its thread, noted for its account. */
+/** Counts what a Run borrows through its thread for the Run's account as well. */
 export class AccountShare implements BudgetShare {
   readonly #counters: BudgetCounters;
   readonly #row: number;
@@ -33,7 +34,7 @@ export class AccountShare implements BudgetShare {
   readonly #share: BudgetShare;
   #takenBytes = 0;
 
-  /** @param share the thread's */
+  /** @param share the thread's share */
   constructor(counters: BudgetCounters, thread: number, row: number, share: BudgetShare) {
     this.#counters = counters;
     this.#row = row;
@@ -64,8 +65,8 @@ export class AccountShare implements BudgetShare {
   }
 
   /**
-   * The Run is over: its account holds nothing of it any more. The thread may still hold it, where memory has to be
-   * collected before it is free.
+   * Ends the Run's part: the account no longer holds its memory. The thread may still hold it until the memory has been
+   * garbage-collected.
    */
   leave(): void {
     if (this.#takenBytes > 0) this.#note(-this.#takenBytes);
@@ -79,7 +80,10 @@ export class AccountShare implements BudgetShare {
   }
 }
 
-/** Whether it may have `units` more, which are noted for it already and not yet taken from what is free. */
+/**
+ * True if the account may hold `units` more. They are already counted for the account, but not yet taken from the free
+ * memory.
+ */
 function mayHold(counters: BudgetCounters, row: number, units: number): boolean {
   if (row === NO_ACCOUNT) return true;
   const free = Atomics.load(counters, BUDGET_LIMIT) - heldUnits(counters) - units;

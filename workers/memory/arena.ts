@@ -1,39 +1,40 @@
-// The part of a Run's memory that holds what one batch computes (unescaped and edited cells). Filled upwards, emptied
-// by the conveyor before each batch. An operation that fills it hands on the rows it has done and goes on (see slices).
+// The arena is the part of a Run's memory for cells computed during one batch (unescaped and edited cells). Addresses
+// are handed out in ascending order, and the pipeline clears the arena before each batch. An operation that fills the
+// arena emits its finished rows and then continues (see execution/cells/cell-operator.ts).
 import type { Heap } from './heap.ts';
 import { REGION_PADDING_BYTES } from './heap.ts';
 
-/** Enough for the computed cells of a batch (512 KiB of input) grown twofold. */
+/** Sufficient for the computed cells of a batch (512 KiB of input) if they double in size. */
 export const ARENA_BYTES = 1_048_576;
 
-/** Up to here a loop over the letters of ASCII is faster than the call into the runtime. */
+/** Maximum length for which a loop over ASCII characters is faster than a call into the runtime. */
 const SHORT_TEXT_LENGTH_MAX = 32;
 
-/** Shorter texts lie in V8's heap, which it collects in time (EXTERN_APEX of Node). */
+/** V8 stores shorter texts in its own heap, which it collects in time (EXTERN_APEX of Node). */
 const LONG_TEXT_BYTES = 1_031_913;
 
-/** A longer text is measured before the arena grows for it: by three bytes a character 12 MiB would be taken for 4. */
+/**
+ * The exact length of longer texts is computed before the arena grows: at three bytes per character, a text of 4 MiB
+ * would take 12 MiB.
+ */
 const EXACT_LENGTH = 262_144;
-
-/** A text, what comes of it, and what lies between, of one or two bytes a character. */
-const TEXTS_OF_CELL = 4;
 
 const ENCODER = new TextEncoder();
 
 export class Arena {
   readonly heap: Heap;
-  /** First free address. Kernels are given it and give it back. */
+  /** First free address. Kernels receive it and return the new one. */
   next: number;
-  /** First address behind the arena; REGION_PADDING_BYTES behind it are still writable. */
+  /** First address after the arena. REGION_PADDING_BYTES after it are still writable. */
   limit: number;
   #start: number;
-  /** What it outgrew since the last batch, whose cells may still lie there. */
+  /** Regions that the arena has outgrown since the last batch. They may still contain cells of that batch. */
   #outgrown: { readonly at: number; readonly bytes: number }[] = [];
 
-  readonly #madeTexts: (bytes: number) => void;
+  readonly #madeTexts: (cellBytes: number) => void;
 
-  /** @param madeTexts hears of long texts that are made of its cells (see Collector) */
-  constructor(heap: Heap, bytes: number = ARENA_BYTES, madeTexts: (bytes: number) => void = () => {}) {
+  /** @param madeTexts called with the length in bytes of each long cell that is decoded as a text */
+  constructor(heap: Heap, bytes: number = ARENA_BYTES, madeTexts: (cellBytes: number) => void = () => {}) {
     this.heap = heap;
     this.#madeTexts = madeTexts;
     this.#start = heap.allocate(bytes);
@@ -41,9 +42,9 @@ export class Arena {
     this.limit = this.#start + bytes;
   }
 
-  /** Text of a cell. What is made of a long one is as long again, some times over. */
+  /** Decodes the text of a cell. Long texts are reported, because they take memory outside this heap. */
   decode(start: number, length: number): string {
-    if (length > LONG_TEXT_BYTES) this.#madeTexts(length * TEXTS_OF_CELL);
+    if (length > LONG_TEXT_BYTES) this.#madeTexts(length);
     return Buffer.from(this.heap.u8.buffer, start, length).toString('utf8');
   }
 
@@ -56,14 +57,14 @@ export class Arena {
   }
 
   /**
-   * Empty from an earlier `next` on (what lies before stays). When the arena was enlarged since, all that lies in the
-   * larger region came after the mark, so that one becomes empty.
+   * Frees everything after an earlier value of `next`. If the arena was enlarged since then, all content of the larger
+   * region is newer than the mark, so the whole region is freed.
    */
   release(mark: number): void {
     this.next = mark >= this.#start && mark <= this.limit ? mark : this.#start;
   }
 
-  /** Empties it for the next batch; what it outgrew is free for others. */
+  /** Clears the arena for the next batch, and releases the regions that it has outgrown. */
   clear(): void {
     this.next = this.#start;
     if (this.#outgrown.length === 0) return;
@@ -71,7 +72,10 @@ export class Arena {
     this.#outgrown = [];
   }
 
-  /** Makes room for one row's cell that is larger than the whole arena: moves on to a larger region; what was stays where it is. */
+  /**
+   * Makes room for a cell that is larger than the whole arena by switching to a larger region. Existing cells stay at
+   * their addresses.
+   */
   enlarge(bytes: number): void {
     const size = Math.max(bytes + REGION_PADDING_BYTES, this.capacityBytes * 2);
     const start = this.heap.allocate(size);
@@ -81,7 +85,7 @@ export class Arena {
     this.limit = this.#start + size;
   }
 
-  /** Address of `bytes` fresh bytes, 8-aligned, or 0 when they do not fit. */
+  /** Address of `bytes` new bytes, 8-aligned, or 0 if they do not fit. */
   tryTake(bytes: number): number {
     const address = (this.next + 7) & ~7;
     if (address + bytes > this.limit) return 0;
@@ -89,7 +93,7 @@ export class Arena {
     return address;
   }
 
-  /** As tryTake, enlarging the arena when needed. */
+  /** Like tryTake, but enlarges the arena if needed. */
   take(bytes: number): number {
     const address = this.tryTake(bytes);
     if (address !== 0) return address;
@@ -97,13 +101,13 @@ export class Arena {
     return this.tryTake(bytes);
   }
 
-  /** Whether a text can be written, in the worst case, or, of a long one, as it is. */
+  /** True if the text certainly fits: by its maximum encoded length, or for a long text by its exact length. */
   hasRoomFor(text: string): boolean {
     if (this.freeBytes >= text.length * 3) return true;
     return text.length > EXACT_LENGTH && this.freeBytes >= Buffer.byteLength(text);
   }
 
-  /** Writes a text as UTF-8. Gives its length in bytes; its address was `next` before the call. */
+  /** Writes a text as UTF-8 and returns its length in bytes. Its address is the value of `next` before the call. */
   write(text: string): number {
     const worstBytes = Math.min(text.length * 3, this.freeBytes);
     if (!this.hasRoomFor(text)) {

@@ -1,78 +1,83 @@
-// A thread's door to the node's memory budget: it asks synchronously, in the middle of a batch, over shared counters.
-// What belongs to the main thread (reservations of Runs, records, refusals) is in src/admission/memory-budget.ts, and what
-// one account may hold of it in account-share.ts.
+// A thread's access to the node's memory budget: synchronous requests during a batch, through shared counters. The main
+// thread's part (reservations of Runs, records, refusals) is in src/admission/memory-budget.ts, and the limits per
+// account are in account-share.ts.
 
 /**
- * What a Run may use without asking, in bytes: the sum of its input window (1 MiB), structural index (512 KiB), row table
- * (512 KiB), arena with column views (1 MiB), output buffer (512 KiB) and what operations place beside them, rounded up.
+ * Memory that a Run may use without asking, in bytes: the sum of its input window (1 MiB), structural index (512 KiB),
+ * row table (512 KiB), arena with column views (1 MiB), output buffer (512 KiB) and other memory of its operations,
+ * rounded up.
  */
 export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;
 
 /**
- * What an operation whose state may grow needs to put it on the disk when the budget is exhausted, in bytes: writers of 16
- * parts, a reader, a merge, and the first blocks of a table (1.4 to 4.4 MiB measured by operation on a file of 200 MB). It is
- * reserved with the Run: other Runs' state cannot take it.
+ * Memory that an operation with growing state needs to spill that state to disk when the budget is exhausted, in bytes:
+ * writers of 16 partitions, a reader, a merge, and the first blocks of a table (1.4 to 4.4 MiB measured per operation
+ * on a file of 200 MB). It is part of the Run's reservation, so the state of other Runs cannot take it.
  */
 export const SPILL_ROOM_BYTES = 4 * 1024 * 1024;
 
 /**
- * The one region of the node for a row that does not fit a reservation when the budget is exhausted, in bytes: a row of
- * 16 MiB as it is read, decoded, and written. It is part of the base, lent to one Run at a time.
+ * The node's single region for a row that does not fit a reservation when the budget is exhausted, in bytes: a row of
+ * 16 MiB as read, decoded, and written. It is part of the base memory and lent to one Run at a time.
  */
 export const LARGE_ROW_ARENA_BYTES = 48 * 1024 * 1024;
 
-/** How a thread's Runs mark the arena as theirs; a lost thread's mark is taken off by it. */
+/**
+ * Value that marks the large-row arena as owned by this thread's Runs. If the thread is lost, the mark is found and
+ * removed by this value.
+ */
 export function largeRowOwner(thread: number): number {
   return thread + 1;
 }
 
-/** Unit of the shared counters: Int32 of KiB reaches 2 TiB. */
+/** Unit of the shared counters: an Int32 of KiB reaches 2 TiB. */
 export const BUDGET_UNIT_BYTES = 1024;
 
 /**
- * Accounts with Runs on the node that are told apart; more than that share the last row. Each costs 4 bytes, and 4 a thread.
- * Row 0 is nobody's: local files, whose Runs may have whatever there is.
+ * Number of accounts counted separately. Any further accounts share the last row. Each row costs 4 bytes, and 4 bytes
+ * per thread. Row NO_ACCOUNT is for Runs without an account: local files, whose Runs may use all free memory.
  */
 export const ACCOUNT_ROWS = 1024;
-export const NO_ACCOUNT = 0;
 
 /**
- * Numbers of threads beyond those that the settings name: one that stands in where all are silent, and two that replace
- * threads which do not end (src/pool/pool-roster.ts). Shared counters by thread have slots for them.
+ * Thread numbers in addition to those in the settings: one thread that takes over while all others are unresponsive,
+ * and two that replace threads which do not end (src/pool/pool-roster.ts). Shared counters by thread have slots for
+ * them.
  */
 export const EXTRA_THREADS_MAX = 3;
 
 /**
- * Shared layout, in Int32 slots: [limit, kept for admission, held by the main thread, held by thread 0, held by thread 1,
- * ...], each in units, and then as many for each row of accounts: what of that the account holds. What is used is the sum of
- * what is held: there is no total that a thread which dies in the middle could leave wrong, its slots are simply set to zero.
+ * Shared layout, in Int32 slots: [limit, kept for admission, held by the main thread, held by thread 0, held by thread
+ * 1, ...], each in units. Then follow the same slots of holders for each account, with the part that this account
+ * holds. The used memory is the sum of the holders' slots. There is no total that a dying thread could leave
+ * inconsistent: its slots are simply set to zero.
  */
 export type BudgetCounters = Int32Array;
 
 export const BUDGET_LIMIT = 0;
-/** What threads leave free, whatever state they are refused: the next Runs are admitted with it. */
+/** Memory that threads must leave free, even if their state is refused. It is for admitting the next Runs. */
 export const BUDGET_KEPT = 1;
 export const BUDGET_MAIN = 2;
 const BUDGET_THREADS = 3;
 
-/** One thread's (or one Run's) share of the budget. Amounts are bytes; their sum is rounded up to units. */
+/** The share of one thread or one Run in the budget. Amounts are in bytes. Their sum is rounded up to units. */
 export interface BudgetShare {
-  /** True when the bytes were free and are now taken. */
+  /** Takes the bytes and returns true if they are free. */
   take(bytes: number): boolean;
-  /** Takes what cannot be refused (bounded cases only: one row). The budget may be overdrawn by it. */
+  /** Takes bytes that cannot be refused (only in bounded cases, such as one row). This may overdraw the budget. */
   force(bytes: number): void;
-  /** Gives back at most what this share has taken. */
+  /** Releases bytes, at most as many as this share has taken. */
   give(bytes: number): void;
-  /** Bytes taken and not yet given back through this share. */
+  /** Bytes taken through this share and not yet released. */
   readonly takenBytes: number;
 }
 
-/** Int32 slots that the counters of a node with `threads` threads need, with those that may stand in for them. */
+/** Number of Int32 slots for a node with `threads` threads, including EXTRA_THREADS_MAX. */
 export function budgetSlots(threads: number): number {
   return BUDGET_MAIN + (1 + threads + EXTRA_THREADS_MAX) * (1 + ACCOUNT_ROWS);
 }
 
-/** Main thread and threads: those who hold. */
+/** Number of holders: the main thread and all threads. */
 function holdersOf(counters: BudgetCounters): number {
   return (counters.length - BUDGET_MAIN) / (1 + ACCOUNT_ROWS);
 }
@@ -82,22 +87,25 @@ export function threadSlot(thread: number): number {
   return BUDGET_THREADS + thread;
 }
 
-/** Units held by everybody. Others may move while it is read: it is only exact when nobody does. */
+/**
+ * Units held in total. Holders may change their slots while this function reads them, so the result is exact only if no
+ * holder changes.
+ */
 export function heldUnits(counters: BudgetCounters): number {
   return sumOf(counters, BUDGET_MAIN);
 }
 
-/** Units that an account holds, by the main thread and all others. */
+/** Units that an account holds in the main thread and all other threads. */
 export function accountUnits(counters: BudgetCounters, row: number): number {
   return sumOf(counters, accountSlot(counters, row, BUDGET_MAIN));
 }
 
-/** Index of an account's part of what is held in `slot` (BUDGET_MAIN, or that of a thread). */
+/** Index of an account's part of the units held in `slot` (BUDGET_MAIN, or a thread's slot). */
 export function accountSlot(counters: BudgetCounters, row: number, slot: number): number {
   return slot + (1 + row) * holdersOf(counters);
 }
 
-/** Everything that a thread held is held no more. */
+/** Sets all slots of a thread to zero. */
 export function forgetThreadUnits(counters: BudgetCounters, thread: number): void {
   Atomics.store(counters, threadSlot(thread), 0);
   for (let row = 0; row < ACCOUNT_ROWS; row += 1) {
@@ -113,8 +121,9 @@ function sumOf(counters: BudgetCounters, from: number): number {
 }
 
 /**
- * Holds `units` more in a slot if the limit allows it. Each asker registers first and looks at the sum afterwards, so of
- * two that ask at once the later one sees the other: the limit is never overdrawn, though both may be refused.
+ * Holds `units` more in a slot if the limit allows it. Each caller first registers its units and then checks the sum,
+ * so the later one of two concurrent callers sees the other's units. The limit is never overdrawn, although both
+ * callers may be refused.
  * @param kept units that must stay free
  */
 export function tryHold(counters: BudgetCounters, slot: number, units: number, kept = 0): boolean {
@@ -130,7 +139,9 @@ export function tryHold(counters: BudgetCounters, slot: number, units: number, k
   return false;
 }
 
-/** A share of thread number `thread` in the shared counters. A thread may have several: they add up in its slot. */
+/**
+ * A share of thread number `thread` in the shared counters. A thread may have several shares, which add up in its slot.
+ */
 export function threadShare(counters: BudgetCounters, thread: number): BudgetShare {
   let takenBytes = 0;
   const slot = threadSlot(thread);
@@ -156,7 +167,7 @@ export function threadShare(counters: BudgetCounters, thread: number): BudgetSha
   };
 }
 
-/** A Run's part of a share: what it has taken through it and not given back goes back at the Run's end, whatever it was. */
+/** A Run's part of a share. At the end of the Run, everything that it took and has not released is released. */
 export interface RunShare extends BudgetShare {
   giveBack(): void;
 }
@@ -219,7 +230,7 @@ export function unlimitedShare(): BudgetShare {
   };
 }
 
-/** Bytes in units, rounded up. */
+/** Bytes converted to units, rounded up. */
 export function unitsOf(bytes: number): number {
   return Math.ceil(bytes / BUDGET_UNIT_BYTES);
 }

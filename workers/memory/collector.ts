@@ -1,43 +1,55 @@
-// Collects a thread's garbage when large memory was dropped. V8 hardly knows how large a WebAssembly memory is and may leave
-// a dozen dropped ones for seconds: the process would hold them, and the budget would miss them.
+// Triggers a thread's garbage collection after large memory was dropped. V8 does not account for the size of a
+// WebAssembly memory and can leave a dozen dropped ones uncollected for seconds. Until then, the process and the budget
+// would still hold them.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Dropped bytes that are worth a collection at once: it takes some 10 ms of a thread. */
+/** Number of dropped bytes that justify an immediate collection, which takes about 10 ms of a thread. */
 const COLLECT_BYTES = 16 * 1024 * 1024;
 
-/** Fewer wait for so many milliseconds: a thread that rests makes no garbage, so that V8 would leave them for ever. */
+/**
+ * Delay before collecting a smaller amount. An idle thread produces no garbage, so V8 itself would never collect it.
+ */
 const COLLECT_LATER_MILLISECONDS = 1000;
 
-/** A collection that left something is made again after so many milliseconds: something still referred to it. */
+/**
+ * Delay before repeating a collection that did not free everything, because something still referred to the memory. It
+ * doubles with each repetition, so that memory that stays referenced costs a thread next to nothing.
+ */
 const AGAIN_MILLISECONDS = 200;
 
 export interface Collector {
   /**
-   * So many bytes are not referred to any more, at the latest when this turn of the loop is over.
-   * @param isAwaited other Runs wait for them: few are worth a collection too
+   * Reports memory of `bytes` bytes that is no longer referenced, at the latest after the current turn of the event
+   * loop.
+   * @param isAwaited other Runs wait for this memory, so even a small amount justifies a collection
    */
   dropped(bytes: number, isAwaited: boolean): void;
-  /** So many of them are free. */
+  /** Reports that dropped memory of `bytes` bytes was freed. */
   collected(bytes: number, isAwaited: boolean): void;
-  /** Long texts of so many bytes were made, which V8 keeps outside its heap and may leave until there are 64 MiB of them. */
+  /**
+   * Reports long texts of `bytes` bytes. V8 stores them outside its heap and may not collect them until they reach 64
+   * MiB.
+   */
   madeTexts(bytes: number): void;
 }
 
-/** Of the calling thread. */
+/** Collector of the calling thread. */
 export class ThreadCollector implements Collector {
   #collect: (() => void) | null = null;
   #droppedBytes = 0;
   #textBytes = 0;
-  /** Memories that others wait for. */
+  /** Number of dropped memories that other Runs wait for. */
   #awaited = 0;
   #timer: NodeJS.Timeout | null = null;
+  /** Delay with which `#timer` was started. */
+  #dueInMilliseconds = 0;
   #later: NodeJS.Timeout | null = null;
 
   dropped(bytes: number, isAwaited: boolean): void {
     this.#droppedBytes += bytes;
     if (isAwaited) this.#awaited++;
-    if (this.#isWorthwhile) this.#schedule(0);
+    if (this.#isWorthwhile) this.#schedule(0, AGAIN_MILLISECONDS);
     else this.#later ??= setTimeout(() => this.#collectRest(), COLLECT_LATER_MILLISECONDS).unref();
   }
 
@@ -46,7 +58,10 @@ export class ThreadCollector implements Collector {
     if (isAwaited) this.#awaited--;
   }
 
-  /** At once: in the middle of a row there is no other time, and its next text is as long as its last. */
+  /**
+   * Collects immediately: there is no later opportunity in the middle of a row, and its next text is as long as the
+   * last one.
+   */
   madeTexts(bytes: number): void {
     this.#textBytes += bytes;
     if (this.#textBytes >= COLLECT_BYTES) this.#collectNow();
@@ -67,20 +82,27 @@ export class ThreadCollector implements Collector {
     if (this.#droppedBytes > 0) this.#collectNow();
   }
 
-  #schedule(milliseconds: number): void {
-    this.#timer ??= setTimeout(() => {
+  /** A collection that was to be repeated later gives way to one that is due earlier. */
+  #schedule(milliseconds: number, againMilliseconds: number): void {
+    if (this.#timer !== null && milliseconds >= this.#dueInMilliseconds) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#dueInMilliseconds = milliseconds;
+    this.#timer = setTimeout(() => {
       this.#timer = null;
       if (!this.#isWorthwhile) return;
       this.#collectNow();
-      this.#schedule(AGAIN_MILLISECONDS);
+      this.#schedule(againMilliseconds, againMilliseconds * 2);
     }, milliseconds).unref();
   }
 }
 
-/** For tests and tools that own their process. */
+/** Does nothing. For tests and tools that own their process. */
 export const NO_COLLECTOR: Collector = { dropped: () => {}, collected: () => {}, madeTexts: () => {} };
 
-/** A full collection; there is no other way to it for a program that may not ask for flags of its command line. */
+/**
+ * Returns a function that runs a full collection. This is the only way for a program that cannot require command-line
+ * flags.
+ */
 function collectFunction(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;

@@ -1,14 +1,22 @@
-// Blocks of a Run's memory for records that are written one behind the other. When the budget refuses another block their
-// holder empties them and starts again with the first.
+// Memory of a Run that grows: blocks of records, and lists of words.
 import type { Heap } from './heap.ts';
 
-/** The first is small for small files. */
+// Blocks of a Run's memory for records that are written consecutively. If the budget refuses another block, the owner
+// empties all blocks and starts again with the first one.
+
+/** Size of the first block, small for small files. */
 const BLOCK_BYTES_FIRST = 262_144;
 
-/** Later ones are as large as all before them, or a part of that: each growth of the memory costs milliseconds, and soon a garbage collection. */
+/**
+ * Maximum size of later blocks. Each is as large as all previous blocks together, or a fraction of that, because each
+ * growth of the memory costs milliseconds and eventually a garbage collection.
+ */
 const BLOCK_BYTES_MOST = 64 * 1024 * 1024;
 
-/** One that is refused is tried smaller down to this. So much is taken all the same once the blocks are emptied. */
+/**
+ * Minimum size of later blocks. A refused size is halved down to this minimum. After the blocks are emptied, this much
+ * is allocated in any case.
+ */
 const BLOCK_BYTES_LEAST = 1024 * 1024;
 
 const TAKEN_ALIGNMENT_BYTES = 16;
@@ -24,10 +32,10 @@ export class GrowingBlocks {
   readonly #blocks: Block[];
   #at = 0;
   #heldBytes = BLOCK_BYTES_FIRST;
-  /** Address of the next record, set by whoever writes it. */
+  /** Address of the next record, set by the code that writes records. */
   next: number;
 
-  /** @param part of what is held already: what another block has of it at most */
+  /** @param part maximum size of another block as a fraction of the bytes already held */
   constructor(heap: Heap, part = 1) {
     this.#heap = heap;
     this.#part = part;
@@ -36,16 +44,17 @@ export class GrowingBlocks {
     this.next = at;
   }
 
-  /** First address behind the room for records; REGION_PADDING_BYTES behind it are still writable. */
+  /** First address after the memory for records. REGION_PADDING_BYTES after it are still writable. */
   get limit(): number {
     return this.#blocks[this.#at]!.limit;
   }
 
-  /** Goes on to a block with more room than there is; false when the budget refuses one. */
+  /** Moves to a block with more free memory. Returns false if the budget refuses one. */
   advance(): boolean {
     const { at, limit } = this.#blocks[this.#at]!;
     if (this.next === at) {
-      // The record is larger than an empty block. When nothing else is held, emptying the blocks would not help it.
+      // The record is larger than an empty block. If this is the only block, emptying the blocks would not help, so a
+      // larger block is allocated in any case.
       const bytes = (limit - at) * 2;
       const larger = this.#at === 0 ? this.#heap.allocate(bytes) : this.#heap.tryAllocate(bytes);
       if (larger === 0) return false;
@@ -59,7 +68,10 @@ export class GrowingBlocks {
     return true;
   }
 
-  /** So many bytes at a multiple of 16, which lie there as a record does; 0 when the budget refuses a block for them. */
+  /**
+   * Allocates `bytes` bytes at a multiple of 16, stored like a record. Returns 0 if the budget refuses a block for
+   * them.
+   */
   take(bytes: number): number {
     for (;;) {
       const at = Math.ceil(this.next / TAKEN_ALIGNMENT_BYTES) * TAKEN_ALIGNMENT_BYTES;
@@ -71,12 +83,15 @@ export class GrowingBlocks {
     }
   }
 
-  /** A region that its holder has outgrown is another block. */
+  /** Adds a region that its owner has outgrown as another block. */
   adopt(at: number, bytes: number): void {
     this.#add(at, bytes);
   }
 
-  /** Has the blocks of `other` too, before its own. What lies in any of them stays: there is room only in another block. */
+  /**
+   * Takes over the blocks of `other`, before its own. The content of all blocks stays, so writing continues in a new
+   * block.
+   */
   absorb(other: GrowingBlocks): void {
     this.#blocks.unshift(...other.#blocks);
     this.#heldBytes += other.#heldBytes;
@@ -84,14 +99,14 @@ export class GrowingBlocks {
     this.next = this.limit;
   }
 
-  /** All blocks are empty again. */
+  /** Marks all blocks as empty. */
   restart(): void {
     this.#at = 0;
     this.next = this.#blocks[0]!.at;
     if (this.#heldBytes < BLOCK_BYTES_LEAST) this.#add(this.#heap.allocate(BLOCK_BYTES_LEAST), BLOCK_BYTES_LEAST);
   }
 
-  /** Gives all blocks back: nothing is written any more. Gives how many bytes those are. */
+  /** Releases all blocks, after which nothing may be written. Returns the number of bytes released. */
   giveBack(): number {
     let bytes = 0;
     for (const { at, limit } of this.#blocks) {
@@ -115,5 +130,48 @@ export class GrowingBlocks {
   #add(at: number, bytes: number): void {
     this.#blocks.push({ at, limit: at + bytes });
     this.#heldBytes += bytes;
+  }
+}
+
+// A list of u32 words in a Run's memory, initially zero, in one region that grows. Asks the budget for memory and
+// reports a refusal.
+
+/** Initial number of words. */
+const WORDS_FIRST = 4096;
+
+export class GrowingWords {
+  readonly #heap: Heap;
+  #at: number;
+  #words = WORDS_FIRST;
+
+  constructor(heap: Heap) {
+    this.#heap = heap;
+    this.#at = heap.allocate(WORDS_FIRST * 4);
+    heap.u8.fill(0, this.#at, this.#at + WORDS_FIRST * 4);
+  }
+
+  /** Makes room for `words` words. Returns false if the budget refuses. */
+  reserve(words: number): boolean {
+    if (words <= this.#words) return true;
+    const most = Math.max(words, this.#words * 2);
+    const at = this.#heap.tryAllocate(most * 4);
+    if (at === 0) return false;
+    const { u8 } = this.#heap;
+    u8.copyWithin(at, this.#at, this.#at + this.#words * 4);
+    u8.fill(0, at + this.#words * 4, at + most * 4);
+    this.drop();
+    this.#at = at;
+    this.#words = most;
+    return true;
+  }
+
+  /** Address of the first word, valid until the next `reserve`. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Releases the memory. */
+  drop(): void {
+    this.#heap.giveBack(this.#at, this.#words * 4);
   }
 }

@@ -1,57 +1,52 @@
-// The memory of one Run: a bump allocator over one WebAssembly memory. Regions live until `reset`, or until large ones are
-// given back for others; what lives only for one batch is in the Arena. A memory never shrinks: the budget is asked before
-// it grows.
+// The memory of one Run: a bump allocator over one WebAssembly memory. Regions live until `reset`, or until large ones
+// are released for reuse. Data of a single batch is in the Arena instead. A memory never shrinks, so each growth needs
+// the budget's consent.
+import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../kernel/bindings/kernel.ts';
 import { Failed, MemoryWanted } from '../protocol/failure.ts';
 import type { BudgetShare } from './budget.ts';
 
-export const PAGE_BYTES = 65_536;
-
-/** SIMD kernels read up to 64 bytes past a region's end and copy in steps of 16: every region is followed by this much. */
+/** Padding after every region: SIMD kernels read up to 64 bytes after a region's end and copy in steps of 16 bytes. */
 export const REGION_PADDING_BYTES = 64;
 
 /**
- * A Run's memory ends here, in bytes. WebAssembly could address 4 GiB, but what kernels give back and JavaScript's integer
- * operators are signed numbers of 32 bits: from 2 GiB on they take an address for a negative one.
- */
-export const MEMORY_BYTES_MAX = 2048 * 1024 * 1024;
-
-/**
- * State that grows ends at this address, in bytes: the last 256 MiB are for regions that a Run needs in any case (spilling, a
- * large row and a copy of it, output). A budget may be larger than that.
+ * Growing state must stay below this address. The last 256 MiB are for regions that a Run cannot do without (spilling,
+ * a large row and a copy of it, output). The budget may be larger than this limit.
  */
 export const STATE_ADDRESS_MAX = MEMORY_BYTES_MAX - 256 * 1024 * 1024;
 
 /**
- * Each growth makes the runtime look for garbage: in steps of what was asked for, that took a tenth of the time of a dedupe of
- * 200 MB. A memory from this size on, of which no Run inherits, grows by a fourth of itself more, up to 32 MiB: pages that are
- * not touched cost nothing, and are paid for when they are handed out.
+ * Each growth makes the runtime search for garbage: with growth in exact steps, that took a tenth of the time of a
+ * dedupe of 200 MB. From this size on, a memory grows by an additional quarter of its size, up to 32 MiB. Such memories
+ * are not reused by other Runs. Untouched pages cost nothing, and are charged to the budget when they are handed out.
  */
 const SPARE_FROM_BYTES = 16 * 1024 * 1024;
 const SPARE_PART = 4;
 const SPARE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Address 0 means null in views, so nothing is ever placed in the first 1 KiB (AssemblyScript's own data lies there too). */
+/**
+ * Address 0 means null in views, so the first 1 KiB is never handed out. It also contains AssemblyScript's own data.
+ */
 const HEAP_START_MINIMUM = 1024;
 
-/** Of a Run for which all that may be lent is too little. */
+/** Message for a Run that needs more than the largest loan. */
 export const OUTGROWN =
-  'A row, with all that the operations make of it, needs more memory than the service has free. Use fewer or shorter columns.';
+  'A row, with everything that the operations add to it, needs more memory than the service has free. Use fewer or shorter columns.';
 
-/** [at, end): all of it may be handed out, with the padding of what is placed there. */
+/** The free range [at, end). All of it may be handed out, including the padding of the regions placed in it. */
 interface Region {
   readonly at: number;
   readonly end: number;
 }
 
-/** Who lends what a Run needs in any case when the budget has no more (see LargeRowGate). */
+/** Lends memory that a Run cannot do without when the budget is exhausted (see LargeRowGate). */
 export interface HeapLender {
-  /** Lends the node's arena, if it is free. */
+  /** Lends the node's large-row arena if it is free. */
   tryLend(heap: Heap): boolean;
-  /** It has been lent already. */
+  /** True after memory was lent. */
   readonly hasLent: boolean;
 }
 
-/** Views of a whole memory, until it grows. */
+/** Typed-array views of a whole memory, valid until it grows. */
 export class MemoryViews {
   readonly buffer: ArrayBuffer;
   readonly u8: Uint8Array<ArrayBuffer>;
@@ -70,7 +65,7 @@ export class MemoryViews {
 
 export class Heap {
   readonly memory: WebAssembly.Memory;
-  /** Views of the whole memory. Growth replaces them: fetch them anew after anything that may allocate. */
+  /** Views of the whole memory. Growth replaces them, so fetch them again after any call that may allocate. */
   u8: Uint8Array<ArrayBuffer>;
   u32: Uint32Array<ArrayBuffer>;
   f64: Float64Array<ArrayBuffer>;
@@ -82,18 +77,21 @@ export class Heap {
   #asideBytes: number;
   #lentBytes = 0;
   #borrowedBytes = 0;
-  /** Up to here the memory is paid for, or was there from the beginning; what lies behind has not been touched. */
+  /**
+   * End of the memory that is charged to the budget or was part of the initial memory. Memory after it has not been
+   * touched.
+   */
   #coveredEnd: number;
   readonly #lender: HeapLender | null;
-  /** Regions that were given back, by address; none touches another. */
+  /** Released regions, sorted by address. Adjacent ones are merged. */
   #free: Region[] = [];
 
   /**
-   * @param start first free address, behind the kernels' own data (`__heap_base`)
-   * @param paidBytes what the Run's reservation already covers; growth beyond it asks the budget
-   * @param asideBytes also covered, but only for regions that the Run needs in any case, never for state that grows
-   * @param lender null: such regions are taken from the budget whatever it has
-   * @param views of the memory, where somebody has kept them
+   * @param start first free address, after the kernels' own data (`__heap_base`)
+   * @param paidBytes bytes already covered by the Run's reservation; growth beyond it asks the budget
+   * @param asideBytes also covered, but only for regions that the Run cannot do without, never for growing state
+   * @param lender null: such regions are taken from the budget even if that overdraws it
+   * @param views existing views of the memory, if available
    */
   constructor(
     memory: WebAssembly.Memory,
@@ -120,24 +118,24 @@ export class Heap {
     this.i64 = i64;
   }
 
-  /** Address behind all that was handed out so far. */
+  /** Address after all memory handed out so far. */
   get end(): number {
     return this.#next;
   }
 
-  /** Bytes handed out so far. */
+  /** Number of bytes handed out so far. */
   get usedBytes(): number {
     return this.#next - this.#start;
   }
 
-  /** Bytes taken from the budget beyond the reservation; whoever drops the memory gives them back. */
+  /** Bytes taken from the budget beyond the reservation. The owner releases them when it drops the memory. */
   get borrowedBytes(): number {
     return this.#borrowedBytes;
   }
 
   /**
-   * Covers growth for regions that the Run needs in any case.
-   * @param borrowedBytes how many of them were taken from the budget for it
+   * Covers growth for regions that the Run cannot do without.
+   * @param borrowedBytes how many of these bytes were taken from the budget
    */
   lend(bytes: number, borrowedBytes: number): void {
     this.#asideBytes += bytes;
@@ -145,7 +143,7 @@ export class Heap {
     this.#borrowedBytes += borrowedBytes;
   }
 
-  /** Takes from what was lent for something that is not in this memory; false when that is not enough. */
+  /** Uses part of a loan for something outside this memory. Returns false if the loan is too small. */
   takeLent(bytes: number): boolean {
     if (Math.min(this.#lentBytes, this.#asideBytes) < bytes) return false;
     this.#lentBytes -= bytes;
@@ -154,8 +152,8 @@ export class Heap {
   }
 
   /**
-   * A region that the Run needs in any case: when the budget is exhausted, of what is lent.
-   * @throws MemoryWanted when nothing is lent; Failed RUN_RESOURCE_LIMIT when that is not enough
+   * Allocates a region that the Run cannot do without. If the budget is exhausted, the region comes from the loan.
+   * @throws MemoryWanted if nothing is lent; Failed RUN_RESOURCE_LIMIT if the loan is too small
    */
   allocate(bytes: number): number {
     const address = this.tryAllocate(bytes, true);
@@ -163,7 +161,10 @@ export class Heap {
     return address;
   }
 
-  /** A region for state that grows. 0 when the budget refuses or the addresses for state end: spill and go on. */
+  /**
+   * Allocates a region for growing state. Returns 0 if the budget refuses or the addresses for state are used up. The
+   * caller then spills.
+   */
   tryAllocate(bytes: number, forced = false): number {
     const free = this.#takeFree(bytes);
     if (free !== 0) return free;
@@ -175,7 +176,9 @@ export class Heap {
     return address;
   }
 
-  /** A region, as large as it was asked for, may be handed out again: such as what held rows that now lie in files. */
+  /**
+   * Releases a region for reuse, for example after its rows were spilled. `bytes` must be the size that was allocated.
+   */
   giveBack(at: number, bytes: number): void {
     const region = { at, end: align(at + bytes + REGION_PADDING_BYTES) };
     const all = [...this.#free, region].sort((a, b) => a.at - b.at);
@@ -189,13 +192,13 @@ export class Heap {
     this.#free = joined;
   }
 
-  /** Everything handed out is gone; the memory stays as large as it is. */
+  /** Frees all regions. The memory keeps its size. */
   reset(): void {
     this.#next = this.#start;
     this.#free = [];
   }
 
-  /** The start of the first region with room for so many bytes; 0: none has. */
+  /** Start of the first released region with `bytes` free bytes, or 0. */
   #takeFree(bytes: number): number {
     if (this.#free.length === 0) return 0;
     const needed = align(bytes + REGION_PADDING_BYTES);
@@ -213,7 +216,7 @@ export class Heap {
     throw new Failed('RUN_RESOURCE_LIMIT', OUTGROWN);
   }
 
-  /** Pays for the memory up to an address, and has it. */
+  /** Charges the memory up to an address to the budget and makes it available. */
   #cover(next: number, forced: boolean): boolean {
     const unpaidBytes = Math.max(0, next - this.#start - this.#paidBytes);
     if (unpaidBytes > 0) {
@@ -233,7 +236,7 @@ export class Heap {
     return true;
   }
 
-  /** Further than it has to, where the memory is large already. */
+  /** Grows the memory, by more than necessary if it is already large. */
   #grow(next: number): boolean {
     const length = this.u8.length;
     const spareBytes = length < SPARE_FROM_BYTES ? 0 : Math.min(SPARE_BYTES_MAX, length / SPARE_PART);

@@ -1,27 +1,28 @@
-// The kernel instances of one thread: one per Run at work, reset and used again. A memory never shrinks, so an instance
-// that grew large is dropped; its bytes stay on the budget until they are collected, which is not left to chance.
+// Kernel instances of one thread: one per active Run, reset and reused. A memory never shrinks, so an instance that
+// grew large is dropped. Its bytes stay charged to the budget until it is garbage-collected, which the Collector
+// triggers.
 import { instantiateKernel, type Kernel } from '../kernel/bindings/kernel.ts';
 import type { BudgetShare } from './budget.ts';
 import { RUN_RESERVATION_BYTES } from './budget.ts';
 import type { Collector } from './collector.ts';
 import { MemoryViews } from './heap.ts';
 
-/** Idle instances kept per thread: enough for the small Runs that interleave, 32 MiB at most. */
+/** Maximum number of idle instances per thread: enough for small interleaved Runs, and at most 32 MiB. */
 const IDLE_KERNELS_MAX = 8;
 
-/** Idle instances that nobody needed for so many milliseconds are dropped: after a burst they would hold memory for ever. */
+/** Interval after which unneeded idle instances are dropped. Otherwise they would hold memory forever after a burst. */
 const UNUSED_MILLISECONDS = 1000;
 
-/** ... but for so many: the next Runs after a rest start with them. */
+/** Number of idle instances to keep in any case, for the first Runs after a pause. */
 const IDLE_KERNELS_MIN = 2;
 
-/** The kernels' static data and rounding on top of a reservation. */
+/** Allowance on top of a reservation for the kernels' static data and rounding. */
 const SLACK_BYTES = 1024 * 1024;
 
-/** What a Run holds for as long as its memory is not free. */
+/** A resource that a Run holds until its memory is free. */
 export interface HeldForMemory {
   release(): void;
-  /** Others may wait for it. */
+  /** True if other Runs may be waiting for it. */
   readonly hasLent: boolean;
 }
 
@@ -36,11 +37,13 @@ export class KernelPool {
   readonly #module: WebAssembly.Module;
   readonly #budget: BudgetShare;
   readonly #collector: Collector;
-  /** The last one is used next. */
+  /** Used as a stack: the last instance is used next. */
   readonly #idle: Kernel[] = [];
-  /** Of those that have been used: to make them anew would cost a small Run as much as one of its stages. */
+  /**
+   * Views of instances that were used before. Creating new views would cost a small Run as much as one of its stages.
+   */
   readonly #views = new WeakMap<Kernel, MemoryViews>();
-  /** The fewest that were idle since the last look: so many were not needed. */
+  /** Minimum number of idle instances since the last check, which is the number of instances that were not needed. */
   #unused = 0;
   #look: NodeJS.Timeout | null = null;
   readonly #freed = new FinalizationRegistry<Dropped>((dropped) => this.#free(dropped));
@@ -62,7 +65,7 @@ export class KernelPool {
     return kernel;
   }
 
-  /** Of a borrowed kernel's memory as it is now. */
+  /** Views of a borrowed kernel's memory in its current size. */
   viewsOf(kernel: Kernel): MemoryViews {
     const { buffer } = kernel.memory;
     const known = this.#views.get(kernel);
@@ -73,8 +76,9 @@ export class KernelPool {
   }
 
   /**
-   * @param borrowedBytes what the Run's heap took from the budget beyond its reservation: given back when it is free
-   * @param held released when it is free; must not refer to the kernel
+   * @param borrowedBytes bytes that the Run's heap took from the budget beyond its reservation, released when the
+   * memory is free
+   * @param held released when the memory is free; must not refer to the kernel
    */
   giveBack(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null = null): void {
     const memoryBytes = kernel.memory.buffer.byteLength;

@@ -1,29 +1,36 @@
-// The gate to the memory that a row needs which outgrew its Run's window: it is taken from the budget, or it is the node's
-// one arena for such rows (see LARGE_ROW_ARENA_BYTES), which waits for no budget. A Run keeps what it got until its memory
-// is free again, for memory never shrinks: so the Runs at large rows are bounded, however slowly their files arrive.
-import { Failed } from '../protocol/failure.ts';
+// Provides memory for a row that has outgrown its Run's window: from the budget, or the node's single arena for such
+// rows (see LARGE_ROW_ARENA_BYTES), which does not depend on the budget. A Run keeps this memory until its whole memory
+// is free again, because a memory never shrinks. So the number of Runs with large rows is bounded, however slowly their
+// files arrive.
+import { Failed, MemoryWanted } from '../protocol/failure.ts';
 import { type BudgetShare, LARGE_ROW_ARENA_BYTES } from './budget.ts';
 import { type Heap, type HeapLender, OUTGROWN } from './heap.ts';
 
-/** A row as it is read, decoded, and written. */
+/** Copies of a row: as read, decoded, and written. */
 const ROW_COPIES = 3;
 
 /**
- * Of the arena what stays for the texts that the runtime makes of a row's cells while they are computed: those of a cell of
- * 4 MiB, four times over (Collector.madeTexts).
+ * Part of the arena reserved for the texts that the runtime makes while computing a row's cells: four texts for a cell
+ * of 4 MiB (Collector.madeTexts).
  */
 const TEXT_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds between two looks at the gate: large rows are rare and last tens of milliseconds. */
+/**
+ * Bytes charged for each byte of a cell that is decoded as a text: the text and the result of an edit, each with two
+ * bytes per character, and the same amount again for garbage that has not been collected yet.
+ */
+const TEXT_COPIES = 8;
+
+/** Interval between two attempts, in milliseconds: large rows are rare and take tens of milliseconds. */
 const LOOK_MILLISECONDS = 5;
 
 export interface GatedRun {
   cancelled(): boolean;
-  /** Whether all of its file is there. */
+  /** True when the whole file has arrived. */
   arrived(): boolean;
 }
 
-/** Lets a Run read a row that does not fit its window. */
+/** Allows a Run to read a row that does not fit its window. */
 export interface LargeRowAccess {
   acquire(heap: Heap, regionBytes: number): Promise<void>;
 }
@@ -33,17 +40,19 @@ export class LargeRowGate implements HeapLender {
   readonly #owner: number;
   readonly #budget: BudgetShare;
   readonly #run: GatedRun;
-  /** What was lent so far, in bytes. */
+  /** Bytes lent so far. */
   #lentBytes = 0;
   #hasArena = false;
-  /** As much as the arena was taken from the budget. */
+  /** True if bytes in the size of the arena were taken from the budget instead of the arena. */
   #hasLoan = false;
-  #coversTexts = false;
+  /** Bytes charged for texts, to the budget or to the loan. */
+  #textBytes = 0;
+  #hasLentTexts = false;
 
   /**
-   * @param flag one shared Int32: 0 = the arena is free, else the owner
+   * @param flag one shared Int32: 0 = the arena is free, otherwise its owner
    * @param owner see largeRowOwner
-   * @param run looked at between tries; the wait ends when it is cancelled
+   * @param run checked between attempts; the wait ends when it is cancelled
    */
   constructor(flag: Int32Array, owner: number, budget: BudgetShare, run: GatedRun) {
     this.#flag = flag;
@@ -52,7 +61,10 @@ export class LargeRowGate implements HeapLender {
     this.#run = run;
   }
 
-  /** Waits until the heap may hold a region of `regionBytes` for a row, and what is made of that row. */
+  /**
+   * Waits until the heap may allocate a region of `regionBytes` for a row, and the memory for decoding and writing that
+   * row.
+   */
   async acquire(heap: Heap, regionBytes: number): Promise<void> {
     const bytes = regionBytes * ROW_COPIES - this.#lentBytes;
     while (bytes > 0 && !this.#hasArena && !this.#run.cancelled()) {
@@ -61,12 +73,13 @@ export class LargeRowGate implements HeapLender {
         this.#lentBytes += bytes;
         return;
       }
-      // As tryLend: the file goes on arriving meanwhile.
+      // Uses the arena only after the whole file has arrived, for the same reason as tryLend. The file continues to
+      // arrive during the wait.
       if (!this.#run.arrived() || !this.#tryArena(heap)) await this.#look();
     }
   }
 
-  /** Waits for the arena, or for as much from the budget. */
+  /** Waits for the arena, or for as many bytes from the budget. */
   async acquireArena(heap: Heap): Promise<void> {
     while (!this.hasLent && !this.#run.cancelled()) {
       this.#hasLoan = this.#budget.take(LARGE_ROW_ARENA_BYTES);
@@ -75,7 +88,10 @@ export class LargeRowGate implements HeapLender {
     }
   }
 
-  /** Nothing is lent to a Run whose file still arrives: it could keep it from others for as long as its client likes. */
+  /**
+   * Refuses a Run whose file is still arriving: a slow client could otherwise block the arena for other Runs
+   * indefinitely.
+   */
   tryLend(heap: Heap): boolean {
     return !this.hasLent && this.#run.arrived() && this.#tryArena(heap);
   }
@@ -85,16 +101,32 @@ export class LargeRowGate implements HeapLender {
   }
 
   /**
-   * The runtime makes long texts of a row's cells, beside the heap: what is lent is for them too.
-   * @throws Failed RUN_RESOURCE_LIMIT
+   * Charges the long texts that the runtime makes from a row's cells, outside the heap. They are charged to the budget
+   * or to the loan until `giveTexts` is called.
+   * @param cellBytes length of the cell that is decoded
+   * @throws MemoryWanted, and Failed RUN_RESOURCE_LIMIT
    */
-  coverTexts(heap: Heap): void {
-    if (!this.hasLent || this.#coversTexts) return;
+  coverTexts(heap: Heap, cellBytes: number): void {
+    const bytes = cellBytes * TEXT_COPIES;
+    if (this.#hasLentTexts || bytes <= this.#textBytes) return;
+    if (!this.hasLent) {
+      if (this.#budget.take(bytes - this.#textBytes)) {
+        this.#textBytes = bytes;
+        return;
+      }
+      if (!this.tryLend(heap)) throw new MemoryWanted();
+    }
     if (!heap.takeLent(TEXT_BYTES)) throw new Failed('RUN_RESOURCE_LIMIT', OUTGROWN);
-    this.#coversTexts = true;
+    this.#hasLentTexts = true;
   }
 
-  /** The memory that grew at it is free. */
+  /** Releases the charge of coverTexts after the texts have become garbage. */
+  giveTexts(): void {
+    this.#budget.give(this.#textBytes);
+    this.#textBytes = 0;
+  }
+
+  /** Called when the memory that grew with this loan is free. */
   release(): void {
     if (this.#hasArena) Atomics.compareExchange(this.#flag, 0, this.#owner, 0);
     this.#hasArena = false;

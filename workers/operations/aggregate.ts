@@ -1,4 +1,4 @@
-// The operation `aggregate`: one row for each group.
+// The operation `aggregate`: reduces each group to one row.
 import type { Batch } from '../batch/batch.ts';
 import { type Column, type ColumnType, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
@@ -6,34 +6,35 @@ import { METRICS, type MetricName, metricType, movesCell } from '../execution/ag
 import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
-import { withBlankFlags } from '../execution/cells/blank-flags.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
-import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnName, columnSet } from '../execution/parameters/column-set.ts';
+import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
-import { DONE } from '../run/time-slices.ts';
+import { DONE } from '../scheduling/time-slices.ts';
+import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import { namesFor, valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
 
 const metric = Type.Object(
   {
     fn: Type.Enum([...METRICS], {
       description:
-        '`count` (rows), `count_values` (cells that are not null), `count_distinct`, `sum`, `mean`, `min`, `max`, `first`, ' +
-        '`last`, `median` and `percentile` (with the way between two values, as PERCENTILE.INC), `stdev` and `variance` ' +
-        '(of a sample), `mode` (the most frequent value, the first of equal ones), `join` (texts), `any`, `all` (of ' +
-        'booleans). Nulls are passed over. Sums and means of decimals are exact; a mean is rounded half even to at ' +
-        'least 10 digits.',
+        '`count` (rows), `count_values` (cells that are not null), `count_distinct`, `sum`, `mean`, `min`, `max`, `first`, `last`, `median` and `percentile` (interpolated between two values, like PERCENTILE.INC), `stdev` and `variance` (of a sample), `mode` (the most frequent value; of equally frequent ones the first), `join` (texts), `any`, `all` (of booleans). Nulls are ignored. Sums and means of decimals are exact; a mean is rounded half to even, to at least 10 decimal places.',
     }),
     column: Type.Optional(columnName),
-    as: Type.Optional(Type.String({ minLength: 1, description: 'Name of the new column; `fn_column` unless set.' })),
+    as: Type.Optional(Type.String({ minLength: 1, description: 'Name of the new column; by default `fn_column`.' })),
     where: Type.Optional(
-      Type.String({ minLength: 1, description: 'An expression: the metric takes only rows for which it is true.' }),
+      Type.String({ minLength: 1, description: 'An expression: the metric uses only rows for which it is true.' }),
     ),
-    p: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Which `percentile`, such as 95.' })),
+    p: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 100, description: 'The percentage of `percentile`, such as 95.' }),
+    ),
     separator: Type.Optional(
-      Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ', ', description: 'Stands between texts of `join`.' }),
+      Type.String({
+        maxLength: PARAMETER_LENGTH_MAX,
+        default: ', ',
+        description: 'Separator between the texts of `join`.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -50,7 +51,7 @@ interface PlannedMetric {
 
 const METRICS_HINT = 'Write metrics: [{fn: sum, column: ..., as: ...}].';
 
-/** Of metrics, as other languages call them. `join` is an operation. */
+/** Names of metrics in other languages. `join` is missing, because it is an operation. */
 const OTHER_NAMES = {
   ...{ count: 'countif value_counts tally', count_values: '', count_distinct: 'nunique n_distinct distinct_count' },
   ...{ sum: 'total totals subtotal sumif sumifs', mean: 'avg average', median: '', mode: '', min: '', max: '' },
@@ -59,7 +60,8 @@ const OTHER_NAMES = {
 
 export const aggregate = defineOperation({
   name: 'aggregate',
-  summary: 'Makes one row of each group, with counts, sums and the like; groups come in the order first seen.',
+  summary:
+    'Makes one row for each group, with counts, sums and other metrics. Groups are in the order of their first appearance.',
   parametersKnownAs: namesFor(METRICS_HINT, 'sum', 'count', 'avg', 'mean', 'min', 'max', 'fn', 'as', 'column'),
   knownAs: [
     {
@@ -70,19 +72,18 @@ export const aggregate = defineOperation({
   ],
   parameters: Type.Object({
     group_by: Type.Optional(columnSet),
-    metrics: Type.Array(metric, { minItems: 1, maxItems: 1000, description: 'What is computed of each group.' }),
+    metrics: Type.Array(metric, { minItems: 1, maxItems: 1000, description: 'The metrics of each group.' }),
     rest: Type.Optional(
       Type.Enum(['drop', 'first'], {
         default: 'drop',
         description:
-          'Columns that no group and no metric names: left out, or (`first`) kept behind the metrics with the first cell of ' +
-          'each group that is not null.',
+          'Columns that are neither group columns nor used by a metric: dropped, or (`first`) kept after the metrics, with the first cell of each group that is not null.',
       }),
     ),
     order: Type.Optional(
       Type.Enum(['first_seen', 'sorted'], {
         default: 'first_seen',
-        description: 'Order of the groups: as they first appear, or by the group columns.',
+        description: 'Order of the groups: by first appearance, or sorted by the group columns.',
       }),
     ),
   }),
@@ -91,7 +92,7 @@ export const aggregate = defineOperation({
   handsOnAtEnd: () => true,
   examples: [
     {
-      title: 'Turnover of each customer',
+      title: 'Revenue of each customer',
       operation: {
         op: 'aggregate',
         group_by: ['customer'],
@@ -122,7 +123,7 @@ export const aggregate = defineOperation({
       },
     },
     {
-      title: 'The other columns by their first cells',
+      title: 'Other columns with their first cells',
       operation: {
         op: 'aggregate',
         group_by: 'no',
@@ -180,13 +181,15 @@ export const aggregate = defineOperation({
       }
     }
     scope.arrange(groups, { rest: false });
-    // Columns that nobody knows yet may be among the others.
+    // Columns that are not known yet may be among the other columns.
     if (rest === 'drop') scope.close();
     for (const [index, name] of names.entries()) {
       const type = planned[index]?.type;
       const { fn, source = null } = planned[index] ?? {};
       const hasKinds = fn !== undefined && movesCell(fn, source) ? true : undefined;
-      if (type !== undefined) scope.add(name, type, `/metrics/${index}/as`, undefined, hasKinds);
+      if (type === undefined) continue;
+      const made = scope.add(name, type, `/metrics/${index}/as`, undefined, hasKinds);
+      scope.setClock(made, source?.clock);
     }
     return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted' };
   },
@@ -225,7 +228,10 @@ function planMetric(given: Static<typeof metric>, index: number, scope: Scope): 
   return null;
 }
 
-/** The columns that are read, groups first, then those of the metrics and their conditions; -1: a metric has none. */
+/**
+ * The columns that are read: groups first, then those of the metrics and their conditions. -1 if a metric has none of
+ * its kind.
+ */
 interface MetricReads {
   readonly reads: readonly number[];
   readonly readTypes: readonly StoredType[];

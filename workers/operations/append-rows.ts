@@ -1,22 +1,25 @@
-// The operation `append_rows`: rows of the Template or of a reference table behind those of the file.
+// The operation `append_rows`: appends rows of the Template or of a reference table to those of the file.
+
 import { Batch, type ColumnData } from '../batch/batch.ts';
 import { ColumnBuilder } from '../batch/column-builder.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
-import { tableColumns, tableName } from '../execution/join/planned-table.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { type Constant, constantValue } from '../execution/cells/value-cells.ts';
+import { tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { RowCodec } from '../execution/spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader } from '../execution/spill/spill-reader.ts';
+import { BATCH_ROOM, SpillReader } from '../execution/spill/row-files.ts';
 import { Failed } from '../protocol/failure.ts';
-import { PAUSE, type Slices, type Steps } from '../run/time-slices.ts';
+import { ADDED_ROWS_FROM } from '../protocol/report.ts';
+import { PAUSE, type Slices, type Steps } from '../scheduling/time-slices.ts';
+import { exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
 
-/** Rows that a Template may hold: more belong into a table. */
+/** Maximum number of rows in a Template. More rows should be a reference table. */
 const ROWS_MAX = 1000;
 
-/** Rows of a batch that is handed on. */
+/** Number of rows in an emitted batch. */
 const BATCH_ROWS = 512;
 
 const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
@@ -24,10 +27,10 @@ const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.
 const parameters = Type.Object(
   {
     rows: Type.Optional(
-      Type.Array(Type.Record(Type.String({ minLength: 1 }), constant), {
+      Type.Array(Type.Record(anyKey, constant), {
         minItems: 1,
         maxItems: ROWS_MAX,
-        description: 'Rows as `{column: value}`; columns that a row does not name are null in it.',
+        description: 'Rows as `{column: value}`; columns that a row does not contain are null.',
       }),
     ),
     table: Type.Optional(tableName),
@@ -35,7 +38,7 @@ const parameters = Type.Object(
   exactlyOne(['rows'], ['table']),
 );
 
-/** Cells by the id of their column. */
+/** Cells, by the id of their column. */
 type PlannedRow = ReadonlyMap<number, unknown>;
 
 type Plan = { readonly rows: readonly PlannedRow[] } | { readonly table: string };
@@ -43,8 +46,7 @@ type Plan = { readonly rows: readonly PlannedRow[] } | { readonly table: string 
 export const appendRows = defineOperation({
   name: 'append_rows',
   summary:
-    'Puts rows behind the last one. A table gives its columns by their names, which must all exist at this step; texts are ' +
-    "read as values of the column's type.",
+    'Adds rows after the last row. The columns of a table are assigned by their names, which must all exist at this step; its texts are converted to the type of the column. Added rows have no source row: `run.row` is null.',
   knownAs: [
     {
       names: 'append union union_all concat_rows bind_rows add_rows add_row',
@@ -56,7 +58,7 @@ export const appendRows = defineOperation({
   memory: 'O',
   examples: [
     {
-      title: 'A closing line',
+      title: 'A final row',
       operation: { op: 'append_rows', rows: [{ kind: 'end', amount: '0.00' }, { kind: 'check' }] },
       input: { columns: ['kind', 'amount'], types: ['text', 'decimal'], rows: [['line', '2.50']] },
       output: {
@@ -69,7 +71,7 @@ export const appendRows = defineOperation({
       },
     },
     {
-      title: 'The rows of a table',
+      title: 'Rows of a table',
       operation: { op: 'append_rows', table: 'fixed' },
       tables: { fixed: 'amount,kind\n5,rent\n,none' },
       input: { columns: ['kind', 'n', 'amount'], types: ['text', 'text', 'decimal'], rows: [['line', '1', '2.50']] },
@@ -117,8 +119,8 @@ function planRow(row: Readonly<Record<string, Constant>>, scope: Scope, pointer:
 class AppendedRows implements Operator {
   readonly #context: OperatorContext;
   readonly #plan: Plan;
-  /** The last source row seen: those that follow go on from there. */
-  #lastSource = 0;
+  /** Number of the next added row: above the numbers of rows added by an earlier operation. */
+  #nextSource = ADDED_ROWS_FROM;
 
   constructor(planned: Plan, context: OperatorContext) {
     this.#context = context;
@@ -127,7 +129,7 @@ class AppendedRows implements Operator {
 
   push(batch: Batch): Slices {
     for (let position = 0; position < batch.live; position++) {
-      this.#lastSource = Math.max(this.#lastSource, batch.sourceRow(batch.physicalRow(position)));
+      this.#nextSource = Math.max(this.#nextSource, batch.sourceRow(batch.physicalRow(position)) + 1);
     }
     return this.#context.next(batch);
   }
@@ -169,7 +171,7 @@ class AppendedRows implements Operator {
     }
   }
 
-  /** Hands `count` rows on; `cell` gives their values. */
+  /** Emits `count` rows. `cell` returns their values. */
   *#emit(count: number, cell: (column: Column, row: number) => unknown): Slices {
     const { arena, clock, input, next } = this.#context;
     const mark = arena.next;
@@ -180,8 +182,8 @@ class AppendedRows implements Operator {
     }
     const selection = arena.take(count * 4);
     for (let row = 0; row < count; row++) arena.heap.u32[(selection >>> 2) + row] = row;
-    const first = this.#lastSource + 1;
-    this.#lastSource += count;
+    const first = this.#nextSource;
+    this.#nextSource += count;
     const materialise = (): never => {
       throw new Error('rows that are appended have no raw columns');
     };

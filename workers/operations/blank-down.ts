@@ -1,30 +1,27 @@
-// The operation `blank_down`: a value that repeats the one above is blanked.
+// The operation `blank_down`: clears values that repeat the one above.
 import type { Batch } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { copyTyped, copyViews, type TypedData } from '../execution/ordered/carried-fill.ts';
-import { FillFrame, type Marks, settleNewColumn } from '../execution/ordered/fill-frame.ts';
-import { LastCells } from '../execution/ordered/last-cells.ts';
-import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
-import { isEqual } from '../expression/compile/equality.ts';
-import type { Value } from '../expression/compile/value.ts';
+import { FillFrame, LastCells, type Marks, settleNewColumn } from '../execution/ordered/fill-frame.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import { isEqual, type Value } from '../expression/compile/value.ts';
 import { META_NULL } from '../kernel/layout/cells.ts';
-import { defineOperation } from './operation.ts';
+import { COLUMN_TYPES, columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const blankDown = defineOperation({
   name: 'blank_down',
   summary:
-    'Blanks cells that repeat the value of the row above, as in a printed report. With `where` only cells of those rows ' +
-    'are blanked; the row above is the one that came before, also outside `where`. Numbers repeat by value: 1.5 is 1.50.',
+    'Sets cells to null that repeat the value of the row above, as in a printed report. With `where`, only cells of those rows are set to null; the row above can also be outside `where`. Numbers are compared by value: 1.5 equals 1.50.',
   knownAs: [{ names: 'blankdown hide_repeats suppress_repeats', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, into: intoParameter }),
   cells: true,
   memory: 'O',
   examples: [
     {
-      title: 'Name the customer once',
+      title: 'Show each customer name once',
       operation: { op: 'blank_down', columns: ['customer'] },
       input: {
         columns: ['customer', 'n'],
@@ -140,7 +137,7 @@ export const blankDown = defineOperation({
   },
 });
 
-/** The cell of the row before, from batch to batch: a text, or a value. */
+/** The cell of the previous row, kept across batches: a text, or a value. */
 interface State {
   readonly last: LastCells;
   hasLast: boolean;
@@ -148,7 +145,7 @@ interface State {
   value: unknown;
 }
 
-/** A copy of a column without its repeats, and how many were blanked. */
+/** Returns a copy of a column without its repeats, and the number of cleared cells. */
 function blankRepeats(batch: Batch, index: number, chosen: Marks | null, state: State) {
   const before = batch.columns[index]!;
   if (before.kind === 'typed') {
@@ -160,7 +157,7 @@ function blankRepeats(batch: Batch, index: number, chosen: Marks | null, state: 
   return { column, blanked: blankTexts(batch, views, column.at, chosen, state) };
 }
 
-/** Blanks cells of a copy (`made`); gives how many. */
+/** Clears cells of a copy (`made`). Returns their number. */
 function blankValues(batch: Batch, made: TypedData, chosen: Marks | null, state: State): number {
   const { reader } = state;
   reader.bind(batch);
@@ -178,12 +175,12 @@ function blankValues(batch: Batch, made: TypedData, chosen: Marks | null, state:
   return blanked;
 }
 
-/** NaN is like itself here, as in dedupe. */
+/** NaN equals itself here, as in dedupe. */
 function isSameValue(a: Value, b: Value): boolean {
   return Object.is(a, b) || isEqual(a, b, () => undefined);
 }
 
-/** Blanks cells of a copy (`made`) of the views `before`; gives how many. */
+/** Clears cells of a copy (`made`) of the views `before`. Returns their number. */
 function blankTexts(batch: Batch, before: number, made: number, chosen: Marks | null, state: State): number {
   const { u8, u32 } = batch.heap;
   let blanked = 0;

@@ -1,17 +1,17 @@
-// The operation `blank_if`: takes away cells that only look like values.
+// The operation `blank_if`: clears cells that only look like values.
 import type { ColumnType } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { wholeCellStep } from '../execution/cells/replace-steps.ts';
-import { textEdit } from '../execution/cells/text-cells.ts';
+import { textEdit } from '../execution/cells/text-chain.ts';
 import { valueEdit } from '../execution/cells/value-cells.ts';
-import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { COLUMN_TYPES, columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const blankIf = defineOperation({
   name: 'blank_if',
-  summary: 'Makes cells null that are one of some texts, or that stand in the rows of a condition.',
+  summary: 'Sets cells to null that contain one of the given texts, or whose rows match a condition.',
   knownAs: [
     {
       names: 'nullif null_if na_values replace_with_null to_null',
@@ -25,10 +25,10 @@ export const blankIf = defineOperation({
         Type.Array(Type.String(), {
           minItems: 1,
           maxItems: 10_000,
-          description: 'Texts that mean "missing"; without them every cell in the rows of `where` is taken away.',
+          description: 'Texts that mean "missing"; without them, all cells in the rows of `where` become null.',
         }),
       ),
-      case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` takes any case.' })),
+      case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` ignores case.' })),
       into: intoParameter,
     },
     { anyOf: [{ required: ['values'] }, { required: ['where'] }] },
@@ -37,7 +37,7 @@ export const blankIf = defineOperation({
   memory: 'R',
   examples: [
     {
-      title: 'What exports write for nothing',
+      title: 'Texts that exports write for missing values',
       operation: { op: 'blank_if', columns: '*', values: ['-', 'n/a'], case_sensitive: false },
       input: {
         columns: ['a', 'b'],
@@ -57,7 +57,7 @@ export const blankIf = defineOperation({
       },
     },
     {
-      title: 'All that a row says, where a condition is true',
+      title: 'All cells of rows that match a condition',
       operation: { op: 'blank_if', columns: ['price', 'note'], where: 'status == "void"' },
       input: {
         columns: ['status', 'price', 'note'],

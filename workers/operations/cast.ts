@@ -1,22 +1,21 @@
-// The operation `cast`: columns of another type.
+// The operation `cast`: converts columns to another type.
+
+import { nativeDate, nativeNumber } from '../batch/native-cell.ts';
 import type { ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { nativeJson, readJson } from '../execution/cells/json-cells.ts';
-import { finiteNumber, numberEdit } from '../execution/cells/number-cells.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
-import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
-import { columnType } from '../execution/parameters/column-set.ts';
-import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TEXT } from '../kernel/layout/native-kinds.ts';
-import { pointerSegment } from '../template/pointer.ts';
+import { nativeJson, readJson } from '../execution/cells/json.ts';
+import { finiteNumber, numberEdit } from '../execution/cells/numbers.ts';
+import { CellFault, convertEdit, type NativeReader, textOfValue } from '../execution/cells/value-cells.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TEXT } from '../kernel/layout/cells.ts';
+import { columnType } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { CalendarDate, parseDateText } from '../values/calendar.ts';
-import { timestampOfFields } from '../values/date-fields.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
-import { nativeDate, nativeNumber } from '../values/native-cell.ts';
 import { foldCase } from '../values/text-edits.ts';
-import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { CalendarDate, parseDateText, readDatetime, Timestamp, timestampOfFields } from '../values/timestamp.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -24,13 +23,12 @@ const words = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }));
 
 const parameters = Type.Object({
-  columns: Type.Record(Type.String(), columnType, { minProperties: 1, description: '`{column: type}`.' }),
+  columns: Type.Record(anyKey, columnType, { minProperties: 1, description: '`{column: type}`.' }),
   into: Type.Optional(
-    Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+    Type.Record(anyKey, Type.String({ minLength: 1 }), {
       minProperties: 1,
       description:
-        '`{column: name}`: puts the result of these columns into new ones, which are null in rows that `where` leaves ' +
-        'out; the others change in place.',
+        '`{column: name}`: writes the results of these columns to new columns, which are null in rows that `where` excludes; the other columns change in place.',
     }),
   ),
   true_values: words('Texts that mean true, in any case; `true` unless set.'),
@@ -42,8 +40,7 @@ type Words = Pick<Static<typeof parameters>, 'true_values' | 'false_values'>;
 export const cast = defineOperation({
   name: 'cast',
   summary:
-    'Gives columns another type. Texts must be plain (12.50, 2026-01-31; for json JSON): see parse_number and ' +
-    'parse_date for others.',
+    'Converts columns to another type. Texts must have the plain form (12.50, 2026-01-31, or JSON for the type json). For other forms, see parse_number and parse_date.',
   knownAs: [
     {
       names: 'astype convert to_type set_type types change_type change_types type dtype dtypes as_type',
@@ -56,7 +53,7 @@ export const cast = defineOperation({
   editedColumns: ({ columns }) => Object.keys(columns),
   examples: [
     {
-      title: 'Texts to values',
+      title: 'From text to other types',
       operation: {
         op: 'cast',
         columns: { n: 'integer', ok: 'boolean', price: 'decimal' },
@@ -81,7 +78,7 @@ export const cast = defineOperation({
       },
     },
     {
-      title: 'Into a new column, from rows of which a condition holds',
+      title: 'Into a new column, for rows that match a condition',
       operation: { op: 'cast', columns: { v: 'integer' }, into: { v: 'n' }, where: 'kind == "n"' },
       input: {
         columns: ['kind', 'v'],
@@ -132,7 +129,7 @@ export const cast = defineOperation({
   },
 });
 
-/** @param made name of a new column, null: in place */
+/** @param made name of a new column, or null for in place */
 function castTarget(name: string, type: ColumnType, made: string | null, scope: Scope): CellTarget[] {
   const source = scope.read(name, `/columns/${pointerSegment(name)}`);
   if (source === null) return [];
@@ -163,13 +160,16 @@ function converter(from: ColumnType, to: ColumnType, words: Words): (value: unkn
   }
 }
 
-/** A native cell is converted as a column of its type is: of a time, which has none, only the text is known. */
+/**
+ * A cell with a native kind is converted like a column of the matching type. Times have no matching type, so their text
+ * is converted.
+ */
 function nativeConverter(to: ColumnType, words: Words): NativeReader {
   if (to === 'text') return (text) => text;
   if (to === 'json') return nativeJson;
   const converters = new Map(NATIVE_TYPES.map(([kind, type]) => [kind, converter(type, to, words)]));
   return (text, kind) => {
-    // Not by way of a decimal, which holds fewer numbers.
+    // Not converted through a decimal, which has a smaller range.
     if (kind === KIND_NUMBER && to === 'number') return finiteNumber(Number(text));
     const value = nativeValue(text, kind);
     return value === null
@@ -185,7 +185,7 @@ const NATIVE_TYPES = [
   [KIND_DATETIME, 'datetime'],
 ] as const;
 
-/** Null for a number that no decimal holds. */
+/** Returns null for a number that no decimal can represent. */
 function nativeValue(text: string, kind: number): unknown {
   if (kind === KIND_NUMBER) return nativeNumber(text);
   if (kind === KIND_BOOLEAN) return text === 'true';
@@ -194,7 +194,7 @@ function nativeValue(text: string, kind: number): unknown {
   return kind === KIND_DATE ? new CalendarDate(fields.days) : (timestampOfFields(fields, 0) ?? text);
 }
 
-/** With a column of texts in place, whose cells stay as they are and are known for texts from now on. */
+/** Casts to text in place: text columns keep their cells, whose kind becomes text. */
 function asTextEdit({ arena }: OperatorContext, byCell: CellEdit): CellEdit {
   return (work) => {
     const { batch, column, rows, count, inPlace } = work;
@@ -209,7 +209,7 @@ function asTextEdit({ arena }: OperatorContext, byCell: CellEdit): CellEdit {
   };
 }
 
-/** Numbers keep their digits, dates are texts. */
+/** Numbers keep their digits, dates become strings. */
 function jsonOf(from: ColumnType, value: unknown): string {
   if (from === 'date' || from === 'datetime') return JSON.stringify(textOfValue(value));
   return from === 'number' ? JSON.stringify(value) : textOfValue(value);
@@ -253,5 +253,6 @@ function toDate(value: unknown): unknown {
 
 function toDatetime(value: unknown): unknown {
   if (value instanceof CalendarDate) return new Timestamp(value.days * DAY_SECONDS, 0);
-  return (typeof value === 'string' ? parseTimestamp(value) : null) ?? new CellFault('NOT_A_DATE');
+  const instant = typeof value === 'string' ? readDatetime(value) : 'NOT_A_DATE';
+  return typeof instant === 'string' ? new CellFault(instant) : instant;
 }

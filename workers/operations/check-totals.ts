@@ -1,14 +1,13 @@
-// The operation `check_totals`: numbers about all rows that must come out right, or the Run fails.
+// The operation `check_totals`: compares totals of all rows with expected values, and fails the Run if they differ.
 import type { Batch } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Accumulator } from '../execution/aggregate/accumulator.ts';
-import { makeAccumulator } from '../execution/aggregate/accumulators.ts';
-import { HeldBytes } from '../execution/aggregate/holistic-metrics.ts';
-import type { Slices } from '../run/time-slices.ts';
-import { META_PREFIX } from '../template/meta-variables.ts';
+import { type Accumulator, HeldBytes, makeAccumulator } from '../execution/aggregate/accumulators.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import type { Slices } from '../scheduling/time-slices.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
+import { META_PREFIX } from '../template/template.ts';
 import {
   addDecimals,
   compareDecimals,
@@ -18,11 +17,10 @@ import {
   parseDecimal,
 } from '../values/decimal.ts';
 import { parseNumberText } from '../values/number-text.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const amount = Type.Union([Type.Number(), Type.String({ minLength: 1 })]);
 
-/** A number that stands above or below the table of the file. */
+/** A number above or below the table in the file. */
 const metaAmount = Type.Object(
   {
     meta: Type.String({ minLength: 1 }),
@@ -54,7 +52,7 @@ interface Term {
 
 interface PlannedCheck {
   readonly terms: readonly Term[];
-  /** With the value of `from` in their middle, where there is one. */
+  /** Bounds, relative to the value of `from` if there is one. */
   readonly low: Decimal;
   readonly high: Decimal;
   readonly from: Static<typeof metaAmount> | null;
@@ -67,17 +65,14 @@ const TERM = /\s*([+-]?)\s*(sum|count|count_values|min|max|mean)\(\s*(?:`([^`]+)
 export const checkTotals = defineOperation({
   name: 'check_totals',
   summary:
-    'Fails the Run (TEMPLATE_CHECK_FAILED) when a number about all rows is not what it must be. The rows pass unchanged.',
+    'Fails the Run (TEMPLATE_CHECK_FAILED) if a total of all rows is not as expected. The rows remain unchanged.',
   knownAs: [{ names: 'check_sum checksum verify_totals assert_total control_total', form: null }],
   parameters: Type.Object({
     checks: Type.Array(check, {
       minItems: 1,
       maxItems: 100,
       description:
-        '`{expr, equals | between, tolerance, message}`: `expr` is `sum`, `min`, `max`, `mean`, `count_values` of a column ' +
-        'of numbers, or `count()` of rows, or several of them with `+` and `-`, such as "sum(debit) - sum(credit)"; ' +
-        '`equals` a number, or one that stands around the table (`{meta: total, decimal: ",", grouping: "."}`, see ' +
-        '`input.footer`), and how far it may be off (`tolerance`), or `between: [least, most]`. Sums are exact.',
+        '`{expr, equals | between, tolerance, message}`. `expr` is `sum`, `min`, `max`, `mean` or `count_values` of a column of numbers, or `count()` of rows, or several of these with `+` and `-`, such as "sum(debit) - sum(credit)". `equals` is a number, or a value outside the table (`{meta: total, decimal: ",", grouping: "."}`, see `input.footer`); `tolerance` is the permitted difference. Or use `between: [least, most]`. Sums are exact.',
     }),
   }),
   cells: false,
@@ -213,7 +208,7 @@ class Totals implements Operator {
     return [];
   }
 
-  /** Null: it is no number. */
+  /** Returns null if the value is not a number. */
   #valueOf(from: PlannedCheck['from']): Decimal | null {
     if (from === null) return ZERO;
     const { meta, decimal = '.', grouping = '' } = from;
@@ -221,7 +216,7 @@ class Totals implements Operator {
   }
 }
 
-/** Null where there is no value: the least of no rows is no number, their sum is 0. */
+/** Returns null if there is no value: the minimum of no rows is not a number, but their sum is 0. */
 function asDecimal(value: unknown, name: Name): Decimal | null {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return new Decimal(value, 0);

@@ -1,11 +1,11 @@
-// The operation `copy`: a second column with the same cells.
+// The operation `copy`: adds a column with the cells of another one.
 import { Type } from '../bundled/type-box.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const copy = defineOperation({
   name: 'copy',
-  summary: 'Makes a new column at the end with the cells of another.',
+  summary: 'Adds a new last column with the cells of another column.',
   knownAs: [{ names: 'duplicate duplicate_column clone copy_column', form: null }],
   parameters: Type.Object({
     from: columnName,
@@ -16,7 +16,7 @@ export const copy = defineOperation({
   edits: () => [],
   examples: [
     {
-      title: 'Keep the original beside what is edited later',
+      title: 'Keep the original of a column that is edited later',
       operation: { op: 'copy', from: 'amount', to: 'amount_as_sent' },
       input: {
         columns: ['amount', 'id'],
@@ -37,7 +37,9 @@ export const copy = defineOperation({
   effect({ from, to }, scope) {
     const source = scope.read(from, '/from');
     if (source === null) return null;
-    return { source, made: scope.add(to, source.type, '/to', undefined, source.hasKinds) };
+    const made = scope.add(to, source.type, '/to', undefined, source.hasKinds);
+    scope.setClock(made, source.clock);
+    return { source, made };
   },
   start(plan, { indexOf, output, layout, next }) {
     if (plan === null) return { push: next };

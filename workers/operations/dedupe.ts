@@ -1,23 +1,20 @@
-// The operation `dedupe`: one row of each key.
+// The operation `dedupe`: keeps one row per key.
 import type { Batch } from '../batch/batch.ts';
 import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
-import { HashDistinct } from '../execution/keys/hash-distinct.ts';
-import { LateDistinct } from '../execution/keys/late-distinct.ts';
+import { HashDistinct } from '../execution/keys/distinct-rows.ts';
 import { LinkedRows } from '../execution/keys/linked-rows.ts';
-import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
-import { NumberedRows } from '../execution/keys/numbered-rows.ts';
-import { RowKeys } from '../execution/keys/row-keys.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { DONE } from '../run/time-slices.ts';
+import { LateDistinct, NumberedRows } from '../execution/keys/numbered-rows.ts';
+import { type MatchLevel, matchParameter, RowKeys } from '../execution/keys/row-keys.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
   summary:
-    'Keeps one row of each key, or of each group of rows that share one of several keys, and drops the others; the order stays.',
+    'Keeps one row for each key, or for each group of rows that share one of several keys, and drops the others. The order does not change.',
   knownAs: [
     {
       names: 'drop_duplicates deduplicate distinct unique remove_duplicates uniq unique_rows distinct_rows dedup_rows',
@@ -31,24 +28,23 @@ export const dedupe = defineOperation({
         minItems: 1,
         maxItems: 10,
         description:
-          'In place of `by`: several keys, `[[email], [phone], [name, birthday]]`. Rows that share one of them are one ' +
-          'group, also through other rows. A key with an empty cell in it, or one of white space alone, matches nothing.',
+          'Instead of `by`: several keys, `[[email], [phone], [name, birthday]]`. Rows that share one of the keys belong to one group, also indirectly through other rows. A key with an empty cell or a cell of white space matches no other key.',
       }),
     ),
     keep: Type.Optional(
       Type.Enum(['first', 'last', 'none'], {
         default: 'first',
-        description: 'Which of equal rows stays; `none` keeps only rows that have no equal.',
+        description: 'Which of equal rows is kept; `none` keeps only rows without a duplicate.',
       }),
     ),
     match: matchParameter,
     count_into: Type.Optional(
-      Type.String({ minLength: 1, description: 'A new column with the number of rows that had the key.' }),
+      Type.String({ minLength: 1, description: 'A new column with the number of rows that have the key.' }),
     ),
     nulls: Type.Optional(
       Type.Enum(['equal', 'distinct'], {
         description:
-          'Of `by`. `equal`, as unless set: null is a key like others; `distinct`: rows with a null in their key all stay.',
+          'For `by`. `equal` (the default): null is a key like any other; `distinct`: all rows with a null in their key are kept.',
       }),
     ),
   }),
@@ -58,7 +54,7 @@ export const dedupe = defineOperation({
   edits: () => [],
   examples: [
     {
-      title: 'One row of each customer, by address or telephone',
+      title: 'One row for each customer, by address or telephone number',
       operation: { op: 'dedupe', any_of: [['email'], ['phone']], match: 'loose', count_into: 'rows' },
       input: {
         columns: ['no', 'email', 'phone'],
@@ -82,7 +78,7 @@ export const dedupe = defineOperation({
       },
     },
     {
-      title: 'The last of each, counted',
+      title: 'The last row of each key, with a count',
       operation: { op: 'dedupe', by: ['k'], keep: 'last', count_into: 'rows' },
       input: {
         columns: ['k', 'n'],
@@ -103,7 +99,7 @@ export const dedupe = defineOperation({
       },
     },
     {
-      title: 'Only rows that are alone',
+      title: 'Only rows without duplicates',
       operation: { op: 'dedupe', by: ['k'], keep: 'none', match: 'case_insensitive' },
       input: {
         columns: ['k', 'n'],
@@ -161,7 +157,7 @@ export const dedupe = defineOperation({
       },
     },
     {
-      title: 'Rows without a key stay',
+      title: 'Rows without a key are kept',
       operation: { op: 'dedupe', by: ['k'], nulls: 'distinct' },
       input: {
         columns: ['k', 'n'],
@@ -192,7 +188,7 @@ export const dedupe = defineOperation({
   start(plan, context) {
     if (plan.links !== null) {
       const { keep, match, counts } = plan;
-      // A key of no columns, as where the file lacks them, matches nothing.
+      // A key without columns, because the file lacks them, matches nothing.
       const sets = plan.links.filter((set) => set.length > 0);
       const keys = sets.map((set) => set.map((column) => context.indexOf(column)));
       return new LinkedRows(context, { keys, match, keep, counts });
@@ -225,14 +221,11 @@ interface Plan {
   readonly links: readonly (readonly Column[])[] | null;
 }
 
-/** By sorting, whatever stays. */
+/** Finds the rows by sorting, for any choice of the row to keep. */
 function sortedRows(plan: Plan, indexes: readonly number[], context: OperatorContext): Operator {
   const groups = new SortAggregate(context, reductionOf(plan, indexes, context));
   return {
-    push(batch: Batch) {
-      groups.add(batch);
-      return DONE;
-    },
+    push: (batch: Batch) => groups.add(batch),
     finish: () => groups.finish(context.next),
   };
 }
@@ -243,7 +236,7 @@ function checkLinks(by: unknown, nulls: unknown, scope: Scope): void {
     scope.problem('/nulls', 'BAD_VALUE', 'With "any_of" a key with an empty cell never matches: leave "nulls" out.');
 }
 
-/** All columns of the row that stays, those of its key first; the count goes where the output has its column. */
+/** Returns all columns of the kept row, with its key columns first. The count goes where the output has its column. */
 function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: OperatorContext): GroupReduction {
   let count = 0;
   let kept: readonly unknown[] = [];

@@ -1,15 +1,15 @@
-// The operation `drop_blank_rows`: takes rows without content away.
+// The operation `drop_blank_rows`: drops rows without content.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { unlistedRows } from '../execution/cells/unlisted-rows.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { unlistedRows } from '../execution/cells/chosen-rows.ts';
 import { META_NULL } from '../kernel/layout/cells.ts';
-import type { Slices } from '../run/time-slices.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import type { Slices } from '../scheduling/time-slices.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 
 export const dropBlankRows = defineOperation({
   name: 'drop_blank_rows',
-  summary: 'Drops rows in which all columns, or all the named ones, are null or only white space.',
+  summary: 'Drops rows in which all columns, or all named columns, are null or white space.',
   knownAs: [
     {
       names:
@@ -23,7 +23,7 @@ export const dropBlankRows = defineOperation({
   edits: () => [],
   examples: [
     {
-      title: 'Rows of nothing',
+      title: 'Blank rows',
       operation: { op: 'drop_blank_rows' },
       input: {
         columns: ['a', 'b'],

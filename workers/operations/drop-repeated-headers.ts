@@ -1,18 +1,16 @@
-// The operation `drop_repeated_headers`: takes rows away that repeat the file's header, as at the top of each page.
+// The operation `drop_repeated_headers`: drops rows that repeat the header of the file, as at the top of each page.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { piecesOf } from '../execution/cells/slices.ts';
+import { piecesOf } from '../execution/cells/cell-operator.ts';
 import type { TextStep } from '../execution/cells/text-chain.ts';
-import { matchSteps, matchText } from '../execution/keys/match-level.ts';
-import { RowKeys } from '../execution/keys/row-keys.ts';
-import type { Slices } from '../run/time-slices.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { matchSteps, matchText, RowKeys } from '../execution/keys/row-keys.ts';
+import type { Slices } from '../scheduling/time-slices.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 export const dropRepeatedHeaders = defineOperation({
   name: 'drop_repeated_headers',
   summary:
-    "Drops rows whose cells are the file's header texts again. It looks at the columns of text that come from the file, " +
-    'renamed and moved ones too; case, spaces around and invisible characters do not matter.',
+    "Drops rows whose cells repeat the file's header. It compares the text columns of the file, including renamed and moved ones, regardless of case, surrounding spaces and invisible characters.",
   knownAs: [{ names: 'remove_headers drop_headers remove_repeated_headers skip_headers', form: null }],
   parameters: Type.Object({}),
   cells: false,
@@ -20,7 +18,7 @@ export const dropRepeatedHeaders = defineOperation({
   edits: () => [],
   examples: [
     {
-      title: 'Pages one after the other',
+      title: 'Several pages',
       operation: { op: 'drop_repeated_headers' },
       input: {
         columns: ['id', 'Amount'],
@@ -58,7 +56,7 @@ export const dropRepeatedHeaders = defineOperation({
   },
 });
 
-/** What a column's cell is in a repeated header; nothing where the header is blank. */
+/** Expected cell of a column in a repeated header. Columns with a blank header have no such entry. */
 interface ExpectedCell {
   readonly index: number;
   readonly text: string;
@@ -86,17 +84,18 @@ class RepeatedHeaders implements Operator {
 
   *push(batch: Batch): Slices {
     this.#keys.prepare(batch);
+    yield* this.#keys.editLong(batch, this.#context.clock);
     const columns = [...batch.columns];
     for (const piece of piecesOf(batch)) {
       const left = this.#dataRows(batch.slice(piece.from, piece.to));
       piece.isTooLarge = left === null;
       if (left !== null && left.live > 0) yield* this.#context.next(left);
-      // Views that were made lie in the part of the arena that the next piece overwrites.
+      // Restores the columns, because created views are in a part of the arena that the next piece overwrites.
       batch.columns = [...columns];
     }
   }
 
-  /** Null when the arena is full. */
+  /** Returns null if the arena is full. */
   #dataRows(batch: Batch): Batch | null {
     const { arena } = batch;
     const selection = arena.tryTake(batch.live * 4);
@@ -112,7 +111,7 @@ class RepeatedHeaders implements Operator {
         u32[view] !== 0 &&
         u32[view + 1] === this.#first.length &&
         this.#first.equals(u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!));
-      // Views that are made for a candidate may move the memory.
+      // Creating views for a candidate may move the memory.
       if (!isCandidate || !this.#isHeader(batch, row)) heap.u32[(selection >>> 2) + live++] = row;
     }
     return live === batch.live ? batch : batch.withSelection(selection, live);

@@ -1,12 +1,12 @@
-// The operation `drop`: takes columns away.
+// The operation `drop`: removes columns.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const drop = defineOperation({
   name: 'drop',
-  summary: 'Removes columns; the others stay as they are.',
+  summary: 'Removes columns. A pattern, type or `except` that matches no column removes none.',
   knownAs: [
     {
       names: 'remove delete drop_columns remove_columns exclude except omit drop_column remove_column delete_column',
@@ -25,14 +25,14 @@ export const drop = defineOperation({
       output: { columns: ['name'], rows: [['Ada']] },
     },
     {
-      title: 'All but some',
+      title: 'All except some',
       operation: { op: 'drop', columns: { except: ['name'] } },
       input: { columns: ['id', 'name', 'fax'], rows: [['7', 'Ada', null]] },
       output: { columns: ['name'], rows: [['Ada']] },
     },
   ],
   effect({ columns }, scope) {
-    for (const column of scope.resolve(columns, '/columns')) scope.remove(column);
+    for (const column of scope.resolve(columns, '/columns', 'any')) scope.remove(column);
     return null;
   },
   start(_plan, { next, layout }) {

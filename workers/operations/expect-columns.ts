@@ -1,9 +1,9 @@
-// The operation `expect_columns`: which columns there must be at this step, decided from the header alone.
+// The operation `expect_columns`: checks which columns exist at this step, from the header alone.
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
   columns: Type.Array(columnName, {
@@ -11,25 +11,24 @@ const parameters = Type.Object({
     maxItems: 16_384,
     uniqueItems: true,
     description:
-      'Columns that must be there. As the first operation these are the names of the file, or those of `input.columns`. A ' +
-      'file that lacks one is refused (TEMPLATE_COLUMNS_MISSING) unless `if_missing` says otherwise.',
+      'Required columns. If this is the first operation, these are the names in the file, or those of `input.columns`. A file that lacks one is refused (TEMPLATE_COLUMNS_MISSING), unless `if_missing` is set.',
   }),
   order: Type.Optional(
     Type.Enum(['any', 'same'], {
       default: 'any',
-      description: '`same`: they must stand in this order; others may stand between them unless `extra` is `fail`.',
+      description:
+        '`same`: the columns must be in this order. Other columns may be between them, unless `extra` is `fail`.',
     }),
   ),
   extra: Type.Optional(
-    Type.Enum(['allow', 'fail'], { default: 'allow', description: '`fail`: there may be no other columns.' }),
+    Type.Enum(['allow', 'fail'], { default: 'allow', description: '`fail`: other columns are not allowed.' }),
   ),
 });
 
 export const expectColumns = defineOperation({
   name: 'expect_columns',
   summary:
-    'Fails the Run (TEMPLATE_CHECK_FAILED) before its first row when the columns are not those that are expected. The rows ' +
-    'pass unchanged.',
+    'Fails the Run (TEMPLATE_CHECK_FAILED) before its first row if the columns are not as expected. The rows remain unchanged.',
   knownAs: [{ names: 'require_columns check_columns expect_schema schema', form: 'columns: [...]' }],
   parameters,
   cells: false,
@@ -47,7 +46,7 @@ export const expectColumns = defineOperation({
   start: (_plan, { next }) => ({ push: next }),
 });
 
-/** While a Template is checked its columns are mostly unknown: then nothing but the names is looked at. */
+/** While a Template is checked, most columns are unknown, so only the names are checked. */
 function checkColumns({ columns, order = 'any', extra = 'allow' }: Static<typeof parameters>, scope: Scope): null {
   const listed = columns.flatMap((name, index) => scope.read(name, `/columns/${index}`) ?? []);
   if (!scope.closed || listed.length < columns.length) return null;
@@ -55,20 +54,20 @@ function checkColumns({ columns, order = 'any', extra = 'allow' }: Static<typeof
   const ids = new Set(listed.map(({ id }) => id));
   const places = present.flatMap(({ id }, index) => (ids.has(id) ? [] : [index + 1]));
   if (extra === 'fail' && places.length > 0) {
-    const are = places.length === 1 ? 'column is there that is' : 'columns are there that are';
-    const message = `${places.length} ${are} not expected: by place ${placeList(places)} of ${present.length}.`;
+    const are = places.length === 1 ? 'column is' : 'columns are';
+    const message = `${places.length} ${are} not expected: at position ${placeList(places)} of ${present.length}.`;
     scope.problem('/columns', 'UNEXPECTED_COLUMNS', message);
   }
   const swapped = order === 'same' ? firstSwapped(listed, present) : null;
   if (swapped !== null) {
     const [first, second] = swapped.map(({ name }) => JSON.stringify(name));
-    const message = `The columns are not in the expected order: ${second} stands before ${first}.`;
+    const message = `The columns are not in the expected order: ${second} is before ${first}.`;
     scope.problem('/columns', 'UNEXPECTED_COLUMNS', message);
   }
   return null;
 }
 
-/** The first two neighbours of the list that stand the other way round. */
+/** Returns the first two neighbours in the list that are in reverse order in the file. */
 function firstSwapped(listed: readonly Column[], present: readonly Column[]): [Column, Column] | null {
   const places = new Map(present.map(({ id }, index) => [id, index]));
   const there = listed.filter(({ id }) => places.has(id));
@@ -76,7 +75,7 @@ function firstSwapped(listed: readonly Column[], present: readonly Column[]): [C
   return at < 0 ? null : [there[at - 1]!, there[at]!];
 }
 
-/** Places that a message names at most. */
+/** Maximum number of positions in a message. */
 const PLACES_MAX = 10;
 
 function placeList(places: readonly number[]): string {

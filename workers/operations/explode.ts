@@ -1,28 +1,25 @@
-// The operation `explode`: a cell with several values becomes as many rows.
+// The operation `explode`: creates one row per value of a cell with several values.
 import type { ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { ExplodedRows, type ExplodePlan } from '../execution/cells/exploded-rows.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { ExplodedRows, type ExplodePlan } from '../execution/cells/copied-rows.ts';
+import { columnName, exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
 
-/** Rows of one cell unless the Template says otherwise: far above what people write into a cell. */
+/** Default maximum number of rows from one cell: far more than people write into a cell. */
 const ITEMS_MAX = 10_000;
 
-/** Rows of one cell that a Template may ask for: a cell of 4 MiB has no more. */
+/** Largest maximum that a Template may set: a cell of 4 MiB has no more values. */
 const ITEMS_MOST = 5_000_000;
 
 const parameters = Type.Object(
   {
     column: columnName,
-    separator: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Text between the values.' })),
+    separator: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Separator of the values.' })),
     json: Type.Optional(
       Type.Literal(true, { description: 'The cell is a JSON array; anything else is the error BAD_JSON.' }),
     ),
-    trim: Type.Optional(
-      Type.Boolean({ default: true, description: 'Takes white space off the parts between separators.' }),
-    ),
+    trim: Type.Optional(Type.Boolean({ default: true, description: 'Removes white space around the parts.' })),
     index_into: Type.Optional(
       Type.String({ minLength: 1, description: 'A new column with the number of the value in its cell, from 1.' }),
     ),
@@ -41,8 +38,7 @@ const parameters = Type.Object(
 export const explode = defineOperation({
   name: 'explode',
   summary:
-    'Makes one row of each value of a cell. A cell without a value keeps its row. Values that are empty are null; in an ' +
-    'array of JSON texts are themselves, other values stay as they are written.',
+    'Makes one row for each value of a cell. If a cell has no value, its row is kept. Empty values are null. Texts in a JSON array become texts, and other values remain as written.',
   knownAs: [
     {
       names: 'unnest unnest_longer split_rows split_to_rows expand_rows explode_rows flatten_rows separate_rows',

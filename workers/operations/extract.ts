@@ -1,36 +1,41 @@
-// The operation `extract`: parts of a text that a pattern finds become columns.
-import { CellReader } from '../batch/cell-values.ts';
+// The operation `extract`: copies the parts of a text that match groups of a pattern into columns.
+
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { foundEdit } from '../execution/cells/found-cells.ts';
-import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
-import { walkedEdits } from '../execution/cells/walked-cells.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { foundEdit, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { pausing } from '../execution/cells/text-chain.ts';
+import { CellFault, UNFINISHED, valueEdit } from '../execution/cells/value-cells.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import { firstInSlices, isLongFind } from '../expression/patterns/long-find.ts';
 import {
   compileRegularExpression,
   mayWalk,
+  type PatternMatch,
   type RegularExpression,
 } from '../expression/patterns/regular-expression.ts';
-import { pointerSegment } from '../template/pointer.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 
-/** New columns that one operation may make. */
+/** Maximum number of new columns of one operation. */
 const GROUPS_MAX = 100;
 
 interface Plan {
   readonly source: Column;
   readonly pattern: RegularExpression;
   readonly targets: readonly CellTarget[];
-  /** For each target its group. */
+  /** For each target, its group. */
   readonly groups: readonly number[];
   readonly missIsError: boolean;
 }
 
 export const extract = defineOperation({
   name: 'extract',
-  summary: 'Puts the groups of the first match of a pattern into columns. A group that takes no part gives null.',
+  summary:
+    "Writes the groups of a pattern's first match to columns. A group that does not take part in the match is null.",
   knownAs: [
     {
       names: 'capture regex_extract regexp_extract str_extract parse_regex grok',
@@ -41,19 +46,18 @@ export const extract = defineOperation({
     column: columnName,
     pattern: Type.String({
       minLength: 1,
-      description: 'RE2 pattern, found anywhere in the text; `(?P<name>...)` or `(?<name>...)` names a group.',
+      description: 'RE2 pattern that is searched in the text; `(?P<name>...)` or `(?<name>...)` names a group.',
     }),
-    into: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+    into: Type.Record(anyKey, Type.String({ minLength: 1 }), {
       minProperties: 1,
       maxProperties: GROUPS_MAX,
       description:
-        '`{group: column}`: the name or number of a group (`0` is the whole match) and the column for it, new or `column` ' +
-        'itself.',
+        '`{group: column}`: name or number of a group (`0` is the whole match), and a new column for it, or `column` itself.',
     }),
     on_no_match: Type.Optional(
       Type.Enum(['blank', 'error'], {
         default: 'blank',
-        description: 'Texts in which the pattern is not found: `blank` gives nulls, `error` is NO_MATCH.',
+        description: 'Texts without a match: `blank` gives nulls, `error` is NO_MATCH.',
       }),
     ),
   }),
@@ -110,12 +114,15 @@ export const extract = defineOperation({
     const { source, pattern, targets, groups, missIsError } = plan;
     const column = context.indexOf(source);
     const reader = new CellReader('text', column);
-    // One error for a row, however many columns it has none for.
+    // Reports one error per row, however many columns lack a match.
     const missOf = (index: number): CellFault | null => (missIsError && index === 0 ? new CellFault('NO_MATCH') : null);
-    const single = (text: string, index: number): unknown => {
-      if (!mayWalk(pattern, text)) return new CellFault('TOO_LONG');
-      const match = pattern.first(text);
-      return match === null ? missOf(index) : match.groups[groups[index]!] || null;
+    const cellOf = (found: PatternMatch['groups'] | null, index: number): unknown =>
+      found === null ? missOf(index) : found[groups[index]!] || null;
+    const single = (text: string, index: number): unknown =>
+      mayWalk(pattern, text) ? cellOf(pattern.first(text)?.groups ?? null, index) : new CellFault('TOO_LONG');
+    const isLong = (text: string): boolean => isLongFind(pattern, text) && mayWalk(pattern, text);
+    const long = function* (text: string, index: number): Generator<undefined, unknown, undefined> {
+      return cellOf(yield* firstInSlices(pattern, text), index);
     };
     const singly = (index: number): CellEdit =>
       valueEdit(context, {
@@ -123,8 +130,10 @@ export const extract = defineOperation({
         bind: (batch) => reader.bind(batch),
         compute(row) {
           const text = reader.text(row);
-          return text === null ? null : single(text, index);
+          if (text === null) return null;
+          return isLong(text) ? UNFINISHED : single(text, index);
         },
+        finish: (row) => pausing(long(reader.text(row)!, index), context.clock),
       });
     const walked = walkedEdits(context, {
       pattern,
@@ -140,6 +149,7 @@ export const extract = defineOperation({
           ...([missIsError ? 1 : 0, found, stride, todo] as const),
         ),
       single,
+      singleInSlices: (text, index) => (isLong(text) ? long(text, index) : null),
       singly,
     });
     const { greedy } = pattern;

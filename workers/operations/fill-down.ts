@@ -1,21 +1,19 @@
-// The operation `fill_down`: an empty cell gets the value above it.
+// The operation `fill_down`: fills empty cells with the value above.
 import { Type } from '../bundled/type-box.ts';
 import { editedIds } from '../execution/cells/cell-operator.ts';
 import { intoParameter } from '../execution/cells/cell-targets.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
 import { rowCondition } from '../execution/expressions/row-condition.ts';
 import { CarriedFill } from '../execution/ordered/carried-fill.ts';
-import { FillFrame } from '../execution/ordered/fill-frame.ts';
-import { planFill } from '../execution/ordered/fill-plan.ts';
+import { FillFrame, planFill } from '../execution/ordered/fill-frame.ts';
 import { GroupedFill } from '../execution/ordered/grouped-fill.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 export const fillDown = defineOperation({
   name: 'fill_down',
   summary:
-    'Gives empty cells the last value above them, within the rows of their group. With `where` only the cells of those ' +
-    'rows are filled; the values still come from all rows, also from those outside `where`.',
+    'Fills empty cells with the last value above, within their group. With `where`, only cells of those rows are filled; the values can come from all rows, also from rows outside `where`.',
   knownAs: [{ names: 'ffill forward_fill locf na_locf pad_down filldown', form: 'columns: ...' }],
   parameters: Type.Object({
     columns: columnSet,
@@ -24,7 +22,7 @@ export const fillDown = defineOperation({
       Type.String({
         minLength: 1,
         description:
-          'An expression: rows for which it is true get nothing from above, nor do those below from above them.',
+          'An expression: a row for which it is true starts a new block. Values are not carried into it from rows above.',
       }),
     ),
     into: intoParameter,
@@ -33,7 +31,7 @@ export const fillDown = defineOperation({
   memory: ({ group_by }) => (group_by === undefined ? 'O' : 'K'),
   examples: [
     {
-      title: 'A report that names the customer once',
+      title: 'A report that shows the customer name once',
       operation: { op: 'fill_down', columns: ['customer'] },
       input: {
         columns: ['customer', 'item'],
@@ -81,7 +79,7 @@ export const fillDown = defineOperation({
       },
     },
     {
-      title: 'Only the lines, from the heads above them, which stay as they are',
+      title: 'Only detail rows, from the header rows above, which remain unchanged',
       operation: { op: 'fill_down', columns: ['customer'], where: 'kind == "line"' },
       input: {
         columns: ['kind', 'customer'],
@@ -133,7 +131,7 @@ export const fillDown = defineOperation({
       },
     },
     {
-      title: 'Not across the blocks of a report',
+      title: 'Not across blocks of a report',
       operation: { op: 'fill_down', columns: ['account'], reset_when: 'kind == "head"' },
       input: {
         columns: ['kind', 'account'],

@@ -1,5 +1,5 @@
-// The operation `fill_empty`: gives cells without a value one.
-import { CellReader } from '../batch/cell-values.ts';
+// The operation `fill_empty`: fills cells without a value.
+
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import {
@@ -10,18 +10,17 @@ import {
   startCellOperator,
 } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { constantValue } from '../execution/cells/constant-value.ts';
-import { type CellComputation, valueEdit } from '../execution/cells/value-cells.ts';
-import { checkRowExpression } from '../execution/expressions/check-expression.ts';
+import { type CellComputation, constantValue, valueEdit } from '../execution/cells/value-cells.ts';
 import { RowExpression } from '../execution/expressions/row-expression.ts';
-import { filledTexts, type TextFilling } from '../execution/ordered/filled-texts.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { COLUMN_TYPES, columnName, columnSet } from '../execution/parameters/column-set.ts';
+import { filledTexts, type TextFilling } from '../execution/ordered/carried-fill.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
 import { columnOfType } from '../expression/compile/environment.ts';
 import { META_NULL } from '../kernel/layout/cells.ts';
+import { COLUMN_TYPES, columnName, columnSet, exactlyOne } from '../template/base-parameters.ts';
+import { checkRowExpression } from '../template/check-expression.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
 
 type Filling =
   | { readonly kind: 'constant'; readonly values: readonly unknown[] }
@@ -35,7 +34,8 @@ interface Plan {
 
 export const fillEmpty = defineOperation({
   name: 'fill_empty',
-  summary: 'Gives empty cells a value: a constant, the first value of other columns, or what an expression gives.',
+  summary:
+    'Fills empty cells with a constant, with the first value of other columns, or with the result of an expression.',
   knownAs: [
     {
       names: 'fillna fill_na fill replace_na default default_value fill_null fill_nulls fill_blank ifnull nvl if_empty',
@@ -54,7 +54,7 @@ export const fillEmpty = defineOperation({
       from: Type.Optional(
         Type.Array(columnName, {
           minItems: 1,
-          description: 'The first of these columns that is not empty gives the value.',
+          description: 'Columns whose first non-empty cell is the value.',
         }),
       ),
       expr: Type.Optional(Type.String({ minLength: 1, description: 'An expression of the type of the column.' })),
@@ -72,7 +72,7 @@ export const fillEmpty = defineOperation({
       output: { columns: ['country'], rows: [['FR'], ['DE']] },
     },
     {
-      title: 'The first that is there',
+      title: 'The first value that exists',
       operation: { op: 'fill_empty', columns: 'phone', from: ['mobile', 'office'], into: 'call' },
       input: {
         columns: ['phone', 'mobile', 'office'],
@@ -130,7 +130,7 @@ export const fillEmpty = defineOperation({
   },
 });
 
-/** In place only the empty cells are computed; a kernel, or the mark of a typed cell, tells which those are. */
+/** For an edit in place, only the empty cells are computed. A kernel, or the meta byte of typed cells, finds them. */
 function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdit {
   const edit = valueEdit(context, computationOf(plan, index, context));
   const texts = textFilling(plan, index, context);
@@ -142,14 +142,14 @@ function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdi
   };
 }
 
-/** Null when cells have to be computed. */
+/** Returns null if cells must be computed. */
 function textFilling({ targets, filling }: Plan, index: number, { indexOf }: OperatorContext): TextFilling | null {
   if (targets[index]!.target.type !== 'text' || filling.kind === 'expression') return null;
   if (filling.kind === 'constant') return { text: filling.values[index] as string };
   return { columns: filling.columns.map(indexOf) };
 }
 
-/** Keeps the rows of the work whose cell is null or the empty text; gives how many. */
+/** Keeps the rows of the work whose cell is null or the empty text. Returns their number. */
 function keepEmpty({ kernel }: OperatorContext, { batch, column: index, rows, count }: CellWork): number {
   const column = batch.columns[index]!;
   if (column.kind !== 'typed') return kernel.exports.keepEmpty(batch.views(index), rows, count);
@@ -207,9 +207,10 @@ function computationOf({ targets, filling }: Plan, index: number, context: Opera
   const reader = readerOf(source!, context);
   const others = filling.kind === 'columns' ? filling.columns.map((column) => readerOf(column, context)) : [];
   const expression =
-    filling.kind === 'expression' ? new RowExpression(filling.expression, context.input, context) : null;
+    filling.kind === 'expression' ? new RowExpression(filling.expression, context.input, context).withPauses() : null;
   return {
     type: target.type,
+    ...(expression === null ? {} : { finish: (row) => expression.finish(() => expression.cell(row)) }),
     bind(batch) {
       reader.bind(batch);
       for (const other of others) other.bind(batch);

@@ -1,29 +1,26 @@
-// The operation `fill_up`: an empty cell gets the value below it.
+// The operation `fill_up`: fills empty cells with the value below.
 
 import type { Batch } from '../batch/batch.ts';
 import { storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { intoParameter } from '../execution/cells/cell-targets.ts';
-import { CarriedFill } from '../execution/ordered/carried-fill.ts';
-import { FillFrame, marksColumn, marksOfColumn } from '../execution/ordered/fill-frame.ts';
-import { planFill } from '../execution/ordered/fill-plan.ts';
-import { PartitionedPass } from '../execution/ordered/partitioned-pass.ts';
-import { UpwardFill } from '../execution/ordered/upward-fill.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { CarriedFill, UpwardFill } from '../execution/ordered/carried-fill.ts';
+import { FillFrame, marksColumn, marksOfColumn, planFill } from '../execution/ordered/fill-frame.ts';
+import { PartitionedPass } from '../execution/ordered/grouped-fill.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const fillUp = defineOperation({
   name: 'fill_up',
   summary:
-    'Gives empty cells the next value below them, within the rows of their group; the order stays. With `where` only the ' +
-    'cells of those rows are filled; the values still come from all rows, also from those outside `where`.',
+    'Fills empty cells with the next value below, within their group. The order of rows does not change. With `where`, only cells of those rows are filled; the values can come from all rows, also from rows outside `where`.',
   knownAs: [{ names: 'bfill backfill backward_fill fillup nocb', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, group_by: Type.Optional(columnSet), into: intoParameter }),
   cells: true,
   memory: 'B',
   examples: [
     {
-      title: 'A report that names the region under its rows',
+      title: 'A report that shows the region below its rows',
       operation: { op: 'fill_up', columns: ['region'] },
       input: {
         columns: ['region', 'sales'],
@@ -49,7 +46,7 @@ export const fillUp = defineOperation({
       },
     },
     {
-      title: 'Only the bookings, from the day of the sum under them, which needs none itself',
+      title: 'Only bookings, with the date of the total row below, which is not filled itself',
       operation: { op: 'fill_up', columns: 'day', where: 'kind != "sum"', into: 'closed_on' },
       input: {
         columns: ['kind', 'day'],
@@ -118,7 +115,7 @@ export const fillUp = defineOperation({
         seeds: -1,
       });
     });
-    // Behind the columns of a row: whether each condition holds for it.
+    // The results of the conditions are appended to the columns of a row.
     const conditions = Array.from({ length: frame.conditions }, (_, at) => input.length + at);
     const pass = new PartitionedPass(context, {
       types: [...storedTypes(input), ...conditions.map(() => 'boolean' as const)],

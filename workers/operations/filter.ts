@@ -1,12 +1,17 @@
 // The operation `filter`: keeps or drops the rows for which a condition is true.
 import type { Batch, ColumnData } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { unlistedRows } from '../execution/cells/unlisted-rows.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
-import { FailedRows } from '../execution/expressions/failed-rows.ts';
-import { rowCondition } from '../execution/expressions/row-condition.ts';
-import { DONE, type Slices } from '../run/time-slices.ts';
-import { defineOperation, type Next, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { unlistedRows } from '../execution/cells/chosen-rows.ts';
+import { FailedRows, rowCondition } from '../execution/expressions/row-condition.ts';
+import { DONE, type Slices } from '../scheduling/time-slices.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import {
+  defineOperation,
+  type Next,
+  type Operator,
+  type OperatorContext,
+  type RowChoice,
+} from '../template/operation.ts';
 
 export const filter = defineOperation({
   name: 'filter',
@@ -27,11 +32,13 @@ export const filter = defineOperation({
     where: Type.String({
       minLength: 1,
       description:
-        'An expression that is true or false. With `on_error` a row for which it cannot be computed: `keep` keeps the ' +
-        'row, `drop_row` drops it, `blank` and `flag` take the condition as not true.',
+        'A condition. If it cannot be computed for a row, `on_error` decides: `keep` keeps the row, `drop_row` drops it, `blank` and `flag` treat the condition as not true.',
     }),
     mode: Type.Optional(
-      Type.Enum(['keep', 'drop'], { default: 'keep', description: 'What becomes of rows for which it is true.' }),
+      Type.Enum(['keep', 'drop'], {
+        default: 'keep',
+        description: 'Whether rows for which the condition is true are kept or dropped.',
+      }),
     ),
   }),
   cells: false,
@@ -104,7 +111,7 @@ class Filter implements Operator {
     const { arena, next } = this.#context;
     const mark = arena.next;
     const failed = new FailedRows();
-    // Columns that only the condition reads stay raw for those who come next.
+    // Restores the columns, so that columns read only by the condition stay raw for the following operations.
     const columns = [...batch.columns];
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
@@ -114,7 +121,7 @@ class Filter implements Operator {
     arena.release(mark);
   }
 
-  /** @param list the rows for which the condition is true, in their order */
+  /** @param list rows for which the condition is true, in order */
   #emit(batch: Batch, columns: readonly ColumnData[], list: number, count: number): Slices {
     const { next, kernel } = this.#context;
     if (this.#mode === 'keep') return emit(batch, columns, list, count, next);
@@ -122,7 +129,10 @@ class Filter implements Operator {
     return count < batch.live ? next(unlistedRows(batch.withColumns(columns), list, count, kernel)) : DONE;
   }
 
-  /** Makes the list of true rows that of the rows that stay, where some have failed; gives how many. */
+  /**
+   * Converts the list of true rows to the list of kept rows, if the condition failed for some rows. Returns their
+   * number.
+   */
   #settle(batch: Batch, list: number, count: number, failed: FailedRows): number {
     const { u32 } = batch.heap;
     const isTrue = new Set(u32.subarray(list >>> 2, (list >>> 2) + count));

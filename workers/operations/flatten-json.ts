@@ -1,24 +1,25 @@
-// The operation `flatten_json`: values inside JSON become columns.
+// The operation `flatten_json`: copies values inside JSON into columns.
+
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { startCellOperator } from '../execution/cells/cell-operator.ts';
-import { jsonFieldEdits } from '../execution/cells/json-fields.ts';
-import type { JsonPath } from '../execution/cells/json-paths.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { type JsonPath, jsonFieldEdits } from '../execution/cells/json.ts';
+import { DEPTH_MAX } from '../kernel/layout/json.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
 
-/** Fields that one operation may take out. */
+/** Maximum number of fields of one operation. */
 const FIELDS_MAX = 1000;
 
 const parameters = Type.Object({
   column: columnName,
-  fields: Type.Record(Type.String({ minLength: 1, maxLength: 500 }), Type.String({ minLength: 1 }), {
+  fields: Type.Record(anyKey, Type.String({ minLength: 1 }), {
     minProperties: 1,
     maxProperties: FIELDS_MAX,
     description:
-      '`{path: new column}`: keys with dots between them, items of arrays by their number from 0, as in `customer.name` ' +
-      'or `lines[0].price`; a key with other signs as in `["a.b"]`.',
+      '`{path: new column}`. A path consists of keys separated by dots and of indexes of arrays from 0, as in `customer.name` or `lines[0].price`; write other keys as in `["a.b"]`. A path has at most 200 parts.',
   }),
 });
 
@@ -35,8 +36,7 @@ interface Plan {
 export const flattenJson = defineOperation({
   name: 'flatten_json',
   summary:
-    'Takes values out of JSON into new columns of text. Numbers keep their digits, objects and arrays stay JSON, what is ' +
-    'not there is null; a cell that is no JSON is the error BAD_JSON. The column stays.',
+    'Extracts values from JSON into new text columns. Numbers keep their digits, objects and arrays remain JSON, and missing values are null. A cell that is not JSON is the error BAD_JSON. The source column is kept.',
   knownAs: [
     {
       names: 'normalize_json json_normalize expand_json unnest_json flatten expand_column expand_record unnest_wider',
@@ -93,6 +93,14 @@ function plan({ column: name, fields }: Static<typeof parameters>, scope: Scope)
   }
   const planned = Object.entries(fields).flatMap(([source, made]): Field[] => {
     const path = readPath(source);
+    if (path !== null && path.length > DEPTH_MAX) {
+      scope.problem(
+        `/fields`,
+        'BAD_PATH',
+        `A path has at most ${DEPTH_MAX} parts, as JSON is nested at most ${DEPTH_MAX} deep.`,
+      );
+      return [];
+    }
     const pointer = `/fields/${source.replace(/~/g, '~0').replace(/\//g, '~1')}`;
     const target = scope.add(made, 'text', pointer);
     if (path !== null) return [{ path, target }];
@@ -102,7 +110,7 @@ function plan({ column: name, fields }: Static<typeof parameters>, scope: Scope)
   return column === null ? null : { column, fields: planned };
 }
 
-/** Null when it is no path. */
+/** Returns null if the text is not a valid path. */
 function readPath(source: string): JsonPath | null {
   const parts: (string | number)[] = [];
   const pattern = /(?:^|\.)([^.[\]"]+)|\[([0-9]{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;

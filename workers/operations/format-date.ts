@@ -1,25 +1,19 @@
-// The operation `format_date`: dates and times become texts.
+// The operation `format_date`: formats dates and times as texts.
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { writeDatesEdit } from '../execution/cells/date-cells.ts';
+import { writeDatesEdit } from '../execution/cells/dates.ts';
 import { startValueOperator } from '../execution/cells/value-cells.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { CalendarDate } from '../values/calendar.ts';
-import { type DateFields, fieldsOfTimestamp } from '../values/date-fields.ts';
+import { columnSet, exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { compileDatePattern } from '../values/date-pattern.ts';
-import { epochOf } from '../values/epoch.ts';
 import { localeProblem } from '../values/month-names.ts';
-import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
-import { Timestamp } from '../values/timestamp.ts';
-import { defineOperation } from './operation.ts';
-
-const SECONDS_PER_DAY = 86_400;
+import { startOfDay, type TimeZone, timeZone } from '../values/time-zone.ts';
+import { CalendarDate, type DateFields, epochOf, fieldsOfTimestamp, Timestamp } from '../values/timestamp.ts';
 
 export const formatDate = defineOperation({
   name: 'format_date',
-  summary: 'Writes dates and times as texts by a pattern, or as integers: seconds or milliseconds since 1970.',
+  summary: 'Formats dates and times as texts with a pattern, or as integers: seconds or milliseconds since 1970.',
   knownAs: [{ names: 'strftime date_format dateformat date_to_text', form: 'columns: ..., format: dd.MM.yyyy' }],
   parameters: Type.Object(
     {
@@ -34,14 +28,14 @@ export const formatDate = defineOperation({
       ),
       epoch: Type.Optional(
         Type.Enum(['s', 'ms'], {
-          description: 'Seconds or milliseconds since 1970 in UTC, as integers; what is less is cut off.',
+          description: 'Seconds or milliseconds since 1970 in UTC, as integers; smaller units are cut off.',
         }),
       ),
       locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
       timezone: Type.Optional(
         Type.String({
           default: 'UTC',
-          description: 'Zone in which times are shown, or in which a date begins (`epoch`).',
+          description: 'Time zone of the times, or (with `epoch`) the zone in which a date starts.',
         }),
       ),
       into: intoParameter,
@@ -52,7 +46,7 @@ export const formatDate = defineOperation({
   memory: 'R',
   examples: [
     {
-      title: 'As in Germany',
+      title: 'German format',
       operation: { op: 'format_date', columns: ['day', 'at'], format: 'dd.MM.yyyy HH:mm', timezone: 'Europe/Berlin' },
       input: {
         columns: ['day', 'at'],
@@ -122,11 +116,13 @@ export const formatDate = defineOperation({
   },
 });
 
-/** Of a date its beginning in the zone; one that a change of the clock left out is moved on. */
+/**
+ * Instant of a date: its beginning in the time zone. If a clock change skips it, the first instant after the change.
+ */
 function instantOf(value: unknown, zone: TimeZone): Timestamp {
   if (value instanceof Timestamp) return value;
   const { days } = value as CalendarDate;
-  return new Timestamp(instantOfLocal(zone, days * SECONDS_PER_DAY).seconds, 0);
+  return new Timestamp(startOfDay(zone, days), 0);
 }
 
 function fieldsOf(value: unknown, zone: TimeZone): DateFields {

@@ -1,39 +1,39 @@
-// The operation `format_number`: numbers become texts as people write them.
+// The operation `format_number`: formats numbers as people write them.
 import { type Static, Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { type NumberWriting, writeNumbersEdit } from '../execution/cells/decimal-cells.ts';
+import { type NumberWriting, writeNumbersEdit } from '../execution/cells/numbers.ts';
 import { CellFault } from '../execution/cells/value-cells.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
-import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
   columns: columnSet,
-  decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'The decimal mark.' })),
+  decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'Decimal separator.' })),
   grouping: Type.Optional(
-    Type.String({ maxLength: 1, default: '', description: 'What stands between groups of three digits.' }),
+    Type.String({ maxLength: 1, default: '', description: 'Separator between groups of three digits.' }),
   ),
   scale: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100, description: 'Digits behind the point; as they are unless set.' }),
+    Type.Integer({ minimum: 0, maximum: 100, description: 'Number of decimal places; by default unchanged.' }),
   ),
   rounding: Type.Optional(
     Type.Enum(['half_even', 'half_up', 'down', 'error'], {
       default: 'half_even',
-      description: 'What becomes of more digits.',
+      description: 'Rounding of further digits.',
     }),
   ),
-  negative: Type.Optional(
-    Type.Enum(['-x', 'x-', '(x)'], { default: '-x', description: 'How numbers below zero are written.' }),
+  negative: Type.Optional(Type.Enum(['-x', 'x-', '(x)'], { default: '-x', description: 'Form of negative numbers.' })),
+  prefix: Type.Optional(Type.String({ maxLength: 100, default: '', description: 'Text before the number.' })),
+  suffix: Type.Optional(
+    Type.String({ maxLength: 100, default: '', description: 'Text after the number, such as ` €`.' }),
   ),
-  prefix: Type.Optional(Type.String({ maxLength: 100, default: '', description: 'Stands before the number.' })),
-  suffix: Type.Optional(Type.String({ maxLength: 100, default: '', description: 'Stands behind it, such as ` €`.' })),
   into: intoParameter,
 });
 
 export const formatNumber = defineOperation({
   name: 'format_number',
-  summary: 'Writes numbers as texts: decimal mark, groups, digits, sign.',
+  summary: 'Formats numbers as texts: decimal separator, groups, decimal places, sign.',
   knownAs: [
     {
       names: 'number_format numfmt fmtnum format format_currency to_currency',
@@ -45,7 +45,7 @@ export const formatNumber = defineOperation({
   memory: 'R',
   examples: [
     {
-      title: 'As in Germany',
+      title: 'German format',
       operation: { op: 'format_number', columns: ['amount'], decimal: ',', grouping: '.', scale: 2, suffix: ' €' },
       input: { columns: ['amount'], types: ['decimal'], rows: [['1234567.5'], ['-999.995'], ['0'], [null]] },
       output: { columns: ['amount'], rows: [['1.234.567,50 €'], ['-1.000,00 €'], ['0,00 €'], [null]] },

@@ -1,15 +1,13 @@
-// The operation `generalize`: makes values coarser, so that fewer people can be told by them.
+// The operation `generalize`: makes values coarser, so that they identify fewer people.
 import { Type } from '../bundled/type-box.ts';
 import { editedIds } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { CellFault, startValueOperator } from '../execution/cells/value-cells.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { columnSet, exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { CalendarDate, civilDate, dayNumber } from '../values/calendar.ts';
 import { Decimal, decimalOf, parseDecimal, powerOfTen } from '../values/decimal.ts';
-import { Timestamp } from '../values/timestamp.ts';
-import { defineOperation } from './operation.ts';
+import { CalendarDate, civilDate, dayNumber, Timestamp } from '../values/timestamp.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -19,7 +17,8 @@ const MONTHS: Readonly<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 
 
 export const generalize = defineOperation({
   name: 'generalize',
-  summary: 'Makes dates coarser, to the first day of their month, quarter or year (UTC), or numbers, to steps.',
+  summary:
+    'Reduces the precision of dates to the first day of their month, quarter or year (UTC), or of numbers to multiples of a step.',
   knownAs: [{ names: 'bin bucket binning bucketize discretize generalise', form: null }],
   parameters: Type.Object(
     {
@@ -27,7 +26,7 @@ export const generalize = defineOperation({
       to: Type.Optional(Type.Enum(['month', 'quarter', 'year'], { description: 'For dates and datetimes.' })),
       step: Type.Optional(
         Type.Union([Type.Number(), Type.String({ minLength: 1 })], {
-          description: 'For integers and decimals: down to the next multiple of the step, which is above 0.',
+          description: 'For integers and decimals: rounds down to a multiple of the step, which must be positive.',
         }),
       ),
       into: intoParameter,
@@ -38,13 +37,13 @@ export const generalize = defineOperation({
   memory: 'R',
   examples: [
     {
-      title: 'Birthdays to quarters',
+      title: 'Birthdays by quarter',
       operation: { op: 'generalize', columns: ['born'], to: 'quarter' },
       input: { columns: ['born'], types: ['date'], rows: [['1987-06-30'], ['2000-01-01'], [null]] },
       output: { columns: ['born'], rows: [['1987-04-01'], ['2000-01-01'], [null]] },
     },
     {
-      title: 'Incomes to thousands',
+      title: 'Incomes in thousands',
       operation: { op: 'generalize', columns: 'income', step: 1000, into: 'band' },
       input: { columns: ['income'], types: ['decimal'], rows: [['1999.99'], ['-0.01'], ['3000']] },
       output: {

@@ -1,5 +1,5 @@
-// The operation `hash`: puts a keyed digest in the place of values, so that equal ones stay equal and nobody without the
-// key can tell them.
+// The operation `hash`: replaces values by keyed digests, so that equal values stay equal and cannot be found without
+// the key.
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,20 +7,18 @@ import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { digestEdit } from '../execution/cells/digest-edit.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
-import { convertEdit } from '../execution/cells/value-cells.ts';
-import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
+import { convertEdit, textOfValue } from '../execution/cells/value-cells.ts';
 import { Failed } from '../protocol/failure.ts';
-import { defineOperation } from './operation.ts';
+import { COLUMN_TYPES, columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
-/** A name of the catalog; nothing that could lead to another folder. */
+/** Name of a secret in the catalog. Excludes everything that could lead to another folder. */
 const SECRET_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const hash = defineOperation({
   name: 'hash',
   summary:
-    'Puts a digest in the place of values: equal texts give equal digests. Without the key nobody can find the value by ' +
-    'trying. Values are hashed as an output would show them.',
+    'Replaces values by digests: equal texts have equal digests. Without the key, the value cannot be found by trying. Values are hashed in the form in which an output contains them.',
   knownAs: [
     {
       names: 'sha256 sha sha1 md5 pseudonymize pseudonymise encrypt hmac anonymize anonymise',
@@ -32,20 +30,21 @@ export const hash = defineOperation({
     method: Type.Optional(
       Type.Enum(['hmac_sha256', 'sha256_unkeyed'], {
         default: 'hmac_sha256',
-        description: '`sha256_unkeyed` takes no key: whoever can guess a value can check the guess.',
+        description: '`sha256_unkeyed` needs no key, but anyone who can guess a value can check the guess.',
       }),
     ),
     key: Type.Optional(
       Type.String({ minLength: 1, description: 'Name of a secret of the account, never the secret itself.' }),
     ),
     encoding: Type.Optional(
-      Type.Enum(['hex', 'base64', 'base64url'], { default: 'hex', description: 'How the digest is written.' }),
+      Type.Enum(['hex', 'base64', 'base64url'], { default: 'hex', description: 'Encoding of the digest.' }),
     ),
     length: Type.Optional(
       Type.Integer({
         minimum: 8,
         maximum: 64,
-        description: 'Only the first so many characters; the fewer, the sooner two values meet.',
+        description:
+          'Number of characters to keep from the start; the fewer, the more likely two values have the same digest.',
       }),
     ),
     into: intoParameter,
@@ -95,7 +94,7 @@ export const hash = defineOperation({
   },
 });
 
-/** The bytes of a secret without the line's end. */
+/** Returns the bytes of a secret without the line break at its end. */
 function readSecret(directory: string | null, name: string): Buffer {
   if (!SECRET_NAME.test(name)) throw new Error('the name of a secret was not checked');
   let bytes: Buffer | null = null;

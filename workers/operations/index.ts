@@ -1,5 +1,6 @@
-// The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
-// one line here.
+// The table of all operations, by their name in a Template. A new operation needs its file and one line here.
+
+import type { OperationDefinition } from '../template/operation.ts';
 import { aggregate } from './aggregate.ts';
 import { appendRows } from './append-rows.ts';
 import { blankDown } from './blank-down.ts';
@@ -29,7 +30,6 @@ import { mapValues } from './map-values.ts';
 import { mask } from './mask.ts';
 import { mergeColumns } from './merge-columns.ts';
 import { mergeRows } from './merge-rows.ts';
-import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
 import { parseDuration } from './parse-duration.ts';
 import { parseJson } from './parse-json.ts';

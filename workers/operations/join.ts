@@ -1,22 +1,21 @@
-// The operation `join`: adds columns of a reference table, or keeps rows by whether the table has them.
+// The operation `join`: adds columns of a reference table, or filters rows by whether the table contains their key.
 import type { Batch } from '../batch/batch.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/planned-table.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
 import { TableIndex } from '../execution/join/table-index.ts';
-import { TableJoin } from '../execution/join/table-join.ts';
-import { MANY, MISSING, TableProbe } from '../execution/join/table-probe.ts';
-import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
-import { DONE, type Slices } from '../run/time-slices.ts';
+import { MANY, MISSING, TableJoin, TableProbe } from '../execution/join/table-join.ts';
+import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
+import { type MatchLevel, matchParameter } from '../execution/keys/row-keys.ts';
+import { DONE, type Slices } from '../scheduling/time-slices.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
 
 const pair = Type.Object(
   {
     left: columnName,
-    right: Type.String({ minLength: 1, description: "The table's column; the same name unless set." }),
+    right: Type.String({ minLength: 1, description: 'Column of the table; by default the same name.' }),
     match: matchParameter,
   },
   { additionalProperties: false },
@@ -26,38 +25,35 @@ const parameters = Type.Object({
   table: tableName,
   on: Type.Union([columnName, Type.Array(Type.Union([columnName, pair]), { minItems: 1, maxItems: 16 })], {
     description:
-      'Columns that must be equal: a name that both have, or a list of names and `{left, right, match}`. Null equals ' +
-      'nothing. A column of values is compared with what the texts of the table mean (`1.50` is 1.5).',
+      'Columns that must be equal: a name that both tables have, or a list of names and `{left, right, match}`. Null equals nothing. A typed column is compared by value with the texts of the table (`1.50` equals 1.5).',
   }),
   type: Type.Optional(
     Type.Enum(['left', 'inner', 'anti', 'semi'], {
       default: 'left',
       description:
-        '`left`: all rows stay; `inner`: those that the table has; both add columns. `semi` and `anti` keep the rows ' +
-        'that the table has, or has not, and add nothing.',
+        '`left` keeps all rows, and `inner` keeps rows with a match; both add columns. `semi` keeps rows with a match, and `anti` rows without a match; they add no columns.',
     }),
   ),
   columns: Type.Optional(
     Type.Array(columnName, {
       description:
-        "The table's columns to add; without it all but those of `on`. List them where later operations name them: the " +
-        'check knows the names from here.',
+        'Columns of the table to add; by default all except those of `on`. List them if later operations use them, because the check needs their names.',
     }),
   ),
   multiple: Type.Optional(
     Type.Enum(['first', 'all', 'fail'], {
       default: 'first',
       description:
-        'When several rows of the table fit: `first` of them, `all` (one row each), `fail` (the error NOT_UNIQUE).',
+        'If several rows of the table match: `first` uses the first, `all` makes one row for each, `fail` is the error NOT_UNIQUE.',
     }),
   ),
   on_missing: Type.Optional(
     Type.Enum(['ignore', 'error'], {
       default: 'ignore',
-      description: 'Rows that the table does not have: `error` is LOOKUP_MISS, of which `on_error` makes what it says.',
+      description: 'Rows without a match in the table: `error` is LOOKUP_MISS, which is handled by `on_error`.',
     }),
   ),
-  prefix: Type.Optional(Type.String({ minLength: 1, description: 'Put before the name of each new column.' })),
+  prefix: Type.Optional(Type.String({ minLength: 1, description: 'Prefix of the names of new columns.' })),
 });
 
 type Parameters = Static<typeof parameters>;
@@ -72,7 +68,7 @@ interface Plan {
   readonly table: string;
   readonly keys: readonly PlannedKey[];
   readonly type: 'left' | 'inner' | 'anti' | 'semi';
-  /** Columns of the table; empty as long as they are unknown. */
+  /** Columns of the table, empty while they are unknown. */
   readonly columns: readonly string[];
   readonly multiple: 'first' | 'all' | 'fail';
   readonly missingIsError: boolean;
@@ -80,13 +76,14 @@ interface Plan {
 
 const COUNTRIES = 'code,name,zone\nDE,Germany,EU\nCH,Switzerland,\nDE,Deutschland,EU';
 
-/** What other languages call the columns of a join in their own ways. */
+/** Hints for other languages' names of the columns of a join. */
 const ON_HINT = 'Did you mean "on"?';
 const SIDES_HINT = 'Write on: [{left: ..., right: ...}].';
 
 export const join = defineOperation({
   name: 'join',
-  summary: 'Adds columns of a reference table by a key, or keeps rows by whether the table has it; the order stays.',
+  summary:
+    'Adds columns of a reference table by a key, or keeps rows depending on whether the table contains their key. The order of rows does not change.',
   knownAs: [
     {
       names:
@@ -129,7 +126,7 @@ export const join = defineOperation({
       },
     },
     {
-      title: 'One row for each that fits',
+      title: 'One row for each match',
       operation: { op: 'join', table: 'countries', on: 'code', type: 'inner', multiple: 'all' },
       tables: { countries: COUNTRIES },
       input: {
@@ -150,7 +147,7 @@ export const join = defineOperation({
       },
     },
     {
-      title: 'Rows that the table does not have',
+      title: 'Rows without a match in the table',
       operation: { op: 'join', table: 'known', on: [{ left: 'id', right: 'no' }], type: 'anti' },
       tables: { known: 'no\n7\n08' },
       input: { columns: ['id'], types: ['integer'], rows: [['7'], ['8'], ['9']] },
@@ -162,7 +159,7 @@ export const join = defineOperation({
   start: (planned, context) => (planned === null ? { push: context.next } : startJoin(planned, context)),
 });
 
-/** Null when the file lacks every key and `if_missing` is skip: without a key all rows would be equal. */
+/** Returns null if the file lacks every key and `if_missing` is skip: without a key, all rows would be equal. */
 function plan(given: Parameters, scope: Scope): Plan | null {
   const { table, on, type = 'left', multiple = 'first', on_missing: onMissing = 'ignore' } = given;
   const known = tableColumns(table, scope, '/table');
@@ -199,7 +196,7 @@ function startJoin(planned: Plan, context: OperatorContext) {
   return new TableJoin(context, { table, index, probe, payload, rowsMost, settle });
 }
 
-/** Keeps and drops rows by how they went, reports those in trouble, and hands the rest on. */
+/** Keeps or drops rows by the outcome of the lookup, reports errors, and emits the remaining rows. */
 function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): Slices {
   const { arena, errors, layout, next, input } = context;
   const outcome = batch.columns.at(-1)!;

@@ -1,19 +1,16 @@
-// The operation `lookup_range`: adds columns of the row of a reference table whose range holds a value.
+// The operation `lookup_range`: adds columns of the row in a reference table whose range contains a value.
 import type { Batch, ColumnData } from '../batch/batch.ts';
 import type { Column, ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { withoutRows } from '../execution/cells/cell-operator.ts';
-import { piecesOf } from '../execution/cells/slices.ts';
-import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/planned-table.ts';
-import { cellsOf } from '../execution/join/range-pages.ts';
-import { RangeTable } from '../execution/join/range-table.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { piecesOf, withoutRows } from '../execution/cells/cell-operator.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
+import { cellsOf, RangeTable } from '../execution/join/range-table.ts';
+import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
-import { LOOK_MASK } from '../run/slice-clock.ts';
-import { PAUSE, type Sliced, type Slices } from '../run/time-slices.ts';
+import { lookMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const parameters = Type.Object({
   table: tableName,
@@ -21,36 +18,34 @@ const parameters = Type.Object({
   from: Type.String({
     minLength: 1,
     description:
-      "The table's column with the lower ends; an empty cell is no lower end. Its texts are read as values of the type " +
-      'of `value`.',
+      'Column of the table with the lower ends; an empty cell means no lower end. Its texts are converted to the type of `value`.',
   }),
   to: Type.String({
     minLength: 1,
-    description: "The table's column with the upper ends; an empty cell is no upper end.",
+    description: 'Column of the table with the upper ends; an empty cell means no upper end.',
   }),
   inclusive: Type.Optional(
     Type.Enum(['both', 'from', 'to', 'neither'], {
       default: 'both',
       description:
-        'Which ends belong to the range. `from`: 10 is in 10 to 20 and not in 0 to 10, where a table has each border twice.',
+        'Which ends belong to a range. With `from`, 10 is in 10 to 20 but not in 0 to 10, for tables that contain each boundary twice.',
     }),
   ),
   columns: Type.Optional(
     Type.Array(columnName, {
       minItems: 1,
       description:
-        "The table's columns to add; without it all but `from` and `to`. List them where later operations name them: the " +
-        'check knows the names from here.',
+        'Columns of the table to add; by default all except `from` and `to`. List them if later operations use them, because the check needs their names.',
     }),
   ),
   on_missing: Type.Optional(
     Type.Enum(['ignore', 'error'], {
       default: 'ignore',
       description:
-        'Rows whose value no range holds, null among them: `error` is LOOKUP_MISS, of which `on_error` makes what it says.',
+        'Rows whose value is in no range, including null: `error` is LOOKUP_MISS, which is handled by `on_error`.',
     }),
   ),
-  prefix: Type.Optional(Type.String({ minLength: 1, description: 'Put before the name of each new column.' })),
+  prefix: Type.Optional(Type.String({ minLength: 1, description: 'Prefix of the names of new columns.' })),
 });
 
 type Parameters = Static<typeof parameters>;
@@ -58,19 +53,17 @@ type Parameters = Static<typeof parameters>;
 interface Plan {
   readonly given: Parameters;
   readonly value: Column;
-  /** Columns of the table; empty as long as they are unknown. */
+  /** Columns of the table, empty while they are unknown. */
   readonly columns: readonly string[];
 }
 
-/** Types whose values have an order that ranges can follow. */
+/** Types whose values are ordered, so that ranges are possible. */
 const ORDERED_TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'number', 'date', 'datetime'];
 
 export const lookupRange = defineOperation({
   name: 'lookup_range',
   summary:
-    'Adds columns of the row of a reference table whose range, both ends included unless `inclusive` says otherwise, holds a value: ' +
-    'numbers, dates or texts. ' +
-    'Ranges that overlap end the Run before its first row.',
+    "Adds columns of the reference table's row whose range contains a value: a number, date or text. Both ends belong to the range, unless `inclusive` is set. Ranges that overlap end the Run before its first row.",
   knownAs: [{ names: 'range_lookup range_join asof_join join_asof bands', form: null }],
   parameters,
   cells: false,
@@ -117,7 +110,7 @@ export const lookupRange = defineOperation({
       },
     },
     {
-      title: 'Borders that stand twice: the upper end belongs to the next range',
+      title: 'Each boundary occurs twice: the upper end belongs to the next range',
       operation: { op: 'lookup_range', table: 'ages', value: 'age', from: 'from', to: 'below', inclusive: 'from' },
       tables: { ages: 'from,below,group\n0,18,child\n18,65,adult\n65,,senior' },
       input: { columns: ['age'], types: ['integer'], rows: [['17'], ['18'], ['64'], ['65']] },
@@ -151,7 +144,7 @@ export const lookupRange = defineOperation({
   start: (planned, context) => (planned === null ? { push: context.next } : startLookup(planned, context)),
 });
 
-/** Null when the file lacks the column and `if_missing` is skip. */
+/** Returns null if the file lacks the column and `if_missing` is skip. */
 function plan(given: Parameters, scope: Scope): Plan | null {
   const { table, from, to } = given;
   const known = tableColumns(table, scope, '/table');
@@ -182,9 +175,9 @@ function startLookup({ given, value, columns }: Plan, context: OperatorContext):
 
 interface LookupPlan {
   readonly value: Column;
-  /** Columns that are added. */
+  /** Number of added columns. */
   readonly width: number;
-  /** A row without a range is an error. */
+  /** True if a row without a range is an error. */
   readonly isError: boolean;
 }
 
@@ -215,7 +208,7 @@ class RangeLookup implements Operator {
     }
   }
 
-  /** The new columns, and the rows that no range holds; null when the arena is full. */
+  /** Returns the new columns and collects the rows without a range. Returns null if the arena is full. */
   *#cells(batch: Batch, missed: number[]): Sliced<ColumnData[] | null> {
     const { arena, clock } = this.#context;
     const keys = this.#ranges.keysOf(batch, this.#column);
@@ -223,6 +216,7 @@ class RangeLookup implements Operator {
     const targets: number[] = [];
     for (let column = 0; column < this.#plan.width; column++) targets.push(arena.tryTake(batch.rows * VIEW_BYTES));
     if (targets.includes(0)) return null;
+    const mask = lookMask(batch.live);
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
       const range = this.#ranges.find(keys, row);
@@ -237,12 +231,12 @@ class RangeLookup implements Operator {
         u32[(target >>> 2) + row * 2] = at;
         u32[(target >>> 2) + row * 2 + 1] = cell?.length ?? 0;
       }
-      if ((position & LOOK_MASK) === LOOK_MASK && clock.isDue()) yield PAUSE;
+      if ((position & mask) === mask && clock.isDue()) yield PAUSE;
     }
     return targets.map((at) => ({ kind: 'views', at }));
   }
 
-  /** Reports the rows that no range holds; gives those that stay. */
+  /** Reports the rows without a range. Returns the batch with the remaining rows. */
   #withoutMissed(batch: Batch, missed: readonly number[]): Batch {
     const { errors } = this.#context;
     const { name } = this.#plan.value;

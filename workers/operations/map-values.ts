@@ -1,28 +1,29 @@
-// The operation `map_values`: puts one text for another by a list.
+// The operation `map_values`: replaces texts by other texts according to a list.
+
+import type { ColumnData } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { type PlacedText, placeText } from '../execution/cells/placed-text.ts';
-import { settleText, startViews } from '../execution/cells/text-cells.ts';
-import { checkTableColumn, tableColumns, tableName } from '../execution/join/planned-table.ts';
-import { TableCells } from '../execution/join/table-cells.ts';
+import { type PlacedText, placeText, settleText, startViews } from '../execution/cells/text-chain.ts';
+import { TableCells } from '../execution/join/disk-table.ts';
+import { checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../execution/keys/hash-table.ts';
-import { type MatchLevel, matchParameter, matchSteps, matchText } from '../execution/keys/match-level.ts';
-import { RowKeys } from '../execution/keys/row-keys.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { type MatchLevel, matchParameter, matchSteps, matchText, RowKeys } from '../execution/keys/row-keys.ts';
 import type { Heap } from '../memory/heap.ts';
+import type { Sliced } from '../scheduling/time-slices.ts';
+import { columnSet, exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
 
-/** Entries of an inline map: longer lists belong into a reference table. */
+/** Maximum number of entries in an inline map. A longer list should be a reference table. */
 const MAP_ENTRIES_MAX = 10_000;
 
 type Default = 'keep' | 'blank' | 'error' | { readonly value: string };
 
 type MapSource = Readonly<Record<string, string | null>>;
 
-/** A table's column of texts to look for and that of the new ones. */
+/** Columns of a table: the texts to find, and their replacements. */
 interface TableSource {
   readonly table: string;
   readonly key: string;
@@ -38,7 +39,7 @@ interface Plan {
 
 export const mapValues = defineOperation({
   name: 'map_values',
-  summary: 'Replaces whole cells by a list of texts; null stays null.',
+  summary: 'Replaces whole cells by a list of texts or a reference table; null remains null.',
   knownAs: [
     {
       names: 'map recode translate mapping map_value replace_values value_map case_map decode substitute_values',
@@ -49,18 +50,18 @@ export const mapValues = defineOperation({
     {
       columns: columnSet,
       map: Type.Optional(
-        Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+        Type.Record(anyKey, Type.Union([Type.String(), Type.Null()]), {
           minProperties: 1,
           maxProperties: MAP_ENTRIES_MAX,
-          description: '`{text: new text}`; `null` blanks the cell.',
+          description: '`{text: new text}`; `null` sets the cell to null.',
         }),
       ),
       table: Type.Optional(tableName),
-      key: Type.Optional(Type.String({ minLength: 1, description: "The table's column with the texts to look for." })),
+      key: Type.Optional(Type.String({ minLength: 1, description: 'Column of the table with the texts to replace.' })),
       value: Type.Optional(
         Type.String({
           minLength: 1,
-          description: "The table's column with the new texts; an empty one blanks the cell.",
+          description: 'Column of the table with the new texts; an empty text sets the cell to null.',
         }),
       ),
       match: matchParameter,
@@ -96,7 +97,7 @@ export const mapValues = defineOperation({
       output: { columns: ['status'], rows: [['paid'], ['open'], [null], ['unknown'], [null]] },
     },
     {
-      title: 'Any spelling, into a new column',
+      title: 'Regardless of spelling, into a new column',
       operation: {
         op: 'map_values',
         columns: ['country'],
@@ -148,10 +149,10 @@ export const mapValues = defineOperation({
   },
 });
 
-/** Keys by id. `text`: what a key becomes, null where the cell is blanked. */
+/** Keys by id. `text` returns the replacement of a key, or null to clear the cell. */
 interface PlacedMap {
   readonly hash: (list: KeyList) => void;
-  /** False when the arena is full. */
+  /** Returns false if the arena is full. */
   readonly find: (list: KeyList) => boolean;
   readonly text: (id: number) => PlacedText | null;
   readonly otherwise: PlacedText | null;
@@ -214,8 +215,9 @@ function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: nu
   const { arena } = context;
   const index = context.input.findIndex((column) => column.id === id);
   const keys = new RowKeys(context, [index], plan.match);
-  return (work) => {
+  return function* (work): Sliced<ColumnData | null> {
     const before = work.batch.views(work.column);
+    yield* keys.editLong(work.batch.withSelection(work.rows, work.count), context.clock);
     const made = startViews(context, work, before);
     const views = keys.make(work.batch, work.rows, work.count);
     const hashes = arena.tryTake(work.count * 8);
@@ -234,7 +236,7 @@ function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: nu
   };
 }
 
-/** Gives the rows that are an error. */
+/** Returns the rows with an error. */
 function putTexts(
   { arena }: OperatorContext,
   { rows, count, ids }: { readonly rows: number; readonly count: number; readonly ids: number },

@@ -1,32 +1,28 @@
-// The operation `merge_columns`: several cells of a row become one text.
+// The operation `merge_columns`: joins several cells of a row into one text.
 import type { ColumnData } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
+import { CELL_BYTES_MAX } from '../batch/batch.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
 import { type CellEdit, type CellWork, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { placeText } from '../execution/cells/placed-text.ts';
-import { settleText } from '../execution/cells/text-cells.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
-import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
-import { exactlyOne, PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { placeText, settleText } from '../execution/cells/text-chain.ts';
+import { CellFault, textOfValue, valueEdit } from '../execution/cells/value-cells.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
+import { columnSet, exactlyOne, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const parameters = Type.Object(
   {
     columns: Type.Optional(columnSet),
     separator: Type.Optional(
-      Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ' ', description: 'What stands between two cells.' }),
+      Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ' ', description: 'Separator between two cells.' }),
     ),
     skip_empty: Type.Optional(
       Type.Boolean({
         default: true,
         description:
-          'Leaves empty cells and their separators out. With `false` each cell has its place: all separators stand, also ' +
-          'where all cells are empty.',
+          'Skips empty cells and their separators. With `false`, all separators are written, even if all cells are empty.',
       }),
     ),
     template: Type.Optional(
@@ -38,26 +34,25 @@ const parameters = Type.Object(
     into: Type.String({
       minLength: 1,
       description:
-        'Name of the column that is made; it may be one of the merged, which then keeps its cells in rows that `where` ' +
-        'leaves out. A new one is null there.',
+        'Name of the new column. It may be one of the merged columns, which then keeps its cells in rows that `where` excludes. Otherwise the new column is null there.',
     }),
     keep_source: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Keeps the merged columns, and puts a new one at the end; else it takes the place of the first of them, and the cells of rows that `where` leaves out go away with them.',
+          'Keeps the merged columns, and adds the new column at the end. By default, the new column replaces the first of them, and the others are removed, including their cells in rows that `where` excludes.',
       }),
     ),
   },
   exactlyOne(['columns'], ['template']),
 );
 
-/** A piece of the text: as it stands, or the number of a column. */
+/** A piece of the text: literal text, or the number of a column. */
 type Piece = string | number;
 
 interface Merged {
   readonly sources: readonly Column[];
-  /** Null: all sources with the separator. */
+  /** null for all sources with the separator in between. */
   readonly pieces: readonly Piece[] | null;
 }
 
@@ -68,7 +63,7 @@ interface Plan extends Merged {
 
 export const mergeColumns = defineOperation({
   name: 'merge_columns',
-  summary: 'Joins the cells of several columns into one text, in the place of the first of them.',
+  summary: 'Joins the cells of several columns into one text, at the position of the first of them.',
   knownAs: [
     {
       names: 'concat concatenate unite combine combine_columns join_columns paste concat_columns concat_ws',
@@ -101,7 +96,7 @@ export const mergeColumns = defineOperation({
       },
     },
     {
-      title: 'Each cell in its place, as split_column takes them apart again',
+      title: 'With separators of empty cells, so that split_column restores the columns',
       operation: { op: 'merge_columns', columns: ['a', 'b', 'c'], separator: ';', skip_empty: false, into: 'all' },
       input: {
         columns: ['a', 'b', 'c'],
@@ -114,7 +109,7 @@ export const mergeColumns = defineOperation({
       output: { columns: ['all'], rows: [['1;2;3'], ['1;;3'], [';;']] },
     },
     {
-      title: 'By a template',
+      title: 'With a template',
       operation: { op: 'merge_columns', template: '{zip} {city} ({country})', into: 'city', keep_source: true },
       input: {
         columns: ['zip', 'city', 'country'],
@@ -145,21 +140,21 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan {
   if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
   const stays = given.keep_source === true;
   if (same !== undefined && !stays) moveTo(first!, same, scope);
-  // It takes the place of the first column that goes away; where they stay it goes to the end.
+  // The new column replaces the first removed column. If the sources are kept, it goes to the end.
   const place: ColumnPosition | undefined = stays ? undefined : first && { column: first, side: 'before' };
   const target = same ?? scope.add(given.into, 'text', '/into', place);
   if (!stays) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
   return { sources, pieces, target, given };
 }
 
-/** Puts a column in the place of another one, which goes behind it. */
+/** Moves a column to the place of another one, which then follows it. */
 function moveTo(place: Column, moved: Column, scope: Scope): void {
   const rest = scope.columns.filter(({ id }) => id !== moved.id);
   const columns = rest.flatMap((column) => (column.id === place.id ? [moved, column] : [column]));
   if (moved.id !== place.id) scope.arrange(columns, { rest: true });
 }
 
-/** The cell at hand is the one that is replaced, where the operation lists its column. */
+/** If the operation lists its target column, `value` is the cell that is replaced. */
 function replacedColumn({ columns, template, into }: Static<typeof parameters>): readonly string[] | null {
   const listed = template === undefined ? [columns].flat() : piecesOf(template).flatMap(({ name }) => name ?? []);
   return listed.includes(into) ? [into] : null;
@@ -188,7 +183,7 @@ function templated(template: string, scope: Scope): Merged {
   return { sources, pieces };
 }
 
-/** The texts of a template, each with the name that stands behind it. */
+/** Literal texts of a template, each with the name that follows it. */
 function piecesOf(template: string): readonly { readonly text: string; readonly name: string | null }[] {
   const pieces: { text: string; name: string | null }[] = [];
   let from = 0;
@@ -217,12 +212,12 @@ function startMerge({ sources, pieces, target, given }: Plan, context: OperatorC
   return startCellOperator(context, [{ source, target }], [edit]);
 }
 
-/** Whether a column is of texts that no file knows for something else. */
+/** True for a column of texts without native kinds. */
 function isText(column: ColumnData): boolean {
   return column.kind === 'raw' || (column.kind === 'views' && column.kinds === undefined);
 }
 
-/** Joins cells of texts by a kernel. */
+/** Joins text cells with a kernel. */
 function mergedEdit(
   context: OperatorContext,
   columns: readonly number[],
@@ -262,7 +257,7 @@ function separated(readers: readonly CellReader[], given: Static<typeof paramete
   };
 }
 
-/** A row in which all named cells are empty gives null, not the bare text between them. */
+/** If all named cells of a row are empty, the result is null, not just the literal text. */
 function filled(readers: readonly CellReader[], pieces: readonly Piece[]): (row: number) => unknown {
   return (row) => {
     const texts = readers.map((reader) => textOfValue(reader.read(row)));
@@ -274,7 +269,7 @@ function filled(readers: readonly CellReader[], pieces: readonly Piece[]): (row:
   };
 }
 
-/** Of more characters than a cell has bytes no text is made: a template may name a long cell a thousand times. */
+/** Creates no text with more characters than a cell has bytes: a template may name a long cell a thousand times. */
 function joinedWithin(parts: readonly string[], separator: string): string | CellFault {
   let length = separator.length * (parts.length - 1);
   for (const part of parts) length += part.length;

@@ -1,30 +1,28 @@
-// The operation `merge_rows`: rows that continue the one before are joined to it.
+// The operation `merge_rows`: joins rows that continue the previous row to it.
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
 import { rowCondition } from '../execution/expressions/row-condition.ts';
 import { ContinuedRows } from '../execution/ordered/continued-rows.ts';
-import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
   when: Type.String({
     minLength: 1,
     description:
-      'An expression: a row for which it is true continues the row before, and goes. The first row of all stays, whatever ' +
-      'it is.',
+      'An expression: a row for which it is true continues the row before, and is removed. The first row of all is always kept.',
   }),
   join: columnSet,
   separator: Type.Optional(
-    Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ' ', description: 'What stands between two texts.' }),
+    Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ' ', description: 'Separator between two texts.' }),
   ),
 });
 
 interface Plan {
-  /** Null after a problem. */
+  /** null after a problem. */
   readonly when: CheckedExpression | null;
   readonly columns: readonly Column[];
   readonly separator: string;
@@ -33,15 +31,14 @@ interface Plan {
 export const mergeRows = defineOperation({
   name: 'merge_rows',
   summary:
-    'Joins rows that continue the one before to it: their texts in the columns of `join`, empty ones left out. All other ' +
-    'cells are those of the first of these rows; rows that have others there are counted (CELL_DROPPED).',
+    'Joins continuation rows to the row before: the texts in the columns of `join` are concatenated, without empty ones. All other cells come from the first of these rows; continuation rows with other cells are counted (CELL_DROPPED).',
   knownAs: [{ names: 'combine_rows merge_lines join_rows continuation', form: "when: '...', join: [...]" }],
   parameters,
   cells: false,
   memory: 'O',
   examples: [
     {
-      title: 'A purpose on several lines',
+      title: 'A text on several lines',
       operation: { op: 'merge_rows', when: 'date == null', join: ['purpose'] },
       input: {
         columns: ['date', 'purpose', 'amount'],
@@ -61,7 +58,7 @@ export const mergeRows = defineOperation({
       },
     },
     {
-      title: 'Several columns, and a first row that continues nothing',
+      title: 'Several columns, and a first row that continues no other',
       operation: { op: 'merge_rows', when: 'no == null', join: ['a', 'b'], separator: '/' },
       input: {
         columns: ['no', 'a', 'b'],
@@ -83,7 +80,7 @@ export const mergeRows = defineOperation({
   ],
   effect: plan,
   start({ when, columns, separator }, context) {
-    // Without a column to join the rows would only be lost.
+    // Without a column to join, rows would only be lost.
     if (when === null || columns.length === 0) return { push: context.next };
     return new ContinuedRows(context, rowCondition(when, context.input, context), columns, separator);
   },

@@ -1,19 +1,23 @@
-// The operation `parse_date`: texts become dates or times.
+// The operation `parse_date`: parses texts as dates or times.
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets } from '../execution/cells/cell-targets.ts';
-import { dateKernel, readDatesEdit } from '../execution/cells/date-cells.ts';
-import { dateParameters } from '../execution/cells/date-parameters.ts';
-import { type DateReading, dateReader, nativeDateReader } from '../execution/cells/date-reading.ts';
-import { patternsOf, planReading } from '../execution/cells/plan-dates.ts';
+import {
+  type DateReading,
+  dateKernel,
+  dateReader,
+  nativeDateReader,
+  readDatesEdit,
+  zonedDatesEdit,
+} from '../execution/cells/dates.ts';
+import { dateParameters, patternsOf, planReading } from '../execution/cells/plan-dates.ts';
+import { VotedCells } from '../execution/cells/read-cells.ts';
 import { convertEdit } from '../execution/cells/value-cells.ts';
-import { VotedCells } from '../execution/cells/voted-cells.ts';
-import { zonedDatesEdit } from '../execution/cells/zoned-dates.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import { ambiguousDateText, type DatePattern } from '../values/date-pattern.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
 
 export const parseDate = defineOperation({
   name: 'parse_date',
-  summary: 'Reads texts as dates or times by patterns; the whole text must match.',
+  summary: 'Parses texts as dates or times with patterns. The whole text must match.',
   knownAs: [
     {
       names: 'date to_date parse_dates datetime to_datetime strptime as_date parse_datetime parse_timestamp date_parse',
@@ -25,7 +29,7 @@ export const parseDate = defineOperation({
   memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),
   examples: [
     {
-      title: 'The order of day and month from the column',
+      title: 'Detect the order of day and month from the column',
       operation: {
         op: 'parse_date',
         columns: ['booked', 'valued'],
@@ -75,13 +79,19 @@ export const parseDate = defineOperation({
       },
     },
     {
+      title: 'Dates of ISO 8601 need no formats',
+      operation: { op: 'parse_date', columns: 'day' },
+      input: { columns: ['day'], rows: [['2026-01-31'], ['20260201'], ['2026-02-30'], [null]] },
+      output: { columns: ['day'], rows: [['2026-01-31'], ['2026-02-01'], [null], [null]] },
+    },
+    {
       title: 'Milliseconds since 1970',
       operation: { op: 'parse_date', columns: 'at', epoch: 'ms' },
       input: { columns: ['at'], rows: [['1767225600250'], ['-1'], ['soon']] },
       output: { columns: ['at'], rows: [['2026-01-01T00:00:00.25Z'], ['1969-12-31T23:59:59.999Z'], [null]] },
     },
     {
-      title: 'Local times and days of a workbook',
+      title: 'Local times, and day numbers of a workbook',
       operation: {
         op: 'parse_date',
         columns: 'at',
@@ -95,10 +105,12 @@ export const parseDate = defineOperation({
   ],
   effect(given, scope) {
     const reading = planReading(given, scope);
-    // Also where a pattern is wrong: what follows must not be that the column is text.
+    // Sets the type even if a pattern is invalid, so that the following operations do not report that the column is
+    // text.
     const hasTime = given.epoch !== undefined || given.formats?.some((format) => /h/i.test(format)) === true;
     const makes = reading?.type ?? given.type ?? (hasTime ? 'datetime' : 'date');
     const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes });
+    for (const { target } of targets) scope.setClock(target, given.to_timezone);
     return reading === null ? null : { targets, reading, given };
   },
   edits: (plan) => editedIds(plan?.targets ?? []),
@@ -120,7 +132,7 @@ export const parseDate = defineOperation({
   },
 });
 
-/** Kernels read what they can by the first pattern that matches; a zone moves it then. */
+/** Kernels parse what they can with the first matching pattern; time zones are applied afterwards. */
 function readingEdit(reading: DateReading, target: CellTarget, context: OperatorContext): CellEdit {
   const { patterns, type, zone, toZone, onlySure } = reading;
   const [read, native] = [dateReader(reading), nativeDateReader(reading)];

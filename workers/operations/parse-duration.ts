@@ -1,25 +1,25 @@
-// The operation `parse_duration`: texts become numbers of hours, minutes or seconds.
+// The operation `parse_duration`: parses texts as numbers of hours, minutes or seconds.
+
+import { nativeDuration } from '../batch/native-cell.ts';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { CellFault, startValueOperator } from '../execution/cells/value-cells.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import {
   DURATION_UNITS,
   type DurationReading,
   durationIn,
   plainDurationReader,
   readDuration,
-} from '../values/duration-text.ts';
-import { nativeDuration } from '../values/native-cell.ts';
+} from '../values/durations.ts';
 import type { Duration } from '../values/timestamp.ts';
-import { defineOperation } from './operation.ts';
 
 export const parseDuration = defineOperation({
   name: 'parse_duration',
   summary:
-    'Reads texts as durations, into exact decimals of a unit: `1:30:00`, `1:30`, `90 min`, `1h 30m`, `PT1H30M`. They are ' +
-    'summed, compared and rounded as other numbers; the function `format_duration` writes them.',
+    'Parses texts as durations, as exact decimals with a unit: `1:30:00`, `1:30`, `90 min`, `1h 30m`, `PT1H30M`. They can be added, compared and rounded like other numbers. The function `format_duration` formats them.',
   knownAs: [{ names: 'duration to_timedelta dhms2sec hms2sec', form: 'columns: ..., unit: min' }],
   parameters: Type.Object({
     columns: columnSet,
@@ -27,24 +27,28 @@ export const parseDuration = defineOperation({
       Type.Enum([...DURATION_UNITS], {
         default: 's',
         description:
-          'What the result counts: `ms`, `s`, `min`, `h` or `d`; half even to ten digits behind the point. In a workbook ' +
-          'days with `number_format: "[h]:mm:ss"` are shown as hours.',
+          'Unit of the result: `ms`, `s`, `min`, `h` or `d`; rounded half to even, to ten decimal places. In a workbook, days with `number_format: "[h]:mm:ss"` are shown as hours.',
       }),
     ),
     clock: Type.Optional(
-      Type.Enum(['hours_minutes', 'minutes_seconds'], { default: 'hours_minutes', description: 'What `1:30` is.' }),
+      Type.Enum(['hours_minutes', 'minutes_seconds'], {
+        default: 'hours_minutes',
+        description: 'Meaning of `1:30`. In minutes and seconds, the seconds may have a fraction (`05:10.5`).',
+      }),
     ),
     plain: Type.Optional(
-      Type.Enum([...DURATION_UNITS], { description: 'The unit of a number alone, such as `90`; an error without it.' }),
+      Type.Enum([...DURATION_UNITS], {
+        description: 'Unit of plain numbers, such as `90`; without it, they are errors.',
+      }),
     ),
-    decimal: Type.Optional(Type.Enum(['.', ','], { default: '.', description: 'The decimal mark, as in `1,5 h`.' })),
+    decimal: Type.Optional(Type.Enum(['.', ','], { default: '.', description: 'Decimal separator, as in `1,5 h`.' })),
     into: intoParameter,
   }),
   cells: true,
   memory: 'R',
   examples: [
     {
-      title: 'Hours worked, as people write them',
+      title: 'Working hours in several notations',
       operation: { op: 'parse_duration', columns: 'worked', unit: 'min' },
       input: {
         columns: ['worked'],
@@ -69,7 +73,7 @@ export const parseDuration = defineOperation({
     {
       title: 'Lengths of calls in minutes and seconds',
       operation: { op: 'parse_duration', columns: 'call', clock: 'minutes_seconds', plain: 's', into: 'seconds' },
-      input: { columns: ['call'], rows: [['1:30'], ['0:00:07.250'], ['45'], ['1:75'], ['-2:00']] },
+      input: { columns: ['call'], rows: [['1:30'], ['0:00:07.250'], ['45'], ['1:75'], ['-2:00'], ['05:10.5']] },
       output: {
         columns: ['call', 'seconds'],
         rows: [
@@ -78,6 +82,7 @@ export const parseDuration = defineOperation({
           ['45', '45'],
           ['1:75', null],
           ['-2:00', '-120'],
+          ['05:10.5', '310.5'],
         ],
       },
     },

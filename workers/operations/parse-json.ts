@@ -1,14 +1,15 @@
-// The operation `parse_json`: texts become JSON values.
+// The operation `parse_json`: parses texts as JSON values.
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { jsonEdit } from '../execution/cells/json-edit.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { jsonEdit } from '../execution/cells/json.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const parseJson = defineOperation({
   name: 'parse_json',
-  summary: 'Reads texts as JSON, which stays as it is written; what is none is the error BAD_JSON. JSON null is null.',
+  summary:
+    'Parses texts as JSON, without changing them. A text that is not JSON is the error BAD_JSON. JSON null becomes null.',
   knownAs: [{ names: 'json from_json json_parse json_decode read_json', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, into: intoParameter }),
   cells: true,

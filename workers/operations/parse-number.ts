@@ -1,36 +1,51 @@
-// The operation `parse_number`: texts as people write numbers become exact decimals, integers or numbers.
+// The operation `parse_number`: parses numbers as people write them into exact decimals, integers or doubles.
+
+import { nativeNumber } from '../batch/native-cell.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { finiteNumber, type NumberReading, numberEdit, numberKernel } from '../execution/cells/number-cells.ts';
-import { ambiguousNumberText, type NumberMarks, readByFormats } from '../execution/cells/number-formats.ts';
+import {
+  ambiguousNumberText,
+  finiteNumber,
+  type NumberMarks,
+  type NumberReading,
+  numberEdit,
+  numberKernel,
+  readByFormats,
+} from '../execution/cells/numbers.ts';
+import { VotedCells } from '../execution/cells/read-cells.ts';
 import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
-import { VotedCells } from '../execution/cells/voted-cells.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { KIND_NUMBER } from '../kernel/layout/native-kinds.ts';
+import { KIND_NUMBER } from '../kernel/layout/cells.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
-import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 import { type Decimal, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
-import { nativeNumber } from '../values/native-cell.ts';
-import { type NumberFormat, type NumberUnit, parseNumberText } from '../values/number-text.ts';
-import { defineOperation } from './operation.ts';
+import {
+  contradictingStyles,
+  NEGATIVE_STYLES,
+  type NumberFormat,
+  type NumberUnit,
+  parseNumberText,
+} from '../values/number-text.ts';
 
-/** How digits are set apart. */
+/** Parameters for the separators of digits. */
 const marks = {
-  decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'The decimal mark.' })),
+  decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'Decimal separator.' })),
   grouping: Type.Optional(
     Type.String({
       maxLength: 1,
       default: '',
       description:
-        "What stands between groups of digits; it is only taken in these places. A space means any, and `'` also the curved one.",
+        "Separator between groups of digits, only accepted at these positions. A space means any space, and `'` also the typographic apostrophe.",
     }),
   ),
   groups: Type.Optional(
     Type.Enum(['thousands', 'indian'], {
       default: 'thousands',
-      description: 'Groups of three digits, or as in India three behind groups of two: `12,34,567`.',
+      description: 'Groups of three digits, or as in India three digits after groups of two: `12,34,567`.',
     }),
   ),
 };
@@ -43,53 +58,52 @@ const parameters = Type.Object({
       minItems: 1,
       maxItems: 10,
       description:
-        'Several ways to write numbers, in the place of `decimal`, `grouping` and `groups`; the first that the whole text ' +
-        'fits counts.',
+        'Several number formats, instead of `decimal`, `grouping` and `groups`; the first one that matches the whole text is used.',
     }),
   ),
   ambiguous: Type.Optional(
     Type.Enum(['first', 'error', 'column_vote'], {
       description:
-        'Needed when two of `formats` can read one text as different numbers (`1,234`). `first`: the first of them counts; ' +
-        '`error`: such a text is AMBIGUOUS_NUMBER; `column_vote`: of such formats only the one that reads most cells of ' +
-        'the column is used for it (of equal ones the first); it needs all rows before the first comes out.',
+        'Required if two of `formats` can read one text as different numbers (`1,234`). `first`: the first format is used. `error`: such a text is AMBIGUOUS_NUMBER. `column_vote`: of such formats, only the one that reads the most cells of the column is used (of equal ones the first); this needs all rows before the first row of the output.',
     }),
   ),
   units: Type.Optional(
-    Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }), {
+    Type.Record(anyKey, Type.Number({ exclusiveMinimum: 0 }), {
       minProperties: 1,
       maxProperties: 50,
-      description: 'Texts behind the number, and what they multiply it by: `{k: 1000, "Mio.": 1000000}`; case counts.',
+      description: 'Texts after the number, and their factors: `{k: 1000, "Mio.": 1000000}`; case matters.',
     }),
   ),
   negative: Type.Optional(
-    Type.Array(Type.Enum(['-x', 'x-', '(x)', 'x CR']), {
+    Type.Array(Type.Enum([...NEGATIVE_STYLES]), {
       minItems: 1,
-      description: 'Ways to write numbers below zero; `-x` unless set.',
+      description:
+        'Forms of negative numbers; by default `-x`. `▲x` also accepts `△`. `x CR`, `x DR`, `x C`, `x D`, `x S` and `x H` have a bookkeeping word after the number, `CR x` and so on before it. The other word of the pair (CR and DR, C and D, S and H) marks numbers that are not negative. Case is ignored, and a dot may follow the word.',
     }),
   ),
   strip: Type.Optional(
     Type.Array(Type.String({ minLength: 1 }), {
-      description: 'Texts left out at both ends, beside the sign too, such as `€` or `EUR`; never between digits.',
+      description:
+        'Texts that are removed at both ends, also next to the sign, such as `€` or `EUR`; never between digits.',
     }),
   ),
   percent: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Takes `7,5 %` as 0.075, with any sign that `negative` has: `(7,5 %)`, `7,5 %-`.',
+      description: 'Accepts `7,5 %` as 0.075, with any sign that `negative` allows: `(7,5 %)`, `7,5 %-`.',
     }),
   ),
-  exponent: Type.Optional(Type.Boolean({ default: false, description: 'Takes `1.5E3`.' })),
+  exponent: Type.Optional(Type.Boolean({ default: false, description: 'Accepts `1.5E3`.' })),
   type: Type.Optional(
     Type.Enum(['decimal', 'integer', 'number'], { default: 'decimal', description: 'The type of the result.' }),
   ),
   scale: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100, description: 'Digits behind the point; as written unless set.' }),
+    Type.Integer({ minimum: 0, maximum: 100, description: 'Number of decimal places; by default as written.' }),
   ),
   rounding: Type.Optional(
     Type.Enum(['half_even', 'half_up', 'down', 'error'], {
       default: 'error',
-      description: 'What becomes of digits that `scale` or `type` leave out; `error` is PRECISION_LOSS.',
+      description: 'Rounding of digits that `scale` or `type` do not keep; `error` is PRECISION_LOSS.',
     }),
   ),
   into: intoParameter,
@@ -97,7 +111,7 @@ const parameters = Type.Object({
 
 export const parseNumber = defineOperation({
   name: 'parse_number',
-  summary: 'Reads texts as numbers; the whole text must be one. Money stays exact.',
+  summary: 'Parses texts as numbers. The whole text must be a number. Decimals are exact.',
   parametersKnownAs: {
     ...namesFor('Write decimal: ",".', 'decimal_separator', 'decimal_point', 'decimal_mark'),
     ...namesFor('Write grouping: ".".', 'thousands', 'thousands_separator', 'group_separator', 'grouping_separator'),
@@ -108,7 +122,7 @@ export const parseNumber = defineOperation({
   memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),
   examples: [
     {
-      title: 'The decimal mark from the column',
+      title: 'Detect the decimal separator from the column',
       operation: {
         op: 'parse_number',
         columns: ['net', 'gross'],
@@ -136,7 +150,7 @@ export const parseNumber = defineOperation({
       },
     },
     {
-      title: 'Groups as in India, and units',
+      title: 'Indian groups, and units',
       operation: {
         op: 'parse_number',
         columns: 'n',
@@ -161,7 +175,16 @@ export const parseNumber = defineOperation({
       output: { columns: ['amount'], rows: [['1234.50'], ['-12.00'], ['0.00'], [null], [null]] },
     },
     {
-      title: 'Whole numbers beside the text',
+      title: 'Debit and credit',
+      operation: { op: 'parse_number', columns: 'amount', decimal: ',', grouping: '.', negative: ['-x', 'x S', '▲x'] },
+      input: {
+        columns: ['amount'],
+        rows: [['1.234,50 S'], ['12,00 H'], ['7 s.'], ['-3'], ['▲1.000'], ['5 X'], ['-5 S']],
+      },
+      output: { columns: ['amount'], rows: [['-1234.50'], ['12.00'], ['-7'], ['-3'], ['-1000'], [null], [null]] },
+    },
+    {
+      title: 'Integers in a new column',
       operation: { op: 'parse_number', columns: 'n', type: 'integer', into: 'count' },
       input: { columns: ['n'], rows: [['007'], ['12.00'], ['1.5'], ['1e3']] },
       output: {
@@ -177,6 +200,7 @@ export const parseNumber = defineOperation({
   ],
   effect(given, scope) {
     checkFormats(given, scope);
+    checkNegative(given, scope);
     const units = unitsOf(given, scope);
     const makes = given.type ?? 'decimal';
     const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes });
@@ -198,7 +222,7 @@ export const parseNumber = defineOperation({
     }
     const onlySure = ambiguous === 'error' && readings.length > 1;
     const read = numberReader(readings, onlySure);
-    // A kernel reads by the first format alone, and leaves what it does not read.
+    // A kernel parses with the first format only, and leaves the texts that do not match.
     const edits = targets.map((target) =>
       onlySure ? convertEdit(context, target, read, native) : numberEdit(context, target, reading, read, native),
     );
@@ -211,10 +235,10 @@ type Parameters = Static<typeof parameters>;
 function checkFormats(given: Parameters, scope: Scope): void {
   const { formats, decimal = '.', grouping = '', groups = 'thousands', ambiguous } = given;
   if (formats === undefined) checkMarks({ decimal, grouping }, '', scope);
-  // What has its default may not be written at all.
+  // Parameters with their default value may be omitted.
   const beside = { decimal: decimal !== '.', grouping: grouping !== '', groups: groups !== 'thousands' };
   for (const [name, isSet] of Object.entries(formats === undefined ? {} : beside)) {
-    if (isSet) scope.problem(`/${name}`, 'BAD_VALUE', `"${name}" stands in each of "formats". Leave it out here.`);
+    if (isSet) scope.problem(`/${name}`, 'BAD_VALUE', `"${name}" is set in each of "formats". Leave it out here.`);
   }
   for (const [index, second] of (formats ?? []).entries()) {
     checkMarks(second, `/formats/${index}`, scope);
@@ -228,6 +252,13 @@ function checkFormats(given: Parameters, scope: Scope): void {
   }
 }
 
+function checkNegative({ negative = [] }: Parameters, scope: Scope): void {
+  const both = contradictingStyles(negative);
+  if (both === null) return;
+  const message = `"${both[0]}" and "${both[1]}" contradict each other. Keep the one that marks numbers below zero.`;
+  scope.problem('/negative', 'BAD_VALUE', message);
+}
+
 function checkMarks({ decimal = '.', grouping = '' }: NumberMarks, pointer: string, scope: Scope): void {
   for (const [name, mark] of Object.entries({ decimal, grouping })) {
     if (!/[0-9+-]/.test(mark)) continue;
@@ -238,7 +269,7 @@ function checkMarks({ decimal = '.', grouping = '' }: NumberMarks, pointer: stri
   scope.problem(`${pointer}/grouping`, 'SAME_MARK', message);
 }
 
-/** The longest first: none that ends like another leaves the rest of it. */
+/** Sorted by length, longest first, so that no unit removes only the end of a longer one. */
 function unitsOf({ units = {} }: Parameters, scope: Scope): readonly NumberUnit[] {
   const found: NumberUnit[] = [];
   for (const [text, factor] of Object.entries(units)) {
@@ -255,7 +286,7 @@ function unitsOf({ units = {} }: Parameters, scope: Scope): readonly NumberUnit[
   return found.sort((a, b) => b.text.length - a.text.length);
 }
 
-/** One for each format. */
+/** Returns one reading for each format. */
 function readingsOf(given: Parameters, units: readonly NumberUnit[]): readonly NumberReading[] {
   const { type = 'decimal', scale, rounding = 'error' } = given;
   return (given.formats ?? [given]).map(({ decimal = '.', grouping = '', groups = 'thousands' }) => {
@@ -265,7 +296,7 @@ function readingsOf(given: Parameters, units: readonly NumberUnit[]): readonly N
       groups,
       units,
       negative: given.negative ?? ['-x'],
-      // The longest first: none that begins like another leaves the rest of it.
+      // Sorted by length, longest first, so that no text removes only the beginning of a longer one.
       strip: [...(given.strip ?? [])].sort((a, b) => b.length - a.length),
       percent: given.percent ?? false,
       exponent: given.exponent ?? false,
@@ -274,7 +305,7 @@ function readingsOf(given: Parameters, units: readonly NumberUnit[]): readonly N
   });
 }
 
-/** @param readings differ in nothing but their formats */
+/** @param readings readings that differ only in their formats */
 function numberReader(readings: readonly NumberReading[], onlySure: boolean): (value: unknown) => unknown {
   const formats = readings.map(({ format }) => format);
   return (value) => {
@@ -283,7 +314,7 @@ function numberReader(readings: readonly NumberReading[], onlySure: boolean): (v
   };
 }
 
-/** A number that the file knows as such is taken as it is; nothing else that it knows is one. */
+/** A cell with the native kind number is used as it is written. Cells with any other native kind are not numbers. */
 function nativeReader(reading: NumberReading): NativeReader {
   return (text, kind) => {
     if (kind !== KIND_NUMBER) return new CellFault('NOT_A_NUMBER');

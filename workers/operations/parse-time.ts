@@ -1,22 +1,21 @@
-// The operation `parse_time`: texts become times of the day.
-import { NativeText } from '../batch/native-text.ts';
+// The operation `parse_time`: parses texts as times of day.
+
+import { NativeText, nativeTime } from '../batch/native-cell.ts';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { CellFault, convertEdit } from '../execution/cells/value-cells.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { KIND_TIME } from '../kernel/layout/native-kinds.ts';
+import { KIND_TIME } from '../kernel/layout/cells.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
 import type { DatePattern } from '../values/date-pattern.ts';
-import { nativeTime } from '../values/native-cell.ts';
-import { compileTimePattern, readTime, TIME_FORMATS, type TimeOfDay, timeText } from '../values/time-of-day.ts';
-import { defineOperation } from './operation.ts';
+import { compileTimePattern, readTime, TIME_FORMATS, type TimeOfDay, timeText } from '../values/durations.ts';
 
 export const parseTime = defineOperation({
   name: 'parse_time',
   summary:
-    'Reads texts as times of the day, by patterns; the whole text must match. The column stays text, of the form 14:30:00: ' +
-    'it sorts and compares as times do, and a workbook gets cells of times.',
+    'Parses texts as times of day with patterns. The whole text must match. The column remains text, in the form 14:30:00, which sorts and compares correctly. Workbooks get time cells.',
   knownAs: [{ names: 'time to_time', form: 'columns: ..., formats: [HH:mm]' }],
   parameters: Type.Object({
     columns: columnSet,

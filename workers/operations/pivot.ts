@@ -1,16 +1,16 @@
-// The operation `pivot`: rows become columns, one row for each group.
+// The operation `pivot`: converts rows to columns, with one row per group.
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
 import { type PivotPlan, pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
-import { withBlankFlags } from '../execution/cells/blank-flags.ts';
-import { constantValue } from '../execution/cells/constant-value.ts';
-import { columnName, columnSet } from '../execution/parameters/column-set.ts';
-import { DONE } from '../run/time-slices.ts';
+import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
+import { constantValue } from '../execution/cells/value-cells.ts';
+import { DONE } from '../scheduling/time-slices.ts';
+import { columnName, columnSet } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
-/** Columns that one pivot may make. */
+/** Maximum number of columns created by one pivot. */
 const VALUES_MAX = 1000;
 
 const AGGREGATES = METRICS.filter((name) => name !== 'percentile');
@@ -23,17 +23,16 @@ const parameters = Type.Object({
     minItems: 1,
     maxItems: VALUES_MAX,
     uniqueItems: true,
-    description: 'The names for which there is a column, in their order: columns are known before the first row.',
+    description: 'The names that become columns, in their order: columns must be known before the first row.',
   }),
   aggregate: Type.Optional(
     Type.Enum([...AGGREGATES], {
       description:
-        'What becomes of several rows of one group and name, as in `aggregate`. Without it they fail the Run ' +
-        '(TEMPLATE_CHECK_FAILED).',
+        'Metric for several rows with the same group and name, as in `aggregate`. Without it, such rows fail the Run (TEMPLATE_CHECK_FAILED).',
     }),
   ),
   fill: Type.Optional(
-    Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'In cells without a value.' }),
+    Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'Value of cells without a row.' }),
   ),
   other: Type.Optional(
     Type.Union(
@@ -43,8 +42,7 @@ const parameters = Type.Object({
       ],
       {
         description:
-          'Rows with another name: `ignore` (default), `error` (NOT_IN_SET, and `on_error` decides), or `{into: name}`, ' +
-          'one more column for all of them.',
+          'Rows with another name: `ignore` (default; they are counted as CELL_DROPPED), `error` (NOT_IN_SET, handled by `on_error`), or `{into: name}`, one column for all of them.',
       },
     ),
   ),
@@ -53,8 +51,7 @@ const parameters = Type.Object({
 export const pivot = defineOperation({
   name: 'pivot',
   summary:
-    'Makes columns of the rows of a group: the group columns, then one column for each of the listed names. Groups come in ' +
-    'the order in which they are first seen.',
+    'Turns the rows of each group into columns: the group columns, then one column for each of the listed names. Groups are in the order of their first appearance.',
   knownAs: [
     {
       names: 'pivot_table crosstab long_to_wide unstack pivot_wider spread dcast cross_tab reshape_wider',
@@ -74,7 +71,7 @@ export const pivot = defineOperation({
   handsOnAtEnd: () => true,
   examples: [
     {
-      title: 'Months side by side',
+      title: 'Months as columns',
       operation: {
         op: 'pivot',
         group_by: ['who'],
@@ -139,7 +136,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): PivotPlan | null 
   const groups = scope.resolve(given.group_by, '/group_by');
   const names = scope.read(given.names_from, '/names_from');
   const source = scope.read(given.values_from, '/values_from');
-  // Left out before it changes the columns: without one of them there is nothing to spread.
+  // Returns before it changes the columns: without one of these columns, there is nothing to pivot.
   if (names === null || source === null) return null;
   const { aggregate, other = 'ignore', values } = given;
   const type = metricType(aggregate ?? 'first', source.type);

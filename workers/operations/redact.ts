@@ -1,23 +1,27 @@
-// The operation `redact`: takes personal data out of texts.
+// The operation `redact`: removes personal data from texts.
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { emailStep } from '../execution/cells/email-step.ts';
-import { textEdit } from '../execution/cells/text-cells.ts';
-import { stringStep } from '../execution/cells/text-steps.ts';
-import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { findPersonalData, type PersonalKind } from '../values/personal-data.ts';
-import { defineOperation } from './operation.ts';
+import { textEdit } from '../execution/cells/text-chain.ts';
+import { emailStep, stringStep } from '../execution/cells/text-steps.ts';
+import { columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
+import { BETWEEN_PERSONAL_DATA, findPersonalData, type PersonalKind } from '../values/personal-data.ts';
+import { done, type TextWork, textPieces } from '../values/text-edits.ts';
 
-/** In the order in which they are looked for: the surer ones first. */
+/** Maximum number of pieces of a text held before they are joined. */
+const PIECES_MAX = 8_192;
+
+/** Number of candidates checked between two pauses. */
+const CANDIDATES_MAX = 1_024;
+
+/** In the order in which they are searched for: the most specific kinds first. */
 const KINDS: readonly PersonalKind[] = ['email', 'iban', 'card', 'phone'];
 
 export const redact = defineOperation({
   name: 'redact',
   summary:
-    'Takes e-mail addresses, IBANs, card and telephone numbers out of texts. It knows their usual shapes only: look at ' +
-    'the result before it goes to others.',
+    'Removes e-mail addresses, IBANs, card and telephone numbers from texts. It finds only their usual forms, so check the result before you share it.',
   knownAs: [{ names: 'remove_pii redact_pii scrub redact_text', form: null }],
   parameters: Type.Object({
     columns: columnSet,
@@ -25,13 +29,12 @@ export const redact = defineOperation({
       minItems: 1,
       uniqueItems: true,
       description:
-        'What is taken out: `email`; `iban` and `card`, whose checksums must be right; `phone`, which must begin with `+` ' +
-        'or `0`.',
+        'Kinds to remove: `email`; `iban` and `card`, with valid checksums; `phone`, which must start with `+` or `0`.',
     }),
     replace: Type.Optional(
       Type.String({
         maxLength: PARAMETER_LENGTH_MAX,
-        description: 'What stands there instead; without it the kind in brackets, such as `[email]`.',
+        description: 'Replacement; by default the kind in brackets, such as `[email]`.',
       }),
     ),
     into: intoParameter,
@@ -72,7 +75,9 @@ export const redact = defineOperation({
     const steps = kinds.map((kind) => {
       const replacement = replace ?? `[${kind}]`;
       const edit = (text: string): string => redacted(text, kind, replacement);
-      return kind === 'email' ? emailStep(heap, replacement, edit) : stringStep(heap, 'any', edit);
+      const inSlices = (text: string): TextWork => redactedInSlices(text, kind, replacement);
+      const step = kind === 'email' ? emailStep(heap, replacement, edit) : stringStep(heap, 'any', edit);
+      return { ...step, editInSlices: inSlices };
     });
     const edit = textEdit(context, steps);
     return startCellOperator(
@@ -83,13 +88,34 @@ export const redact = defineOperation({
   },
 });
 
-/** A text without what is found of a kind. */
+/** Returns a text without matches of a kind. */
 export function redacted(text: string, kind: PersonalKind, replacement: string): string {
-  let made = '';
-  let from = 0;
-  for (const [start, end] of findPersonalData(kind, text)) {
-    made += text.slice(from, start) + replacement;
-    from = end;
+  return done(redactedPiece(text, kind, replacement));
+}
+
+/** Same as `redacted`, for a long text. */
+export function* redactedInSlices(text: string, kind: PersonalKind, replacement: string): TextWork {
+  const made: string[] = [];
+  for (const piece of textPieces(text, BETWEEN_PERSONAL_DATA)) {
+    made.push(yield* redactedPiece(piece, kind, replacement));
+    yield;
   }
-  return made + text.slice(from);
+  return made.join('');
+}
+
+function* redactedPiece(text: string, kind: PersonalKind, replacement: string): TextWork {
+  let made: string[] = [];
+  let from = 0;
+  let candidates = 0;
+  for (const found of findPersonalData(kind, text)) {
+    if (++candidates % CANDIDATES_MAX === 0) yield;
+    if (found === null) continue;
+    const [start, end] = found;
+    made.push(text.slice(from, start), replacement);
+    from = end;
+    if (made.length < PIECES_MAX) continue;
+    made = [made.join('')];
+  }
+  made.push(text.slice(from));
+  return made.join('');
 }

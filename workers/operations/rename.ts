@@ -1,13 +1,14 @@
-// The operation `rename`: gives columns other names. Cells are not touched.
+// The operation `rename`: renames columns. Does not change cells.
+
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { columnName, exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
-import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 import { titleCase } from '../values/text-edits.ts';
-import { defineOperation } from './operation.ts';
 
 type Style = 'snake' | 'lower' | 'upper' | 'title';
 
@@ -22,22 +23,23 @@ export const rename = defineOperation({
     },
   ],
   parametersKnownAs: namesFor(COLUMNS_HINT, 'old', 'new', 'from', 'to', 'mapping'),
-  summary: 'Renames columns one by one, by a pattern, or to one style; all at the same time, and no two to one name.',
+  summary:
+    'Renames columns by name, by a pattern, or to one style. All renames happen at the same time, and the new names must differ.',
   parameters: Type.Object(
     {
       columns: Type.Optional(
-        Type.Record(Type.String(), columnName, { minProperties: 1, description: '`{old: new}` for each column.' }),
+        Type.Record(anyKey, columnName, { minProperties: 1, description: '`{old: new}` for each column.' }),
       ),
       pattern: Type.Optional(
-        Type.String({ minLength: 1, description: 'RE2 pattern; in every name each match of it is replaced.' }),
+        Type.String({ minLength: 1, description: 'RE2 pattern; every match in every name is replaced.' }),
       ),
       replace: Type.Optional(
         Type.String({
-          description: `What to put there; \`$1\` is the first group (\`\${1}\` before a digit), \`$$\` a dollar.`,
+          description: `Replacement; \`$1\` is the first group (\`\${1}\` before a digit), \`$$\` a dollar.`,
         }),
       ),
       style: Type.Optional(
-        Type.Enum(['snake', 'lower', 'upper', 'title'], { description: 'One spelling for all names.' }),
+        Type.Enum(['snake', 'lower', 'upper', 'title'], { description: 'One style for all names.' }),
       ),
     },
     exactlyOne(['columns'], ['pattern', 'replace'], ['style']),
@@ -47,7 +49,7 @@ export const rename = defineOperation({
   edits: () => [],
   examples: [
     {
-      title: 'By name, even crosswise',
+      title: 'By name; names may be swapped',
       operation: { op: 'rename', columns: { a: 'b', b: 'a' } },
       input: { columns: ['a', 'b'], rows: [['1', '2']] },
       output: { columns: ['b', 'a'], rows: [['1', '2']] },
@@ -100,7 +102,7 @@ function renameByPattern(pattern: string, replacement: string, scope: Scope): vo
   }
 }
 
-/** A name that would become empty stays as it is. */
+/** A name that would become empty stays unchanged. */
 function renameAll(renamed: (name: string) => string, pointer: string, scope: Scope): void {
   scope.renameUnknown();
   const columns = scope.resolve('*', pointer);

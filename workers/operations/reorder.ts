@@ -1,12 +1,12 @@
 // The operation `reorder`: moves columns to the front or to the end.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const reorder = defineOperation({
   name: 'reorder',
-  summary: 'Moves columns to the front or to the end; all others keep their order between them.',
+  summary: 'Moves columns to the start or to the end. The others keep their order.',
   knownAs: [
     {
       names: 'relocate move move_column move_columns order_columns reorder_columns sort_columns column_order',
@@ -33,11 +33,12 @@ export const reorder = defineOperation({
     const end = last === undefined ? [] : scope.resolve(last, '/last');
     const named = new Set([...front, ...end].map(({ id }) => id));
     if (named.size < front.length + end.length) {
-      scope.problem('/last', 'COLUMN_TWICE', 'A column stands in "first" and in "last". Name it in one of them.');
+      scope.problem('/last', 'COLUMN_TWICE', 'A column is in "first" and in "last". Name it in only one of them.');
       return null;
     }
     const middle = scope.columns.filter(({ id }) => !named.has(id));
-    // Columns that are not known yet while a Template is checked belong to the middle: only the named order counts.
+    // While a Template is checked, columns that are not known yet belong to the middle, so only the order of the named
+    // ones counts.
     scope.arrange([...front, ...middle, ...end], { rest: true });
     return null;
   },

@@ -1,21 +1,21 @@
-// The operation `replace`: finds texts in cells and puts others in their place.
+// The operation `replace`: finds texts in cells and replaces them.
+
 import { type Static, Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import * as steps from '../execution/cells/replace-steps.ts';
-import { textEdit } from '../execution/cells/text-cells.ts';
-import type { TextStep } from '../execution/cells/text-chain.ts';
-import { exactlyOne, PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { type TextStep, textEdit } from '../execution/cells/text-chain.ts';
 import { compileRegularExpression, type RegularExpression } from '../expression/patterns/regular-expression.ts';
 import type { Heap } from '../memory/heap.ts';
+import { columnSet, exactlyOne, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
 
-const find = Type.String({ minLength: 1, description: 'The text, or the RE2 pattern, to find.' });
+const find = Type.String({ minLength: 1, description: 'The text or RE2 pattern to find.' });
 const put = Type.String({
   maxLength: PARAMETER_LENGTH_MAX,
-  description: `What stands there instead. With a pattern, \`$1\` is its first group (\`\${1}\` before a digit), \`$0\` the match, \`$$\` a dollar.`,
+  description: `Replacement. With a pattern, \`$1\` is its first group (\`\${1}\` before a digit), \`$0\` the match, \`$$\` a dollar.`,
 });
 
 const parameters = Type.Object(
@@ -27,12 +27,11 @@ const parameters = Type.Object(
       Type.Union(
         [
           Type.Array(Type.Object({ find, replace: put }, { additionalProperties: false }), { minItems: 1 }),
-          Type.Record(Type.String({ minLength: 1 }), put, { minProperties: 1 }),
+          Type.Record(anyKey, put, { minProperties: 1 }),
         ],
         {
           description:
-            'Several replacements, `[{find, replace}]` or `{find: replace}`: each works on what the one before left; of ' +
-            'whole cells the first that fits counts.',
+            'Several replacements, `[{find, replace}]` or `{find: replace}`. Each works on the result of the one before; with `whole_cell`, the first one that matches is used.',
         },
       ),
     ),
@@ -40,12 +39,16 @@ const parameters = Type.Object(
       Type.Enum(['literal', 'regex', 'whole_cell'], {
         default: 'literal',
         description:
-          '`literal`: anywhere in the cell; `whole_cell`: only cells that are the text; `regex`: RE2 pattern.',
+          '`literal`: anywhere in the cell; `whole_cell`: only cells that equal the text; `regex`: RE2 pattern.',
       }),
     ),
-    case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` finds any case.' })),
+    case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` ignores case.' })),
     count: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Replaces only the first so many in each cell.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'Maximum number of replacements in each cell, from the start.',
+      }),
     ),
     into: intoParameter,
   },
@@ -55,12 +58,12 @@ const parameters = Type.Object(
 type Parameters = Static<typeof parameters>;
 type Pair = readonly [find: string, put: string];
 
-/** What to write in place of a parameter of its own for patterns. */
+/** Hint for a parameter that other languages use for patterns. */
 const PATTERN_HINT = "Write find: '...' with mode: regex.";
 
 export const replace = defineOperation({
   name: 'replace',
-  summary: 'Finds texts, whole cells or patterns and puts others in their place. What becomes empty becomes null.',
+  summary: 'Replaces texts, whole cells or matches of patterns. Cells that become empty become null.',
   knownAs: [
     {
       names: 'replace_text find_replace find_and_replace str_replace substitute remove_text ssub',
@@ -83,7 +86,7 @@ export const replace = defineOperation({
       output: { columns: ['street'], rows: [['Hauptstraße 1'], ['Ring 2'], [null]] },
     },
     {
-      title: 'Whole cells, in any case',
+      title: 'Whole cells, regardless of case',
       operation: {
         op: 'replace',
         columns: '*',
@@ -113,7 +116,7 @@ export const replace = defineOperation({
       output: { columns: ['date'], rows: [['31.01/2026'], ['soon']] },
     },
     {
-      title: 'Only the first, any case',
+      title: 'Only the first match, regardless of case',
       operation: { op: 'replace', columns: 'a', find: 'X', replace: '[$1]', case_sensitive: false, count: 1 },
       input: { columns: ['a'], rows: [['xX'], ['öx']] },
       output: { columns: ['a'], rows: [['[$1]X'], ['ö[$1]']] },
@@ -162,9 +165,9 @@ function compilePatterns(pairs: readonly Pair[], given: Parameters, scope: Scope
   });
 }
 
-/** A digit behind a group is read into its number. */
+/** A digit after a group would be read as part of the group number. */
 function digitHint(name: string): string {
-  return /^[0-9]{2}$/.test(name) ? ` Write \${${name[0]}}${name[1]} for a digit behind a group.` : '';
+  return /^[0-9]{2}$/.test(name) ? ` Write \${${name[0]}}${name[1]} for a digit after a group.` : '';
 }
 
 function replaceSteps(

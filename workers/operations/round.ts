@@ -1,20 +1,19 @@
-// The operation `round`: numbers with fewer digits.
+// The operation `round`: rounds numbers.
 import { Type } from '../bundled/type-box.ts';
 import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { roundEdit } from '../execution/cells/decimal-cells.ts';
-import { roundDoublesEdit } from '../execution/cells/double-cells.ts';
+import { roundDoublesEdit, roundEdit } from '../execution/cells/numbers.ts';
 import { CellFault } from '../execution/cells/value-cells.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
-import { defineOperation } from './operation.ts';
 
-/** Digits behind the point that a parameter may ask for. */
+/** Maximum number of decimal places. */
 const SCALE_MAX = 100;
 
 export const round = defineOperation({
   name: 'round',
-  summary: 'Rounds decimals and numbers to so many digits behind the point; zero has no sign.',
+  summary: 'Rounds decimals and numbers to a number of decimal places. Zero has no sign.',
   knownAs: [{ names: 'rounding round_to round_number round_half_up', form: 'columns: ..., scale: 2' }],
   parameters: Type.Object({
     columns: columnSet,
@@ -23,13 +22,14 @@ export const round = defineOperation({
         minimum: -30,
         maximum: SCALE_MAX,
         default: 0,
-        description: 'Digits behind the point; -3 rounds to thousands.',
+        description: 'Number of decimal places; -3 rounds to thousands.',
       }),
     ),
     mode: Type.Optional(
       Type.Enum(['half_even', 'half_up', 'down', 'error'], {
         default: 'half_even',
-        description: "`half_even` (banker's), `half_up` (away from zero), `down` (cut off), `error` (PRECISION_LOSS).",
+        description:
+          "`half_even` (banker's rounding), `half_up` (halves away from zero), `down` (truncates), `error` (PRECISION_LOSS).",
       }),
     ),
     into: intoParameter,

@@ -1,28 +1,36 @@
-// The operation `sample`: some of the rows, chosen by their place and a seed, so that the same come out in every Run.
+// The operation `sample`: selects some rows by their position and a seed, so that every Run selects the same rows.
 
 import type { Batch } from '../batch/batch.ts';
 import { storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { byPlace, placeColumn } from '../execution/sort/row-places.ts';
 import { RowSorter } from '../execution/sort/row-sorter.ts';
+import { byPlace, placeColumn } from '../execution/sort/top-of-groups.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
-import { DONE, type Slices, type Steps } from '../run/time-slices.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { DONE, type Slices, type Steps } from '../scheduling/time-slices.ts';
+import { exactlyOne } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 const parameters = Type.Object(
   {
     n: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'So many rows, or all when there are fewer.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: 'Number of rows; all rows if the file has fewer.',
+      }),
     ),
     fraction: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Each row with this probability, such as 0.1.' }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Probability of each row, such as 0.1.' }),
     ),
     every: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: '`10`: the 10th row, the 20th and so on.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: '`10` keeps the 10th row, the 20th row and so on.',
+      }),
     ),
     seed: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 4_294_967_295, default: 0, description: 'Another seed chooses other rows.' }),
+      Type.Integer({ minimum: 0, maximum: 4_294_967_295, default: 0, description: 'Another seed selects other rows.' }),
     ),
   },
   exactlyOne(['n'], ['fraction'], ['every']),
@@ -31,7 +39,7 @@ const parameters = Type.Object(
 export const sample = defineOperation({
   name: 'sample',
   summary:
-    'Keeps some of the rows, in their order: a number, a fraction, or every so many. The same ones in every Run.',
+    'Keeps a sample of the rows in their order: a fixed number, a fraction, or one row in every N. Every Run keeps the same rows.',
   knownAs: [{ names: 'random random_sample shuffle bootstrap decimate', form: 'n: 100' }],
   parameters,
   cells: false,
@@ -44,7 +52,7 @@ export const sample = defineOperation({
       output: { columns: ['n'], rows: [['2'], ['4']] },
     },
     {
-      title: 'More than there are',
+      title: 'More rows than the file has',
       operation: { op: 'sample', n: 5 },
       input: { columns: ['n'], rows: [['1'], ['2'], ['3']] },
       output: { columns: ['n'], rows: [['1'], ['2'], ['3']] },
@@ -67,7 +75,7 @@ function byFraction(fraction: number, seed: number): (place: number) => boolean 
   };
 }
 
-/** Two words that look like chance (the last steps of MurmurHash3): the same for a seed and a place. */
+/** Returns two pseudo-random words (the final steps of MurmurHash3), which depend only on seed and position. */
 function chances(seed: number, place: number): [high: number, low: number] {
   const low = place >>> 0;
   const high = Math.floor(place / 2 ** 32);
@@ -99,7 +107,7 @@ function chosenRows({ arena, next }: OperatorContext, chooses: (place: number) =
   };
 }
 
-/** Draws a lot for each row; the `n` rows with the lowest lots are put back into their order. */
+/** Assigns a random number to each row, and restores the order of the `n` rows with the lowest numbers. */
 class FixedSample implements Operator {
   readonly #context: OperatorContext;
   readonly #seed: number;
@@ -140,7 +148,7 @@ class FixedSample implements Operator {
     yield* this.#chosen.finish((batch) => this.#context.next(batch.withColumns(batch.columns.slice(1, -1))));
   }
 
-  /** Views of the lots by physical row: 8 bytes each, big-endian. */
+  /** Returns views of the random numbers by physical row: 8 bytes each, big-endian. */
   #drawn(batch: Batch): number {
     const { arena } = this.#context;
     const views = arena.take(batch.rows * VIEW_BYTES);

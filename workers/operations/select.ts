@@ -1,12 +1,12 @@
-// The operation `select`: the columns that stay, in this order.
+// The operation `select`: keeps the named columns, in this order.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { defineOperation } from './operation.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 
 export const select = defineOperation({
   name: 'select',
-  summary: 'Keeps the named columns, in the order named; the others go away, or follow with `keep_rest`.',
+  summary: 'Keeps the named columns in the given order and removes the others; with `keep_rest` the others follow.',
   knownAs: [
     {
       names: 'keep keep_columns cut pick choose columns only_columns select_columns retain project',
@@ -16,7 +16,7 @@ export const select = defineOperation({
   parameters: Type.Object({
     columns: columnSet,
     keep_rest: Type.Optional(
-      Type.Boolean({ default: false, description: 'Keeps the other columns behind the named ones.' }),
+      Type.Boolean({ default: false, description: 'Keeps the other columns after the named ones.' }),
     ),
   }),
   cells: false,
@@ -30,14 +30,14 @@ export const select = defineOperation({
       output: { columns: ['amount', 'id'], rows: [['1E5', '007']] },
     },
     {
-      title: 'Some columns first',
+      title: 'Some columns first, then the others',
       operation: { op: 'select', columns: ['amount'], keep_rest: true },
       input: { columns: ['id', 'name', 'amount'], rows: [['7', 'Ada', '12.50']] },
       output: { columns: ['amount', 'id', 'name'], rows: [['12.50', '7', 'Ada']] },
     },
   ],
   effect({ columns, keep_rest = false }, scope) {
-    scope.arrange(scope.resolve(columns, '/columns'), { rest: keep_rest });
+    scope.arrange(scope.resolve(columns, '/columns', keep_rest ? 'some' : 'one'), { rest: keep_rest });
     return null;
   },
   start(_plan, { next, layout }) {

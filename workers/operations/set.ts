@@ -1,52 +1,56 @@
-// The operation `set`: columns computed by expressions, or filled with a constant or another column.
-import { CellReader } from '../batch/cell-values.ts';
+// The operation `set`: fills columns with the results of expressions, a constant, or another column.
+
 import type { Column, ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { constantValue } from '../execution/cells/constant-value.ts';
-import { valueEdit } from '../execution/cells/value-cells.ts';
-import { checkRowExpression, type NamesUsed, namesUsed } from '../execution/expressions/check-expression.ts';
+import { constantValue, valueEdit } from '../execution/cells/value-cells.ts';
 import { expressionEdit } from '../execution/expressions/expression-edit.ts';
-import { exactlyOne } from '../execution/parameters/base-parameters.ts';
-import { columnName, columnSet, columnType } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
-import { resultColumn } from '../expression/compile/result.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import { resultColumn } from '../expression/compile/value-text.ts';
+import { columnName, columnSet, columnType, exactlyOne } from '../template/base-parameters.ts';
+import {
+  type ClockOfName,
+  checkRowExpression,
+  clockOf,
+  type NamesUsed,
+  namesUsed,
+} from '../template/check-expression.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
-import { pointerSegment } from '../template/pointer.ts';
 import type { ColumnSet, Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 
 const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
 const parameters = Type.Object(
   {
     columns: Type.Optional(
-      Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      Type.Record(anyKey, Type.String({ minLength: 1 }), {
         minProperties: 1,
         description:
-          '`{name: expression}`; a new name makes a new column. Each expression sees the row as it came in; `value` is the cell that it fills. A text is ' +
-          'quoted inside the expression: `status: \'"open"\'`. Lists and maps make a column of JSON, bytes base64, types ' +
-          'and durations text; NaN and the infinities, for which JSON has no numbers, are null there.',
+          '`{name: expression}`; a new name creates a new column. All expressions use the row as it was before the operation; `value` is the cell that is set. Write texts with quotes inside the expression: `status: \'"open"\'`. Lists and maps become JSON, bytes become base64, types and durations become texts. JSON has no NaN or infinity; they become null there.',
       }),
     ),
     each: Type.Optional(columnSet),
     expr: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'An expression for each column of `each`, in which `value` is its cell: `value * 1.19d`.',
+        description: 'An expression for each column of `each`; `value` is its cell: `value * 1.19d`.',
       }),
     ),
     into: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'With `each`: the names of new columns, `{name}` is that of the column, as in `{name}_gross`; in place unless set.',
+          'With `each`: the names of new columns; `{name}` is the name of the column, as in `{name}_gross`. By default the columns change in place.',
       }),
     ),
-    column: Type.Optional(Type.String({ minLength: 1, description: 'The one column to fill.' })),
+    column: Type.Optional(Type.String({ minLength: 1, description: 'The column to set.' })),
     value: Type.Optional(
       Type.Union([constant, Type.Object({ column: columnName }, { additionalProperties: false })], {
-        description: 'A constant as it stands, or `{column: name}`.',
+        description: 'A constant, or `{column: name}`.',
       }),
     ),
     type: Type.Optional(columnType),
@@ -69,7 +73,7 @@ const COLUMNS_HINT = `Write columns: {new_name: '...'}.`;
 
 export const set = defineOperation({
   name: 'set',
-  summary: 'Fills columns with what expressions give, with a constant, or with the cells of another column.',
+  summary: 'Sets columns to results of expressions, to a constant, or to the cells of another column.',
   parametersKnownAs: namesFor(COLUMNS_HINT, 'expression', 'formula', 'name', 'as'),
   knownAs: [
     {
@@ -85,7 +89,7 @@ export const set = defineOperation({
   editedColumns,
   examples: [
     {
-      title: 'All expressions see the row as it came in',
+      title: 'All expressions use the original row',
       operation: { op: 'set', columns: { a: 'b', b: 'a', source: '"bank"' } },
       input: {
         columns: ['a', 'b'],
@@ -103,7 +107,7 @@ export const set = defineOperation({
       },
     },
     {
-      title: 'One expression over many columns',
+      title: 'One expression for many columns',
       operation: { op: 'set', each: { pattern: '^net_' }, expr: 'value * 1.19d', into: '{name}_gross' },
       input: {
         columns: ['net_a', 'x', 'net_b'],
@@ -128,7 +132,7 @@ export const set = defineOperation({
       output: { columns: ['id', 'rate'], rows: [['1', '1.20']] },
     },
     {
-      title: 'Only cells of which a condition holds: `value` is the cell that is filled, so its column must be there',
+      title: 'Only cells that match a condition: `value` is the cell that is set, so its column must exist',
       operation: { op: 'set', columns: { a: 'b', b: '"none"' }, where: 'value == null' },
       input: {
         columns: ['a', 'b'],
@@ -148,7 +152,7 @@ export const set = defineOperation({
       },
     },
     {
-      title: 'Another column, by a name that is no word',
+      title: 'A column whose name contains a space',
       operation: { op: 'set', columns: { number: '`Invoice No`' } },
       input: { columns: ['Invoice No'], rows: [['007']] },
       output: { columns: ['Invoice No', 'number'], rows: [['007', '007']] },
@@ -171,14 +175,14 @@ export const set = defineOperation({
 function editedColumns({ columns, column, each }: Static<typeof parameters>): readonly string[] | null {
   if (Array.isArray(each)) return each;
   if (typeof each === 'string' && each !== '*') return [each];
-  // Of a pattern nobody knows the columns yet.
+  // The columns of a pattern are not known yet.
   if (each !== undefined) return null;
   return columns === undefined ? [column ?? ''] : Object.keys(columns);
 }
 
 function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Assignment[] {
   const written = Object.entries(columns).map(([name, source]) => ({ name, source, used: namesUsed(source) }));
-  // Who edits a column, and reads it elsewhere, means the one that came in.
+  // An expression that edits a column and also reads it refers to the incoming column.
   const made = new Set(
     written.filter(({ name, used }) => !used.columns.has(name) && !used.value).map(({ name }) => name),
   );
@@ -191,27 +195,28 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
   const known = new Map(scope.columns.map((column) => [column.name, column]));
   return checked.map(({ name, pointer, expression, value }) => {
     const { type } = resultColumn(expression.type);
+    const clock = clockOf(expression.root, clocksBefore(known, value));
     return {
-      target: targetOf(scope, known.get(name), { name, type, pointer }),
+      target: targetOf(scope, known.get(name), { name, type, pointer, clock }),
       type,
       source: { kind: 'expression', expression, value },
     };
   });
 }
 
-/** What an expression reads that may be taken for something else; null: nothing. */
+/** Warns about names in an expression that may be misunderstood; null if there are no such names. */
 function doubtOf(name: string, used: NamesUsed, made: ReadonlySet<string>, scope: Scope): string | null {
   if (name !== 'value' && used.value && scope.known('value') !== null) {
     return `value is the cell of ${JSON.stringify(name)} here. Write row["value"] for the column of this name.`;
   }
   for (const other of used.columns) {
     if (other === name || !made.has(other)) continue;
-    return `${JSON.stringify(other)} is the column that came in, not what this operation makes of it: that sees the next one, such as a second set.`;
+    return `${JSON.stringify(other)} is the column as it was before this operation. To use its new values, add another operation, such as a second set.`;
   }
   return null;
 }
 
-/** What stands for the name of a column of `each`. */
+/** Placeholder for the name of a column in `each`. */
 const NAME_PLACE = '{name}';
 
 type EachParameters = Static<typeof parameters> & { readonly each: ColumnSet };
@@ -220,7 +225,7 @@ function assignEach({ each, expr = '', into }: EachParameters, scope: Scope): As
   const columns = scope.resolve(each, '/each');
   const isOne = typeof each === 'string' && each !== '*';
   if (into !== undefined && !isOne && !into.includes(NAME_PLACE)) {
-    const message = `All columns would go into ${JSON.stringify(into)}. Write ${NAME_PLACE} where their own names go.`;
+    const message = `All columns would be written to ${JSON.stringify(into)}. Write ${NAME_PLACE} in place of the name of each column.`;
     scope.problem('/into', 'BAD_VALUE', message);
     return [];
   }
@@ -228,15 +233,17 @@ function assignEach({ each, expr = '', into }: EachParameters, scope: Scope): As
     const expression = checkRowExpression(scope, expr, '/expr', value.type);
     return expression === null ? [] : [{ value, expression }];
   });
+  const known = new Map(scope.columns.map((column) => [column.name, column]));
   return checked.map(({ value, expression }) => {
     const name = into?.replaceAll(NAME_PLACE, () => value.name) ?? value.name;
     const { type } = resultColumn(expression.type);
-    const target = targetOf(scope, name === value.name ? value : undefined, { name, type, pointer: '/into' });
+    const clock = clockOf(expression.root, clocksBefore(known, value));
+    const target = targetOf(scope, name === value.name ? value : undefined, { name, type, pointer: '/into', clock });
     return { target, type, source: { kind: 'expression', expression, value } };
   });
 }
 
-/** The column that is filled, whose cells the expression calls `value`: it must be there before. */
+/** The column that is filled, whose cells the expression calls `value`. It must already exist. */
 function cellAtHand(scope: Scope, name: string, pointer: string): Column | null {
   return scope.known(name) ?? scope.read(name, pointer);
 }
@@ -249,6 +256,7 @@ function assignOne({ column = '', value = null, type }: Static<typeof parameters
       name: column,
       type: source.type,
       pointer: '/column',
+      clock: source.clock,
     });
     return [{ target, type: source.type, source: { kind: 'column', column: source } }];
   }
@@ -269,12 +277,24 @@ interface Filled {
   readonly name: string;
   readonly type: ColumnType;
   readonly pointer: string;
+  /** See Column.clock. */
+  readonly clock?: string | undefined;
 }
 
-/** An existing column changes in place; any other name is a new column. */
-function targetOf(scope: Scope, existing: Column | undefined, { name, type, pointer }: Filled): CellTarget {
-  if (existing === undefined) return { source: null, target: scope.add(name, type, pointer) };
+/** Clocks of the columns that came in; `value` is the cell that is filled. */
+function clocksBefore(known: ReadonlyMap<string, Column>, value: Column | null): ClockOfName {
+  return (name) => (name === 'value' && value !== null ? value.clock : known.get(name)?.clock);
+}
+
+/** An existing column is changed in place. Any other name becomes a new column. */
+function targetOf(scope: Scope, existing: Column | undefined, { name, type, pointer, clock }: Filled): CellTarget {
+  if (existing === undefined) {
+    const target = scope.add(name, type, pointer);
+    scope.setClock(target, clock);
+    return { source: null, target };
+  }
   if (existing.type !== type) scope.retype(existing, type);
+  scope.setClock(existing, clock);
   return { source: existing, target: existing };
 }
 

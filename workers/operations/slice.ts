@@ -1,26 +1,30 @@
-// The operation `slice`: a range of the rows.
+// The operation `slice`: keeps a range of rows.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { SpillQueue } from '../execution/ordered/spill-queue.ts';
-import { DONE, type Slices, type Steps } from '../run/time-slices.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { SpillQueue } from '../execution/ordered/row-queues.ts';
+import { DONE, type Slices, type Steps } from '../scheduling/time-slices.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 const count = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000_000, description }));
 
 export const slice = defineOperation({
   name: 'slice',
-  summary: 'Leaves rows out at the beginning and at the end, and stops after so many.',
+  summary: 'Skips rows at the start and at the end, and stops after a number of rows.',
   knownAs: [
     { names: 'limit head first_rows take rows top_rows limit_rows', form: 'limit: 10' },
     { names: 'skip offset', form: 'skip: 10' },
   ],
   parameters: Type.Object(
     {
-      skip: count('Rows left out at the beginning.'),
-      limit: count('Rows that come out at most. What lies behind is not worked on.'),
+      skip: count('Number of rows to skip at the start.'),
+      limit: count('Maximum number of rows. Later rows are not processed.'),
       skip_last: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Rows left out at the end, such as a footer.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'Number of rows to skip at the end, such as a footer.',
+        }),
       ),
     },
     { anyOf: [{ required: ['skip'] }, { required: ['limit'] }, { required: ['skip_last'] }] },
@@ -86,7 +90,7 @@ class Slice implements Operator {
     return this.#lastRow;
   }
 
-  /** Nothing waits here: the rows that are still held are those to leave out. */
+  /** The rows that are still held are those to drop at the end, so nothing is emitted. */
   finish(): Steps {
     this.#held?.drop();
     return [];

@@ -1,17 +1,15 @@
-// The operation `sort`: rows in order.
+// The operation `sort`: sorts rows.
 import { Type } from '../bundled/type-box.ts';
 import { EncodedRowSorter } from '../execution/sort/encoded-row-sorter.ts';
-import { withoutKey } from '../execution/sort/sort-keys.ts';
-import { planTerms, sortBy, sorterOf, sortTerms } from '../execution/sort/sort-terms.ts';
-import { DONE } from '../run/time-slices.ts';
+import { planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
+import { defineOperation } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
-import { defineOperation } from './operation.ts';
 
 const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
 
 export const sort = defineOperation({
   name: 'sort',
-  summary: 'Puts rows in order; rows that are equal keep theirs.',
+  summary: 'Sorts rows. Equal rows keep their order.',
   knownAs: [
     {
       names: 'order_by orderby order arrange sort_values sort_by sort_rows orderby_rows',
@@ -52,7 +50,7 @@ export const sort = defineOperation({
       },
     },
     {
-      title: 'Numbers inside texts, falling, nulls first',
+      title: 'Numbers inside texts, descending, nulls first',
       operation: { op: 'sort', by: [{ column: 'no', order: 'desc', nulls: 'first', compare: 'natural' }, 'x'] },
       input: {
         columns: ['no', 'x'],
@@ -74,7 +72,7 @@ export const sort = defineOperation({
       },
     },
     {
-      title: 'Values by their size',
+      title: 'Numbers by size',
       operation: { op: 'sort', by: [{ column: 'd', order: 'desc' }, { column: 'f' }] },
       input: {
         columns: ['d', 'f'],
@@ -106,18 +104,15 @@ export const sort = defineOperation({
     if (context.ahead !== null) {
       const finished = new EncodedRowSorter(context, context.ahead, sortTerms(planned, context));
       return {
-        push(batch) {
-          finished.add(batch);
-          return DONE;
-        },
+        push: (batch) => finished.add(batch),
         finish: () => finished.finish(),
       };
     }
     const sorter = sorterOf(planned, context);
     return {
-      push(batch) {
+      *push(batch) {
+        yield* sorter.editLong(batch);
         sorter.add(batch);
-        return DONE;
       },
       finish: () => sorter.finish((batch) => context.next(withoutKey(batch))),
     };

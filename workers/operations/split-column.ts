@@ -1,9 +1,10 @@
-// The operation `split_column`: one text becomes several.
-import { CellReader } from '../batch/cell-values.ts';
+// The operation `split_column`: splits one text into several columns.
+
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { placeText } from '../execution/cells/placed-text.ts';
+import { type WalkedColumns, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { placeText } from '../execution/cells/text-chain.ts';
 import {
   cut,
   limited,
@@ -13,16 +14,15 @@ import {
   type Span,
   separatedParts,
 } from '../execution/cells/text-parts.ts';
-import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
-import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
-import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
+import { CellFault, FLAGGED, valueEdit } from '../execution/cells/value-cells.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
 import { compileRegularExpression, type RegularExpression } from '../expression/patterns/regular-expression.ts';
+import { columnName, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
 
-/** New columns that one operation may make. */
+/** Maximum number of new columns of one operation. */
 const PARTS_MAX = 1000;
 
 const parameters = Type.Object({
@@ -44,33 +44,36 @@ const parameters = Type.Object({
   into: Type.Array(Type.Union([Type.String({ minLength: 1 }), Type.Null()]), {
     minItems: 1,
     maxItems: PARTS_MAX,
-    description: 'Names of the new columns, in the order of the parts; `null`: a part that is dropped.',
+    description: 'Names of the new columns, in the order of the parts; `null` drops a part.',
   }),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: PARTS_MAX, description: 'Parts at most; the last one keeps the rest.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: PARTS_MAX,
+      description: 'Maximum number of parts; the last one contains the rest.',
+    }),
   ),
-  from_end: Type.Optional(Type.Boolean({ default: false, description: 'Counts parts, and the limit, from the end.' })),
+  from_end: Type.Optional(Type.Boolean({ default: false, description: 'Counts parts and the limit from the end.' })),
   too_few: Type.Optional(
     Type.Enum(['blank', 'fail', 'flag'], {
       default: 'blank',
       description:
-        'Fewer parts than columns: null in the others (`blank`), the same and SPLIT_COUNT in the flag column (`flag`), or ' +
-        'the error SPLIT_COUNT (`fail`), of which `on_error` makes what it says.',
+        'Fewer parts than columns: null in the other columns (`blank`), null and SPLIT_COUNT in the flag column (`flag`), or the error SPLIT_COUNT (`fail`), which is handled by `on_error`.',
     }),
   ),
   too_many: Type.Optional(
     Type.Enum(['merge_last', 'drop', 'fail'], {
       default: 'merge_last',
       description:
-        'More parts than columns: the last column keeps the rest as it stands, the rest is dropped, or SPLIT_COUNT.',
+        'More parts than columns: the last column keeps the rest as written, the rest is dropped, or SPLIT_COUNT.',
     }),
   ),
-  trim: Type.Optional(Type.Boolean({ default: true, description: 'Takes white space off the parts.' })),
+  trim: Type.Optional(Type.Boolean({ default: true, description: 'Removes white space around the parts.' })),
   keep_source: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        'Keeps the column that is split, and puts the new ones at the end; else they take its place, and the cells of rows that `where` leaves out go away with it.',
+        'Keeps the source column, and adds the new columns at the end. By default, they replace the source column, including its cells in rows that `where` excludes.',
     }),
   ),
 });
@@ -79,7 +82,7 @@ type Parameters = Static<typeof parameters>;
 
 export const splitColumn = defineOperation({
   name: 'split_column',
-  summary: 'Cuts a text into parts, which become columns in its place.',
+  summary: 'Splits a text into parts, which become columns at its position.',
   knownAs: [
     { names: 'split separate str_split text_to_columns', form: 'column: ..., by: {separator: ","}, into: [...]' },
   ],
@@ -148,7 +151,7 @@ export const splitColumn = defineOperation({
       },
     },
     {
-      title: 'Without some of the parts',
+      title: 'Drop some of the parts',
       operation: { op: 'split_column', column: 'path', by: { separator: '/' }, into: [null, 'year', null, 'file'] },
       input: { columns: ['path'], rows: [['in/2024/05/a.csv'], ['in/2023'], [null]] },
       output: {
@@ -167,9 +170,10 @@ export const splitColumn = defineOperation({
     if (plan === null) return { push: context.next };
     const { source, made, spans, given } = plan;
     const reader = new CellReader('text', context.indexOf(source));
-    // A wrong number of parts is one error of the row, told with its first column.
+    const spansOf = onceForEachText(spans);
+    // A wrong number of parts is one error per row, reported with its first column.
     const partAt = (text: string | null, index: number): unknown =>
-      part(text, { place: made[index]!.place, tells: index === 0 }, spans, given);
+      part(text, { place: made[index]!.place, tells: index === 0 }, spansOf, given);
     const singly = (index: number): CellEdit =>
       valueEdit(context, {
         type: 'text',
@@ -199,9 +203,9 @@ export const splitColumn = defineOperation({
 
 interface SplitPlan {
   readonly source: Column;
-  /** The new columns, and which part of the text each gets. */
+  /** The new columns, each with the index of its part. */
   readonly made: readonly { readonly target: Column; readonly place: number }[];
-  /** Null for a text that is too long for the pattern. */
+  /** Returns null for a text that is too long for the pattern. */
   readonly spans: (text: string) => Span[] | null;
   readonly pattern: RegularExpression | null;
   readonly given: Parameters;
@@ -220,7 +224,7 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
     return null;
   }
   const same = given.into.indexOf(source.name);
-  // Columns take the place of one that goes away; where it stays they go to the end.
+  // The new columns replace the source if it is removed. Otherwise they go to the end.
   const stays = given.keep_source === true && same < 0;
   const made: { target: Column; place: number }[] = [];
   for (const [place, name] of given.into.entries()) {
@@ -234,7 +238,10 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   return { source, made, ...cut, given };
 }
 
-/** How a kernel cuts the cells; null where parts are counted from the end, or their number may be an error. */
+/**
+ * Returns the kernel call that splits the cells, or null if parts are counted from the end, or if their number may be
+ * an error.
+ */
 function walkOf(
   { pattern, given }: SplitPlan,
   { kernel, arena }: OperatorContext,
@@ -242,7 +249,7 @@ function walkOf(
   const { by, limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
   if (fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
   const parts = given.into.length;
-  // The part that keeps the rest; one behind the last column is nobody's.
+  // Index of the part that contains the rest. A rest after the last column is unused.
   const last = Math.min(limit ?? Number.POSITIVE_INFINITY, tooMany === 'merge_last' ? parts : PARTS_MAX + 1) - 1;
   if ('separator' in by && Buffer.byteLength(by.separator) <= SEPARATOR_BYTES_MAX) {
     const { at, bytes } = placeText(arena.heap, by.separator);
@@ -261,10 +268,19 @@ function walkOf(
   };
 }
 
-/** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
+/** Maximum length of a separator for the kernel. Its search time grows with both lengths. */
 const SEPARATOR_BYTES_MAX = 32;
 
-/** The part at `place`; where it `tells`, with what is wrong. */
+/** Splits each text only once, although all columns request its parts: it may have 4 MiB. */
+function onceForEachText(spans: SplitPlan['spans']): SplitPlan['spans'] {
+  let last: { readonly text: string; readonly spans: Span[] | null } | null = null;
+  return (text) => {
+    if (last?.text !== text) last = { text, spans: spans(text) };
+    return last.spans;
+  };
+}
+
+/** Returns the part at `place`. If `tells` is true, also reports an error of the text. */
 function part(
   text: string | null,
   { place, tells }: { place: number; tells: boolean },
@@ -285,7 +301,7 @@ function part(
   const made = span === undefined ? '' : text.slice(span[0], span[1]);
   const cell = (trim ? trimWhiteSpace(made) : made) || null;
   const isFlagged = tells && found.length < wanted && tooFew === 'flag';
-  return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
+  return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell, rule: FLAGGED }) : cell;
 }
 
 function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {

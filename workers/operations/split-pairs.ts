@@ -1,20 +1,21 @@
-// The operation `split_pairs`: texts such as `Color: red; Size: L` become columns.
-import { CellReader } from '../batch/cell-values.ts';
+// The operation `split_pairs`: splits texts such as `Color: red; Size: L` into columns.
+
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { placeText } from '../execution/cells/placed-text.ts';
+import { type WalkedColumns, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { placeText } from '../execution/cells/text-chain.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
-import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
-import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
-import * as words from '../kernel/layout/split-pairs.ts';
-import { pointerSegment } from '../template/pointer.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import * as words from '../kernel/layout/texts.ts';
+import { columnName, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
+import { anyKey } from '../template/section-schemas.ts';
+import { pointerSegment } from '../template/source-node.ts';
 import { foldCase } from '../values/text-edits.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
-/** Columns that one operation may make. */
+/** Maximum number of columns of one operation. */
 const KEYS_MAX = 100;
 
 const parameters = Type.Object({
@@ -24,7 +25,7 @@ const parameters = Type.Object({
       minLength: 1,
       maxLength: PARAMETER_LENGTH_MAX,
       default: ';',
-      description: 'What stands between two pairs.',
+      description: 'Separator between two pairs.',
     }),
   ),
   key: Type.Optional(
@@ -32,20 +33,19 @@ const parameters = Type.Object({
       minLength: 1,
       maxLength: PARAMETER_LENGTH_MAX,
       default: ':',
-      description: 'What stands between a key and its value; the first one counts.',
+      description: 'Separator between a key and its value; the first one in the pair is used.',
     }),
   ),
-  into: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+  into: Type.Record(anyKey, Type.String({ minLength: 1 }), {
     minProperties: 1,
     maxProperties: KEYS_MAX,
     description:
-      '`{key: column}`: the keys that are wanted and the new columns for their values. Case and outer spaces of keys do not matter; of a key that ' +
-      'comes twice the last value counts.',
+      '`{key: column}`: the keys, and the new columns for their values. Case and outer spaces of keys are ignored. If a key occurs twice, the last value is used.',
   }),
   other: Type.Optional(
     Type.Enum(['ignore', 'error'], {
       default: 'ignore',
-      description: 'Keys that `into` does not have, and parts that are no pair: `error` is NO_MATCH.',
+      description: 'Keys that `into` does not contain, and parts that are not pairs: `error` is NO_MATCH.',
     }),
   ),
 });
@@ -53,7 +53,7 @@ const parameters = Type.Object({
 interface Plan {
   readonly source: Column;
   readonly targets: readonly CellTarget[];
-  /** Of each target. */
+  /** Keys, one for each target. */
   readonly keys: readonly string[];
   readonly pair: string;
   readonly key: string;
@@ -63,7 +63,7 @@ interface Plan {
 export const splitPairs = defineOperation({
   name: 'split_pairs',
   summary:
-    'Puts the values of pairs in a text (`Color: red; Size: L`) into columns by their keys. The text stays; outer spaces of values go.',
+    'Writes the values of pairs in a text (`Color: red; Size: L`) to columns named by their keys. The source column is kept; outer spaces of values are removed.',
   knownAs: [
     {
       names: 'parse_pairs key_values keyvalue parse_kv kv str_to_map query_string',
@@ -121,12 +121,12 @@ export const splitPairs = defineOperation({
 function startPairs(planned: Plan, context: OperatorContext): Operator {
   const reader = new CellReader('text', context.indexOf(planned.source));
   const indexes = new Map(planned.keys.map((key, index) => [key, index]));
-  // A long text is asked for each of its keys in turn, and read once.
+  // The columns of a text are requested one after the other, so a long text is parsed only once.
   let last: PairValues | null = null;
   const single = (text: string, index: number): string | null | CellFault => {
     const read = last?.text === text ? last : pairValues(text, planned, indexes);
     last = index === planned.keys.length - 1 ? null : read;
-    // One error for a row, however many columns it has values for.
+    // Reports one error per row, however many columns have a value.
     return index === 0 && planned.otherIsError && read.hasOther ? new CellFault('NO_MATCH') : read.values[index]!;
   };
   const singly = (index: number): CellEdit =>
@@ -157,13 +157,16 @@ function startPairs(planned: Plan, context: OperatorContext): Operator {
   return startCellOperator(context, planned.targets, edits);
 }
 
-/** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
+/** Maximum length of a separator for the kernel. Its search time grows with both lengths. */
 const SEPARATOR_BYTES_MAX = 32;
 
-/** How a kernel finds the values; null where other text may be an error, or is not for it. */
+/**
+ * Returns the kernel call that finds the values. null if other text may be an error, or if the kernel does not support
+ * the separators or keys.
+ */
 function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContext): WalkedColumns['walk'] | null {
   const isLong = [pair, key].some((text) => Buffer.byteLength(text) > SEPARATOR_BYTES_MAX);
-  // Halves of surrogate pairs have no UTF-8 in which they could be found.
+  // A lone surrogate has no UTF-8 form, so the kernel cannot search for it.
   const isOdd = [pair, key, ...keys].some((text) => Buffer.from(text).toString() !== text);
   if (otherIsError || isLong || isOdd) return null;
   const { heap } = context.arena;
@@ -230,9 +233,9 @@ function keyOf(text: string): string {
 
 interface PairValues {
   readonly text: string;
-  /** Of each key. */
+  /** Values, one for each key. */
   readonly values: readonly (string | null)[];
-  /** Whether anything else stands in the text. */
+  /** True if the text contains anything else. */
   readonly hasOther: boolean;
 }
 

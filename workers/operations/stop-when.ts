@@ -1,23 +1,23 @@
-// The operation `stop_when`: the rows end where a condition is true.
+// The operation `stop_when`: ends the rows where a condition is true.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { withoutRows } from '../execution/cells/cell-operator.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
-import { FailedRows } from '../execution/expressions/failed-rows.ts';
-import { rowCondition } from '../execution/expressions/row-condition.ts';
-import type { Sliced, Slices } from '../run/time-slices.ts';
-import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { FailedRows, rowCondition } from '../execution/expressions/row-condition.ts';
+import type { Sliced, Slices } from '../scheduling/time-slices.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import { defineOperation, type Operator, type OperatorContext, type RowChoice } from '../template/operation.ts';
 
 export const stopWhen = defineOperation({
   name: 'stop_when',
-  summary: 'Ends with the first row for which a condition is true, such as the total under a table.',
+  summary:
+    'Ends the rows at the first row for which a condition is true, such as the total below a table. This row is dropped by default.',
   knownAs: [{ names: 'until take_while stop_at stop break stop_if', form: "where: '...'" }],
   parameters: Type.Object({
     where: Type.String({
       minLength: 1,
-      description: 'An expression that is true or false; null is not true. Rows behind it are not worked on.',
+      description: 'A condition; null is not true. Later rows are not processed.',
     }),
-    include: Type.Optional(Type.Boolean({ default: false, description: '`true`: that row itself still comes out.' })),
+    include: Type.Optional(Type.Boolean({ default: false, description: '`true` keeps this row.' })),
   }),
   cells: false,
   memory: 'O',
@@ -43,7 +43,7 @@ export const stopWhen = defineOperation({
       },
     },
     {
-      title: 'With the last row',
+      title: 'Keep the last row',
       operation: { op: 'stop_when', where: 'row.last == "yes"', include: true },
       input: {
         columns: ['id', 'last'],
@@ -79,7 +79,7 @@ class StopWhen implements Operator {
   readonly endsAhead: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
   #lastRow: number | null = null;
 
-  /** @param columns indexes of those that the condition names */
+  /** @param columns indexes of the columns that the condition reads */
   constructor(choose: RowChoice, columns: readonly number[], include: boolean, context: OperatorContext) {
     this.#choose = choose;
     this.endsAhead = { columns, of: (batch) => this.#ends(batch) };
@@ -87,7 +87,7 @@ class StopWhen implements Operator {
     this.#context = context;
   }
 
-  /** Any row may be the last. */
+  /** Any row may be the last one. */
   rowsWanted(): number {
     return this.#lastRow === null ? 1 : 0;
   }
@@ -124,7 +124,7 @@ class StopWhen implements Operator {
     return ends;
   }
 
-  /** The rows up to the last one. */
+  /** Returns the rows up to the last one. */
   #cut(batch: Batch, last: number): Batch {
     let position = 0;
     while (batch.physicalRow(position) !== last) position++;

@@ -1,25 +1,24 @@
 // The operation `text`: edits texts step by step.
+
+import { CELL_BYTES_MAX } from '../batch/batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { textEdit } from '../execution/cells/text-cells.ts';
-import type { TextStep } from '../execution/cells/text-chain.ts';
+import { type TextStep, textEdit } from '../execution/cells/text-chain.ts';
 import * as steps from '../execution/cells/text-steps.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
 import type { Heap } from '../memory/heap.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import { valuesOf } from '../template/operation-hint.ts';
-import { removeInvisibles } from '../values/invisible-characters.ts';
-import { normalise } from '../values/normalise.ts';
-import { removeTags } from '../values/remove-tags.ts';
+import { removeTags, removeTagsInSlices, unescapeHtml, unescapeHtmlInSlices } from '../values/html.ts';
+import { normalise, normaliseInSlices } from '../values/normalise.ts';
 import * as edits from '../values/text-edits.ts';
-import { unescapeHtml } from '../values/unescape-html.ts';
-import { defineOperation } from './operation.ts';
+import { removeInvisibles, removeInvisiblesInSlices } from '../values/text-edits.ts';
 
-/** Texts of the Template that go around or out of cells. */
+/** Maximum length of texts that are added to or removed from cells. */
 const AFFIX_CHARACTERS_MAX = 65_536;
 
-const length = Type.Integer({ minimum: 0, maximum: CELL_BYTES_MAX, description: 'In characters.' });
+const length = Type.Integer({ minimum: 0, maximum: CELL_BYTES_MAX, description: 'Length in characters.' });
 const affix = Type.String({ maxLength: AFFIX_CHARACTERS_MAX });
 const pad = Type.Object(
   {
@@ -50,10 +49,10 @@ const step = Type.Union([
 
 type Step = Static<typeof step>;
 
-/** Of steps that take a text, as other languages call them. */
+/** Names in other languages of steps with a text. */
 const AFFIXES = { prefix: 'add_prefix', suffix: 'add_suffix', remove_chars: '', keep_chars: '' };
 
-/** Of the steps by a name alone. */
+/** Names in other languages of steps without parameters. */
 const OTHER_NAMES = {
   ...{ trim: 'strip clean trim_whitespace', collapse_spaces: 'squish', sentence: '', title: 'capitalize proper' },
   ...{ upper: 'uppercase to_upper toupper', lower: 'lowercase to_lower tolower', nfc: '', nfkc: '' },
@@ -63,7 +62,7 @@ const OTHER_NAMES = {
 
 export const text = defineOperation({
   name: 'text',
-  summary: 'Edits texts by steps, one after the other. What becomes empty becomes null; null stays null.',
+  summary: 'Edits texts in steps, one after the other. Cells that become empty become null; null remains null.',
   knownAs: [
     { names: 'normalize normalise', form: 'columns: ..., steps: [trim, collapse_spaces, nfc]' },
     { names: 'pad_left pad lpad zfill', form: 'columns: ..., steps: [{pad_left: {length: 10, char: "0"}}]' },
@@ -77,12 +76,7 @@ export const text = defineOperation({
     steps: Type.Array(step, {
       minItems: 1,
       description:
-        '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
-        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss; of Latin, Greek and Cyrillic letters), `remove_control` ' +
-        '(line breaks and tabs too; a space stands for them between other characters), `remove_invisible` (zero-width characters, soft hyphens; not inside emoji and joined words), `straighten_quotes`, ' +
-        '`remove_tags` (of HTML, with comments, scripts and styles; a space stands for those that part lines or blocks), `unescape_html` (`&amp;` to &, `&#39;` to an apostrophe; after `remove_tags`), ' +
-        '`digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
-        '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
+        '`trim` (removes white space at both ends, including no-break spaces), `collapse_spaces` (replaces runs of white space by one space), `upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é becomes e, ø becomes o, ß becomes ss; Latin, Greek and Cyrillic letters), `remove_control` (also line breaks and tabs; between other characters they become a space), `remove_invisible` (zero-width characters and soft hyphens, but not inside emoji and joined words), `straighten_quotes`, `remove_tags` (HTML tags, comments, scripts and styles; tags that separate lines or blocks become a space), `unescape_html` (`&amp;` becomes &, `&#39;` an apostrophe; use it after `remove_tags`), `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, `{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
     }),
     into: intoParameter,
   }),
@@ -129,7 +123,7 @@ export const text = defineOperation({
       },
     },
     {
-      title: 'Upper case follows Unicode, not the machine',
+      title: 'Upper case is independent of the locale',
       operation: { op: 'text', columns: '*', steps: ['upper', { prefix: '<' }, { suffix: '>' }] },
       input: {
         columns: ['a', 'b'],
@@ -189,14 +183,27 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     lower: () => steps.caseStep(heap, 'lower'),
     title: () => steps.capitaliseStep('word'),
     sentence: () => steps.capitaliseStep('sentence'),
-    nfc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFC')),
-    nfkc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFKC')),
+    nfc: () =>
+      steps.stringStep(
+        heap,
+        'not_ascii',
+        (text) => normalise(text, 'NFC'),
+        (text) => normaliseInSlices(text, 'NFC'),
+      ),
+    nfkc: () =>
+      steps.stringStep(
+        heap,
+        'not_ascii',
+        (text) => normalise(text, 'NFKC'),
+        (text) => normaliseInSlices(text, 'NFKC'),
+      ),
     strip_accents: () => steps.accentStep(heap),
     remove_control: () => steps.controlStep(heap),
-    remove_invisible: () => steps.stringStep(heap, 'not_ascii', removeInvisibles),
-    straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),
-    remove_tags: () => steps.stringStep(heap, '<', removeTags),
-    unescape_html: () => steps.stringStep(heap, '&', unescapeHtml),
+    remove_invisible: () => steps.stringStep(heap, 'not_ascii', removeInvisibles, removeInvisiblesInSlices),
+    straighten_quotes: () =>
+      steps.stringStep(heap, 'not_ascii', edits.straightenQuotes, edits.straightenQuotesInSlices),
+    remove_tags: () => steps.stringStep(heap, '<', removeTags, removeTagsInSlices),
+    unescape_html: () => steps.stringStep(heap, '&', unescapeHtml, unescapeHtmlInSlices),
     digits_only: () => steps.digitStep(heap),
     letters_only: () => steps.letterStep(heap),
   };

@@ -1,17 +1,17 @@
-// The operation `to_json`: several columns as one JSON object.
+// The operation `to_json`: combines several columns into one JSON object.
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { startCellOperator } from '../execution/cells/cell-operator.ts';
-import { jsonObjectEdit } from '../execution/cells/json-objects.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import { jsonObjectEdit } from '../execution/cells/json.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
   columns: columnSet,
   into: Type.String({ minLength: 1, description: 'The new column.' }),
   nulls: Type.Optional(
-    Type.Enum(['include', 'omit'], { default: 'include', description: '`omit` leaves out columns without a value.' }),
+    Type.Enum(['include', 'omit'], { default: 'include', description: '`omit` skips columns without a value.' }),
   ),
 });
 
@@ -24,17 +24,16 @@ interface Plan {
 export const toJson = defineOperation({
   name: 'to_json',
   summary:
-    'Puts columns into a JSON object of a new column, under their names. Numbers keep their digits, dates are texts, JSON ' +
-    'stays JSON. The columns stay.',
+    'Combines columns into a JSON object in a new column, with their names as keys. Numbers keep their digits, dates become texts, and JSON remains JSON. The source columns are kept.',
   knownAs: [{ names: 'json_encode json_stringify stringify tojson nest_json as_json', form: null }],
   parameters,
   cells: true,
   memory: 'R',
-  // One result of several cells.
+  // The result depends on several cells, so there is no current cell.
   editedColumns: () => null,
   examples: [
     {
-      title: 'An object of each row',
+      title: 'One object for each row',
       operation: { op: 'to_json', columns: ['id', 'amount', 'day', 'paid'], into: 'data', nulls: 'omit' },
       input: {
         columns: ['id', 'amount', 'day', 'paid'],

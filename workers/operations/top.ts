@@ -1,16 +1,15 @@
-// The operation `top`: the first rows of an order.
+// The operation `top`: keeps the first rows by an order.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
-import { withoutKey } from '../execution/sort/sort-keys.ts';
-import { planTerms, sortBy, sorterOf, sortTerms } from '../execution/sort/sort-terms.ts';
+import { planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
 import { TopOfGroups } from '../execution/sort/top-of-groups.ts';
-import { DONE, type Slices } from '../run/time-slices.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { DONE, type Slices } from '../scheduling/time-slices.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation, type OperatorContext } from '../template/operation.ts';
 
 export const top = defineOperation({
   name: 'top',
-  summary: 'Keeps the first rows of an order, or those of each group; they come out sorted.',
+  summary: 'Keeps the first rows of an order, in total or for each group. The output is sorted.',
   knownAs: [
     {
       names: 'top_n nlargest nsmallest largest smallest top_k slice_max slice_min',
@@ -21,7 +20,7 @@ export const top = defineOperation({
     n: Type.Integer({
       minimum: 1,
       maximum: 1_000_000_000,
-      description: 'Rows that stay, of each group with `group_by`.',
+      description: 'Number of rows to keep, for each group with `group_by`.',
     }),
     by: sortBy,
     group_by: Type.Optional(columnSet),
@@ -36,7 +35,7 @@ export const top = defineOperation({
       output: { columns: ['amount'], rows: [['12.00'], ['7.50']] },
     },
     {
-      title: 'The first of each group',
+      title: 'The first row of each group',
       operation: { op: 'top', n: 1, by: 'day', group_by: ['customer'] },
       input: {
         columns: ['customer', 'day'],
@@ -66,9 +65,9 @@ export const top = defineOperation({
     const sorter = sorterOf(terms, context, n);
     const first = firstRows(n, context);
     return {
-      push(batch) {
+      *push(batch) {
+        yield* sorter.editLong(batch);
         sorter.add(batch);
-        return DONE;
       },
       finish: () => sorter.finish((batch) => first.next(withoutKey(batch)), first.wanted),
     };

@@ -1,26 +1,34 @@
-// The operation `transpose`: columns become rows, and rows columns.
+// The operation `transpose`: turns columns into rows, and rows into columns.
 import type { Batch } from '../batch/batch.ts';
 import { type Column, type Schema, storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
-import { RowNames, tooManyRows, withRowNames } from '../execution/aggregate/row-names.ts';
-import { withBlankFlags } from '../execution/cells/blank-flags.ts';
+import {
+  pivotedGroups,
+  RowNames,
+  tooManyRows,
+  withKnownNames,
+  withRowNames,
+} from '../execution/aggregate/pivoted-groups.ts';
+import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { commonType, UnpivotedRows } from '../execution/cells/unpivoted-rows.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
-import { DONE } from '../run/time-slices.ts';
+import { DONE } from '../scheduling/time-slices.ts';
+import { columnName } from '../template/base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
-/** Columns that it may make, and rows that it takes unless told: each row becomes a column. */
+/** Maximum number of new columns, and default maximum of rows, because each row becomes a column. */
 const COLUMNS_MAX = 1000;
 
-/** Rows that may name columns: with the first and that of flags they stay below what a file may have (16,384). */
+/**
+ * Maximum number of rows that may name columns. Together with the first column and the flag column, they stay below the
+ * maximum of a file (16,384).
+ */
 const NAMED_ROWS_MAX = 10_000;
 
 const parameters = Type.Object({
   header_from: Type.Intersect([columnName], {
     description:
-      'The column whose cells name the new columns. The first new column has its name, and the names of the others.',
+      'The column whose cells are the names of the new columns. The first new column has its name, and contains the names of the other columns.',
   }),
   columns: Type.Optional(
     Type.Array(Type.String({ minLength: 1 }), {
@@ -28,10 +36,7 @@ const parameters = Type.Object({
       maxItems: COLUMNS_MAX,
       uniqueItems: true,
       description:
-        'The new columns in their order. A row with another name is an error (NOT_IN_SET, and `on_error` decides); two rows ' +
-        'with one name fail the Run (TEMPLATE_CHECK_FAILED). Without it each row makes a column, in their order, and the ' +
-        'operation must be the last one. Names are then made as those of headers: a row without one is called by the place ' +
-        'of its column (column_2), equal ones get a number (net_2). The file is read twice.',
+        'The new columns in their order. A row with another name is an error (NOT_IN_SET, handled by `on_error`); two rows with the same name fail the Run (TEMPLATE_CHECK_FAILED). Without `columns`, each row becomes a column, in their order, and the operation must be the last one. Names are then made like those of headers: a row without a name is called by the position of its column (column_2), and equal names get a number (net_2). The file is read twice.',
     }),
   ),
   max_rows: Type.Optional(
@@ -40,18 +45,18 @@ const parameters = Type.Object({
       maximum: 1_000_000,
       default: COLUMNS_MAX,
       description:
-        'With more rows than these the Run fails (TEMPLATE_CHECK_FAILED): a table that long is not meant to be turned. ' +
-        `Without \`columns\` ${NAMED_ROWS_MAX} at most.`,
+        'Maximum number of rows. With more, the Run fails (TEMPLATE_CHECK_FAILED), because transposing such a table is probably a mistake. ' +
+        `Without \`columns\`, at most ${NAMED_ROWS_MAX}.`,
     }),
   ),
 });
 
-/** Each row has the name of one of these. */
+/** Each row has one of these names. */
 interface ListedColumns {
   readonly listed: readonly string[];
 }
 
-/** Each row is one of these, in their order; null while they are to be named. */
+/** Each row becomes one of these columns, in order. null while the names are unknown. */
 interface RowColumns {
   readonly named: readonly string[] | null;
 }
@@ -59,9 +64,9 @@ interface RowColumns {
 interface Plan {
   readonly header: Column;
   readonly others: readonly Column[];
-  /** The new column with their names. */
+  /** The new column with the names of the old columns. */
   readonly names: Column;
-  /** Of the new columns. */
+  /** Type of the new columns. */
   readonly cells: Pick<Column, 'type' | 'hasKinds'>;
   readonly columns: ListedColumns | RowColumns;
   readonly rowsMax: number;
@@ -70,8 +75,7 @@ interface Plan {
 export const transpose = defineOperation({
   name: 'transpose',
   summary:
-    'Turns a small table: each column becomes a row with its name and its cells, and each row becomes the column that a cell ' +
-    'of it names. Without rows there are none afterwards.',
+    'Transposes a small table: each column becomes a row with its name and its cells, and each row becomes a column, which is named by one of its cells. Without input rows, the output has no rows.',
   knownAs: [{ names: 'flip turn swap_rows_and_columns pivot_rows t swap', form: 'header_from: ...' }],
   parameters,
   cells: false,
@@ -79,7 +83,7 @@ export const transpose = defineOperation({
   handsOnAtEnd: () => true,
   examples: [
     {
-      title: 'Without `columns` each row makes one: two of one name, and one without a name',
+      title: 'Without `columns`: two rows with the same name, and one without a name',
       operation: { op: 'transpose', header_from: 'figure' },
       input: {
         columns: ['figure', '2025', '2026'],
@@ -98,7 +102,7 @@ export const transpose = defineOperation({
       },
     },
     {
-      title: 'Figures below each other become columns',
+      title: 'Metrics in rows become columns',
       operation: { op: 'transpose', header_from: 'figure', columns: ['net', 'gross'] },
       input: {
         columns: ['figure', '2025', '2026'],
@@ -116,7 +120,7 @@ export const transpose = defineOperation({
       },
     },
     {
-      title: 'A name for which there is no row, and columns of different types',
+      title: 'A listed name without a row, and columns of different types',
       operation: { op: 'transpose', header_from: 'k', columns: ['a', 'b'] },
       input: { columns: ['x', 'k', 'n'], types: ['text', 'text', 'decimal'], rows: [['left', 'b', '2.50']] },
       output: {
@@ -168,8 +172,8 @@ function startTranspose(planned: Plan, context: OperatorContext): Operator {
 }
 
 /**
- * Each row is cut into its cells, and these are put together again by the names of their columns.
- * @param known gives rows whose cells of `header` are among those names
+ * Splits each row into its cells, and groups the cells by the names of their columns.
+ * @param known returns rows whose cells of `header` are among those names
  */
 function turned(
   { header, others, names, cells, columns, rowsMax }: Plan,
@@ -185,7 +189,7 @@ function turned(
       names: header,
       source: cell,
       values: namesOf(columns),
-      // Names that the rows were given meet in none.
+      // Names assigned to the rows are unique, so each cell has one row.
       aggregate: 'listed' in columns ? null : 'first',
       type: cell.type,
       fill: null,
@@ -221,5 +225,5 @@ function turned(
   };
 }
 
-/** Of a column that stands in no table: its number is no other's. */
+/** A column that occurs in no table, so its id must differ from all others. */
 const CELL_ID = -1;

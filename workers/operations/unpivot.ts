@@ -1,13 +1,20 @@
-// The operation `unpivot`: columns become rows.
+// The operation `unpivot`: turns columns into rows.
 import { storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { checkNames, splitColumns, VALUE_NAME, VALUES_NAME } from '../execution/cells/split-names.ts';
-import { commonType, UnpivotedRows, type UnpivotPlan } from '../execution/cells/unpivoted-rows.ts';
-import { columnSet } from '../execution/parameters/column-set.ts';
+import {
+  checkNames,
+  commonType,
+  splitColumns,
+  UnpivotedRows,
+  type UnpivotPlan,
+  VALUE_NAME,
+  VALUES_NAME,
+} from '../execution/cells/unpivoted-rows.ts';
+import { columnSet } from '../template/base-parameters.ts';
+import { defineOperation } from '../template/operation.ts';
 import type { ColumnSet, Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
 
-/** Parts of a name: RE2 patterns that people write have a handful of groups. */
+/** Maximum number of parts of a name. Typical patterns have only a few groups. */
 const PARTS_MAX = 20;
 
 const parameters = Type.Object(
@@ -17,8 +24,7 @@ const parameters = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'An RE2 pattern of whole names, with a group for each name in `names_to`. Columns that it does not fit stay; without `columns` all ' +
-          'others are meant.',
+          'An RE2 pattern that matches whole names, with a group for each name in `names_to`. Columns that do not match are kept. Without `columns`, it is applied to all other columns.',
       }),
     ),
     names_to: Type.Optional(
@@ -31,19 +37,18 @@ const parameters = Type.Object(
           default: 'name',
           title: 'the name of a column, or with "pattern" a list of them, such as [.value, no]',
           description:
-            'The new column with the names of the columns. With `pattern` one for each of its groups; the group of `.value` names the column ' +
-            'that the cell goes to, so that columns whose other groups are equal stand in one row.',
+            'The new column for the names of the columns. With `pattern`, one new column for each of its groups; the group `.value` is the name of the column for the cell, so that columns with equal other groups share a row.',
         },
       ),
     ),
     values_to: Type.Optional(
-      Type.String({ minLength: 1, default: VALUES_NAME, description: 'The new column with their cells.' }),
+      Type.String({ minLength: 1, default: VALUES_NAME, description: 'The new column for the cells.' }),
     ),
     drop_empty: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          '`true`: empty cells, null or the empty text, give no row; with `.value`, a row of empty cells alone.',
+          '`true`: empty cells (null or the empty text) give no row; with `.value`, only rows without any value are skipped.',
       }),
     ),
   },
@@ -55,8 +60,7 @@ type Parameters = Static<typeof parameters>;
 export const unpivot = defineOperation({
   name: 'unpivot',
   summary:
-    'Makes one row of each of some columns: the columns that stay, then the name of the column, then its cell. Cells of ' +
-    'columns of different types become texts.',
+    'Turns columns into rows: each row has the columns that are kept, then the name of a column, then its cell. If the columns have different types, the cells become texts.',
   knownAs: [
     {
       names:
@@ -69,7 +73,7 @@ export const unpivot = defineOperation({
   memory: 'O',
   examples: [
     {
-      title: 'Months side by side become rows',
+      title: 'Months from columns to rows',
       operation: { op: 'unpivot', columns: ['jan', 'feb'], names_to: 'month', values_to: 'hours', drop_empty: true },
       input: {
         columns: ['jan', 'who', 'feb'],
@@ -90,7 +94,7 @@ export const unpivot = defineOperation({
       },
     },
     {
-      title: 'All columns but some, of different types',
+      title: 'All columns except some, with different types',
       operation: { op: 'unpivot', columns: { except: ['id'] } },
       input: {
         columns: ['id', 'a', 'b'],
@@ -111,7 +115,7 @@ export const unpivot = defineOperation({
       },
     },
     {
-      title: 'Groups of columns: one row for each number, one column for each kind',
+      title: 'Groups of columns: one row for each number, one column for each kind of value',
       operation: { op: 'unpivot', pattern: '(\\w+)_(\\d+)', names_to: ['.value', 'no'], drop_empty: true },
       input: {
         columns: ['order', 'item_1', 'qty_1', 'item_2', 'qty_2', 'item_3'],
@@ -132,7 +136,7 @@ export const unpivot = defineOperation({
       },
     },
     {
-      title: 'Names of several parts',
+      title: 'Names with several parts',
       operation: {
         op: 'unpivot',
         columns: ['net_2023', 'tax_2023', 'net_2024'],
@@ -160,7 +164,7 @@ export const unpivot = defineOperation({
   start: (planned, context) => (planned === null ? { push: context.next } : new UnpivotedRows(planned, context)),
 });
 
-/** Null after a problem. */
+/** Returns null after a problem. */
 function plan(given: Parameters, scope: Scope): UnpivotPlan | null {
   const { names_to: written = 'name', values_to: valuesTo = VALUES_NAME, drop_empty: dropEmpty = false } = given;
   const namesTo = typeof written === 'string' ? [written] : written;
@@ -181,9 +185,9 @@ function plan(given: Parameters, scope: Scope): UnpivotPlan | null {
     scope.add(name ?? valuesTo, type, name === null ? '/values_to' : '/pattern', undefined, hasKinds);
     return { columns, type: storedType({ type, ...(hasKinds && { hasKinds }) }) };
   });
-  // Of columns that nobody knows yet, those that the pattern does not fit stay, and the others name new ones.
+  // Columns that are not known yet stay if the pattern does not match them. The others create new columns.
   if (given.pattern !== undefined && isRest && !scope.closed) scope.addUnknown();
-  // All columns that nobody knows yet are among those that became rows.
+  // All columns that are not known yet become rows.
   else if (isRest && given.pattern === undefined) scope.close();
   return { names: nameColumns.map((_, part) => split.names.map((names) => names[part]!)), values, dropEmpty };
 }

@@ -1,12 +1,12 @@
-// The operation `validate`: rules that rows must keep, and what becomes of rows that do not. The checks are in validate/.
+// The operation `validate`: checks rows by rules, and decides what happens to rows that violate them. The checks are in
+// execution/validate.
 import { type Static, Type } from '../bundled/type-box.ts';
-import { checks } from '../execution/validate/checks.ts';
+import { checks, ruleSchema } from '../execution/validate/checks.ts';
 import { planRules, specialChecks } from '../execution/validate/plan-rules.ts';
-import { ruleSchema } from '../execution/validate/rule.ts';
-import { startValidation } from '../execution/validate/stages.ts';
-import { defineOperation } from './operation.ts';
+import { startValidation } from '../execution/validate/validator.ts';
+import { defineOperation } from '../template/operation.ts';
 
-/** Rules of one operation: each costs time with every row. */
+/** Maximum number of rules of one operation, because each costs time for every row. */
 const RULES_MAX = 500;
 
 const known = [...specialChecks, ...checks];
@@ -16,19 +16,19 @@ const parameters = Type.Object({
     minItems: 1,
     maxItems: RULES_MAX,
     description:
-      '`{column, check, ...}` each, with the parameters of its check, and `where` (only these rows), `on_error` (instead ' +
-      "of the operation's) and `message` (told when the Run ends with this rule). Every rule sees the row as it came in; " +
-      'empty cells pass every check but `required`; a row that is dropped meets no further rule; rules on whole rows have ' +
-      `no cell to blank. The checks: ${known.map(([name, { summary }]) => `\`${name}\`: ${summary}`).join('. ')}.`,
+      'Rules of the form `{column, check, ...}`, with the parameters of the check, and `where` (only these rows), `on_error` ' +
+      "(instead of the operation's) and `message` (for a Run that ends with this rule). Every rule checks the original row. " +
+      'Empty cells pass every check except `required`. After a rule drops a row, no further rules apply to it. `blank` has ' +
+      `no effect for rules on whole rows. The checks: ${known.map(([name, { summary }]) => `\`${name}\`: ${summary}`).join('. ')}.`,
   }),
 });
 
 type Parameters = Static<typeof parameters>;
 
-/** Checks whose names other operations take for theirs. */
+/** Checks whose names are also used by other operations. */
 const OWN_WORDS = new Set(['expr', 'unique', 'type', 'min', 'max']);
 
-/** A rule as it is written at least. */
+/** Shortest form of a rule. */
 function ruleForm(name: string, check: (typeof known)[number][1]): string {
   const needed = (check.needs[0] ?? []).map((one) => `${one}: ${/s$/.test(one) ? '[...]' : '...'}`);
   const column = 'column' in check && check.column !== 'needed' ? [] : ['column: ...'];
@@ -39,7 +39,7 @@ const RULES_HINT = 'Write rules: [{column: ..., check: required}, ...].';
 
 export const validate = defineOperation({
   name: 'validate',
-  summary: 'Checks rows by rules; what becomes of a row that breaks one is said by `on_error`.',
+  summary: 'Checks rows with rules. `on_error` determines what happens to a row that breaks a rule.',
   knownAs: [
     {
       names: 'check assert assert_that expect not_null rules',
@@ -60,7 +60,7 @@ export const validate = defineOperation({
   flags: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'flag'),
   examples: [
     {
-      title: 'Rules with their own outcomes',
+      title: 'Rules with different `on_error`',
       operation: {
         op: 'validate',
         rules: [

@@ -1,59 +1,72 @@
-// The operation `window`: new columns that look at the rows around, in their group and order.
+// The operation `window`: adds columns that depend on neighbouring rows, by group and order.
 import { type Column, columnTypeOf, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { checkCondition } from '../execution/expressions/check-expression.ts';
-import { FRAMED_FUNCTIONS, FRAMES, framedFunction, isFramed } from '../execution/ordered/window-frames.ts';
-import { WINDOW_FUNCTIONS, WORDS_FOR_FUNCTIONS, windowFunction } from '../execution/ordered/window-functions.ts';
-import { windowMoves, windowProblem, windowTypeProblem } from '../execution/ordered/window-problems.ts';
-import { windowRows } from '../execution/ordered/window-rows.ts';
-import type { WindowFunction, WindowTotal } from '../execution/ordered/window-step.ts';
-import { windowTotal } from '../execution/ordered/window-totals.ts';
-import { columnName, columnSet } from '../execution/parameters/column-set.ts';
-import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-terms.ts';
+import { arrange } from '../execution/cells/copied-rows.ts';
+import {
+  WINDOW_FUNCTIONS,
+  type WindowFunction,
+  type WindowTotal,
+  WORDS_FOR_FUNCTIONS,
+  windowFunction,
+} from '../execution/ordered/window-functions.ts';
+import { windowRows, windowTotal } from '../execution/ordered/window-pass.ts';
+import {
+  FRAMED_FUNCTIONS,
+  FRAMES,
+  framedFunction,
+  isFramed,
+  windowMoves,
+  windowProblem,
+  windowTypeProblem,
+} from '../execution/ordered/window-problems.ts';
+import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-keys.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
-import { DONE } from '../run/time-slices.ts';
+import { DONE } from '../scheduling/time-slices.ts';
+import { columnName, columnSet } from '../template/base-parameters.ts';
+import { checkCondition } from '../template/check-expression.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import { valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
-/** Rows of a moving average: three years of days. */
+/** Maximum number of rows of a moving average: three years of days. */
 const AVERAGE_ROWS_MAX = 1000;
 
-/** Rows that `previous` and `next` look back or ahead at most: as of an average. */
+/** Maximum offset of `previous` and `next`, the same as for an average. */
 const OFFSET_ROWS_MAX = 1000;
 
 const windowColumn = Type.Object(
   {
-    fn: Type.Enum([...WINDOW_FUNCTIONS, ...FRAMED_FUNCTIONS], { description: 'What the column is; see above.' }),
+    fn: Type.Enum([...WINDOW_FUNCTIONS, ...FRAMED_FUNCTIONS], { description: 'The function; see above.' }),
     column: Type.Optional(columnName),
     as: Type.Optional(
-      Type.String({ minLength: 1, description: 'The new column; without it the function and its column.' }),
+      Type.String({ minLength: 1, description: 'The new column; by default the function and its column.' }),
     ),
     rows: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: AVERAGE_ROWS_MAX,
-        description: 'Of `moving_average`: this row and those before.',
+        description: 'For `moving_average`: the number of rows, this row and those before.',
       }),
     ),
     offset: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: OFFSET_ROWS_MAX,
-        description: 'Of `previous` and `next`: how many rows back or ahead; 1 unless given.',
+        description: 'For `previous` and `next`: the distance in rows; by default 1.',
       }),
     ),
     frame: Type.Optional(
       Type.Enum([...FRAMES], {
         description:
-          'Of `sum`, `mean`, `min`, `max` and `count`: over all rows of the group (`partition`, unless given), or over those ' +
-          '`up_to_here`, this one included.',
+          'For `sum`, `mean`, `min`, `max` and `count`: all rows of the group (`partition`, the default), or the rows `up_to_here`, including this one.',
       }),
     ),
     where: Type.Optional(
-      Type.String({ minLength: 1, description: 'Of the same: an expression; only rows for which it is true count.' }),
+      Type.String({
+        minLength: 1,
+        description: 'For the same functions: an expression; only rows for which it is true are used.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -90,8 +103,7 @@ interface Plan {
 export const window = defineOperation({
   name: 'window',
   summary:
-    'Adds columns that look at other rows of the group: numbers, running sums, the row before. Groups and order are only ' +
-    'looked at: the rows stay where they are. Without `order_by` their order is that of the file.',
+    'Adds columns that depend on other rows of the group: row numbers, running sums, the previous row. The order of the rows does not change. Without `order_by`, the order of the file is used.',
   knownAs: [
     ...valuesOf(
       WORDS_FOR_FUNCTIONS,
@@ -169,7 +181,7 @@ export const window = defineOperation({
       },
     },
     {
-      title: 'Beside the group as a whole, and up to the row',
+      title: 'Compared with the whole group, and with the rows up to this one',
       operation: {
         op: 'window',
         partition_by: 'shop',
@@ -246,7 +258,7 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
   const sources = columns.map(({ column }, index) =>
     column === undefined ? null : scope.read(column, `/columns/${index}/column`),
   );
-  // All of them look at the columns before this operation.
+  // All conditions refer to the columns before this operation.
   const conditions = columns.map(({ where }, index) =>
     where === undefined ? null : checkCondition(scope, where, `/columns/${index}/where`),
   );
@@ -266,7 +278,8 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
       : windowFunction(fn, stored, given);
     const hasKinds = made.type === 'text_with_kind' ? true : undefined;
     const name = as ?? (column === undefined ? fn : `${fn}_${column}`);
-    scope.add(name, columnTypeOf(made.type), `/columns/${index}/as`, undefined, hasKinds);
+    const target = scope.add(name, columnTypeOf(made.type), `/columns/${index}/as`, undefined, hasKinds);
+    scope.setClock(target, source?.clock);
     return [{ function: made, source, where, total: windowTotal(fn, given.frame, column !== undefined) }];
   });
   return { groups, terms, columns: planned };

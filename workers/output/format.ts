@@ -1,101 +1,112 @@
-// The contract of an output format: what it is called, what a Template may set of it, what it can do, and its writers. The
-// table is index.ts; a format is one folder beside this file and one line there.
+// Interface of an output format: its name, its settings in a Template, its capabilities, and its writers. To add a
+// format, add a folder next to this file and an entry to the table in index.ts.
 import type { Column, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
 import type { ReportProblem, TemplateOutput } from '../template/template.ts';
 import type { RowWriter, WriterTools } from './writer.ts';
 
-/** What a Template sets of a format, under `output.<name>`. Formats that differ little share one. */
+/** Settings of a format in a Template, under `output.<name>`. Similar formats share a section. */
 export interface OutputSection<Written extends TSchema = TSchema, Settings = unknown> {
   readonly name: string;
-  /** What may be written; a property with a default may be left out. */
+  /** Schema of the written settings. A property with a default is optional. */
   readonly schema: Written;
   /**
-   * What the format works by.
+   * Converts written settings to the form that the format uses.
    *
-   * @param written has passed the schema, defaults are filled in
-   * @param format name of the output's format, which need not be one of this section's
+   * @param written accepted by the schema, with defaults filled in
+   * @param format name of the output's format, which may belong to another section
    */
   settings(written: Static<Written>, format: string): Settings;
   /**
-   * Reports what the schema cannot say. Pointers begin in the section, such as "/delimiter". Parameters as above.
+   * Reports problems that the schema cannot express. Pointers are relative to the section, such as "/delimiter".
+   * Parameters as above.
    *
-   * @param metaNames of the values that `input.preamble` and `input.footer` declare
+   * @param metaNames names of the values that `input.preamble` and `input.footer` declare
    */
   check(settings: Settings, format: string, report: ReportProblem, metaNames: ReadonlySet<string>): void;
-  /** As `check`, of the output's columns as far as the Template alone tells them; only for a format of this section. */
+  /**
+   * Like `check`, for the output columns that are known from the Template alone. Called only if the output's format
+   * belongs to this section.
+   */
   checkColumns?(settings: Settings, columns: readonly Column[], report: ReportProblem): void;
 }
 
-/** The file that an output becomes. */
+/** The file of an output. */
 export interface OutputFile {
   readonly mimeType: string;
-  /** Of its name, without the dot. */
+  /** File name ending, without the dot. */
   readonly extension: string;
-  /** Others that say as well what it holds. */
+  /** Other file name endings for the same content. */
   readonly otherExtensions?: readonly string[];
   /**
-   * Parts of it can be written by several threads: the first writes what stands before the rows, nothing stands between
-   * rows of two parts or behind the last row, and the bytes of the parts in their order are the file.
+   * True if several threads can write parts of the file. The first part also contains everything before the rows.
+   * Nothing may be between the rows of two parts or after the last row, so that the file is the concatenation of the
+   * parts.
    */
   readonly splittable: boolean;
-  /** Absent: it holds whatever there is. */
+  /** Absent if the format has no limits. */
   readonly limits?: OutputLimits;
 }
 
-/** What a file of a format can hold. The output stage keeps it (run/output-stage.ts), so that writers get no more. */
+/**
+ * Limits of a format's files. The output stage enforces them (run/output-stage.ts), so that writers never receive
+ * more.
+ */
 export interface OutputLimits {
-  /** Rows of data; those behind them are left out, and the Run is `truncated`. Null = none. */
+  /** Maximum number of data rows; later rows are dropped, and the Run is `truncated`. Null = no limit. */
   readonly rowsMax: number | null;
-  /** UTF-16 units of a text; a longer one is an error of its row, TOO_LONG. */
+  /** Maximum length of a text, in UTF-16 units. A longer text is a row error, TOO_LONG. */
   readonly cellUnitsMax: number;
 }
 
-/** Makes the writers of one output. */
+/** Creates a writer of one output. */
 export type CreateWriter = (tools: WriterTools) => RowWriter;
 
-/** One output of one Template, whatever the file that it is made of. */
+/** Properties of one Template's output that are independent of the input file. */
 export interface OutputForm<Settings = unknown> {
   readonly settings: Settings;
   readonly formulaGuard: TemplateOutput['formulaGuard'];
-  /** Columns of the batches that its writers get, in the order of the output. */
+  /** Columns of the batches that the writers receive, in output order. */
   readonly schema: Schema;
-  /** `input.null_values` of the Template: raw cells are compared with them when they are written. */
+  /** `input.null_values` of the Template. Raw cells are compared with these texts when they are written. */
   readonly nullValues: readonly string[];
 }
 
 export interface OutputFormat<Written extends TSchema = TSchema, Settings = unknown> {
-  /** As a Template writes it. */
+  /** Name in a Template. */
   readonly name: string;
   readonly section: OutputSection<Written, Settings>;
   /**
-   * Its writers take cells that nobody has touched as the reader left them, and copy their bytes where they can. False:
-   * they get clean text in their place.
+   * True if the writers accept raw cells that no operation has changed, and copy their bytes if possible. If false,
+   * the writers receive clean texts instead.
    */
   readonly keepsBytes: boolean;
-  /** Its writers tell numbers, dates and booleans from texts. False: they get the text of each, ISO dates and a point. */
+  /**
+   * True if the writers distinguish numbers, dates and booleans from texts. If false, they receive all cells as
+   * texts, with ISO dates and a decimal point.
+   */
   readonly needsTypes: boolean;
   file(settings: Settings): OutputFile;
   /**
-   * Does what is the same for all writers of an output, once: a small file costs less than that. With a promise where a
-   * library is loaded first, which no other output shall pay for.
+   * Does the work that all writers of an output share, because it costs more than writing a small file. Returns a
+   * promise if it first loads a library, which other outputs must not pay for.
    *
-   * @throws Failed TEMPLATE_CHECK_FAILED for column names that the Template could not know
+   * @throws Failed TEMPLATE_CHECK_FAILED for column names that are unknown when the Template is checked
    */
   prepare(form: OutputForm<Settings>): CreateWriter | Promise<CreateWriter>;
 }
 
-/** By their names. */
+/** Formats by name. */
 export type OutputFormatTable = ReadonlyMap<string, OutputFormat>;
 
-/** Fixes the types of a format for the table, which holds formats of all kinds. */
+/** Checks the types of a format before it goes into the table, whose element type is general. */
 export function defineOutputFormat<Written extends TSchema, Settings>(
   format: OutputFormat<Written, Settings>,
 ): OutputFormat<Written, Settings> {
   return format;
 }
 
-/** Fixes the types of one section for the formats that share it. */
+/** Checks the types of a section that several formats share. */
 export function defineOutputSection<Written extends TSchema, Settings>(
   section: OutputSection<Written, Settings>,
 ): OutputSection<Written, Settings> {

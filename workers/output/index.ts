@@ -1,11 +1,11 @@
-// The table of output formats. A format that is not here is refused when a Template is checked.
-import { csv, tsv } from './csv/csv.ts';
+// Table of output formats. The check of a Template refuses formats that are not in this table.
+import { csv, tsv } from './csv/csv-writer.ts';
 import type { OutputFormat, OutputFormatTable } from './format.ts';
-import { json, ndjson } from './json/json.ts';
+import { json, ndjson } from './json/json-writer.ts';
 import { parquet } from './parquet/parquet.ts';
 import { xlsx } from './xlsx/xlsx.ts';
 
 const formats: readonly OutputFormat[] = [csv, tsv, xlsx, json, ndjson, parquet];
 
-/** In the order in which the language names them. */
+/** In the order of the language. */
 export const outputFormats: OutputFormatTable = new Map(formats.map((format) => [format.name, format]));

@@ -1,9 +1,43 @@
-// The output of one plan: its file, and its writers, which share what follows from the plan alone. The first of them makes it.
+// The output of one plan: its file, its writers, and the form of cells that a format accepts.
+import type { Batch, ColumnData } from '../batch/batch.ts';
 import type { Schema } from '../batch/schema.ts';
 import type { TemplateOutput } from '../template/template.ts';
+import { PLAIN_FORMAT, typedViews } from './cell-content.ts';
 import type { CreateWriter, OutputFile, OutputFormat, OutputFormatTable } from './format.ts';
-import { plainCells } from './plain-cells.ts';
 import type { RowWriter, WriterTools } from './writer.ts';
+
+// Converts cells to the form that a format's writers accept: raw fields to clean text if the format does not keep
+// bytes, and typed cells to text if it does not need types. Writers that accept both receive the batches unchanged.
+
+export interface TakenCells {
+  readonly keepsBytes: boolean;
+  readonly needsTypes: boolean;
+}
+
+function plainCells(writer: RowWriter, taken: TakenCells): RowWriter {
+  if (taken.keepsBytes && taken.needsTypes) return writer;
+  return {
+    push: (batch) => writer.push(withPlainCells(batch, taken)),
+    finish: () => writer.finish(),
+    get formulasGuarded() {
+      return writer.formulasGuarded;
+    },
+    // Only formats that accept all cells write rows by a kernel.
+    ahead: null,
+  };
+}
+
+function withPlainCells(batch: Batch, { keepsBytes, needsTypes }: TakenCells): Batch {
+  const columns = batch.columns.map((column, index): ColumnData => {
+    if (column.kind === 'raw' && !keepsBytes) return { kind: 'views', at: batch.views(index) };
+    if (column.kind === 'typed' && !needsTypes) return { kind: 'views', at: typedViews(batch, column, PLAIN_FORMAT) };
+    return column;
+  });
+  return batch.withColumns(columns);
+}
+
+// The output of one plan: its file and its writers. The writers share data that depends on the plan alone, which is
+// prepared for the first of them.
 
 export interface OutputParts {
   readonly output: TemplateOutput;
@@ -24,9 +58,10 @@ export class PlannedOutput {
   }
 
   /**
-   * Null when writers can be created, else it resolves when they can.
+   * Returns null if writers can be created now; otherwise a promise that resolves when they can.
    *
-   * @throws Failed TEMPLATE_CHECK_FAILED for column names of the file (OutputFormat.prepare), as the promise may
+   * @throws Failed TEMPLATE_CHECK_FAILED for column names of the file (OutputFormat.prepare); the promise may reject
+   * with it, too
    */
   ready(): Promise<void> | null {
     if (this.#create !== null) return null;
@@ -42,14 +77,14 @@ export class PlannedOutput {
     });
   }
 
-  /** After `ready`, whose promise must have resolved. */
+  /** Call this after `ready`, whose promise must have resolved. */
   createWriter(tools: WriterTools): RowWriter {
     if (this.ready() !== null || this.#create === null) throw new Error('the output is not ready');
     return plainCells(this.#create(tools), this.#format);
   }
 }
 
-/** The file that a checked Template's output becomes. */
+/** The file of a checked Template's output. */
 export function outputFile(formats: OutputFormatTable, output: TemplateOutput): OutputFile {
   return formatOf(formats, output).file(output.settings);
 }

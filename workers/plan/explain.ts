@@ -1,11 +1,11 @@
-// What a Template needs and does, without a file: required columns, types at every step, memory, what looks at the day.
+// Explains a Template without a file: required columns, types at every step, memory classes, and dependence on the
+// current day.
 import type { ColumnType } from '../batch/schema.ts';
 import { operationTable } from '../operations/index.ts';
-import type { MemoryClass } from '../operations/operation.ts';
 import type { OperationTable } from '../template/language.ts';
-import { metaVariables } from '../template/meta-variables.ts';
-import type { FileColumn, Template } from '../template/template.ts';
-import { type ScanNote, scanOperations } from './scan.ts';
+import type { MemoryClass } from '../template/operation.ts';
+import { type ScanNote, scanOperations } from '../template/scan.ts';
+import { type FileColumn, metaVariables, type Template } from '../template/template.ts';
 
 export interface ExplainedColumn {
   readonly name: string;
@@ -17,27 +17,30 @@ export interface ExplainedStep {
   readonly operation: string;
   readonly id: string | null;
   readonly memory: MemoryClass;
-  /** False: hands on nothing before it has seen the last row. */
+  /** False if the operation emits no row before it has received the last one. */
   readonly streams: boolean;
-  /** Its result depends on the day of the Run. */
+  /** True if the result depends on the day of the Run. */
   readonly depends_on_day: boolean;
-  /** The columns behind it. */
+  /** The columns after the operation. */
   readonly columns: readonly ExplainedColumn[];
 }
 
 export interface Explanation {
   readonly file_columns: readonly FileColumn[];
-  /** Names that columns must have behind a rename by pattern or style. */
+  /** Names that columns must have after a rename by pattern or style. */
   readonly derived_columns: readonly string[];
-  /** True when the file's other columns stay as well: the columns of the steps are those known from the Template. */
+  /**
+   * True if the file's other columns are kept as well. The steps then list only the columns that the Template
+   * mentions.
+   */
   readonly other_columns: boolean;
-  /** True when the last step adds columns that only its rows name. */
+  /** True if the last step adds columns whose names come from its rows. */
   readonly columns_named_by_rows: boolean;
   readonly steps: readonly ExplainedStep[];
   readonly output: { readonly format: string; readonly columns: readonly ExplainedColumn[] };
   readonly streams: boolean;
   readonly depends_on_day: boolean;
-  /** What is no mistake but may not be meant. */
+  /** Hints about things that are allowed but may be unintended. */
   readonly notes: readonly ScanNote[];
 }
 
@@ -84,7 +87,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
     output: { format: template.output.format, columns: shown(scan.output) },
     streams: steps.every((step) => step.streams),
     depends_on_day: steps.some((step) => step.depends_on_day),
-    // With other `null_values` an empty cell may be a text like any other.
+    // With other `null_values`, an empty cell may be an ordinary text.
     notes: template.input.nullValues.includes('') ? scan.notes : [],
   };
 }

@@ -1,83 +1,177 @@
-// What one Run needs to know before its first row: where the Template's columns are in the file, and names, types and
-// order of the columns at every step. Pure: the same Template and headers give the same plan.
+// The plan of one Run, made before its first row, and the limit on its size.
 import type { Schema } from '../batch/schema.ts';
+import { columnsShown } from '../batch/shown-columns.ts';
 import type { TableColumns } from '../execution/tables/run-tables.ts';
-import type { OperationDefinition } from '../operations/operation.ts';
 import { PlannedOutput } from '../output/planned-output.ts';
 import { Failed } from '../protocol/failure.ts';
-import { PAUSE, type Sliced } from '../run/time-slices.ts';
+import { PAUSE, type Sliced } from '../scheduling/time-slices.ts';
+import { type FileColumns, fileColumns } from '../template/file-columns.ts';
 import type { TemplateLanguage } from '../template/language.ts';
-import { metaVariables } from '../template/meta-variables.ts';
-import type { Template, TemplateOperation } from '../template/template.ts';
-import { type FileColumns, fileColumns } from './file-columns.ts';
-import { PlanSize, type TakeForPlan } from './plan-size.ts';
-import { operationLabel, outputColumns, retypedColumns } from './scan.ts';
-import { type StepCondition, stepCondition } from './step-condition.ts';
+import type { OperationDefinition } from '../template/operation.ts';
+import { operationLabel, outputColumns, retypedColumns, type StepCondition, stepCondition } from '../template/scan.ts';
+import { metaVariables, type Template, type TemplateOperation } from '../template/template.ts';
+import { TemplateScope } from '../template/template-scope.ts';
 import { templateLanguage } from './template-language.ts';
-import { TemplateScope } from './template-scope.ts';
+
+// Limits the size of a Run's plan and accounts for its memory. The plan grows with the number of file columns times
+// the number of operations, so that a header of 80 KB could require gigabytes. Therefore the size is counted step by
+// step while the plan is made.
+
+/**
+ * Maximum number of columns, summed over all steps: 32 operations on the widest file, or 1,000 operations on 524
+ * columns. This needs about 200 MB of the budget and seconds of work. Typical files have a few dozen columns, and
+ * typical Templates a few dozen operations.
+ */
+export const PLAN_COLUMNS_MAX = 524_288;
+
+/**
+ * Memory of one column of one step in the plan, in the operators and in the batches, in bytes. Measured: 25 to 120 if
+ * the operation treats all columns alike, 250 to 1,000 if each column has its own reader and builder.
+ */
+const COLUMN_BYTES = 400;
+
+/**
+ * Memory of one column of the file: its header, its names, and its places in input and output, in bytes (670
+ * measured).
+ */
+const FILE_COLUMN_BYTES = 800;
+
+/** Length of a name, in UTF-16 units, that is included in the above. */
+const NAME_LENGTH = 64;
+
+/** Memory of each further unit of a new name, in bytes: the name, and its place in the header of the output. */
+const NAME_UNIT_BYTES = 2;
+
+/** Bytes that a plan may use without a reservation: enough for 32 columns and 32 operations. */
+const PLAN_BYTES_FREE = 512 * 1024;
+
+/** Bytes that are reserved at a time, because the budget is shared with other threads. */
+const STEP_BYTES = 256 * 1024;
+
+/** Reserves `bytes` more for the plan, or throws the error that ends the plan. */
+type TakeForPlan = (bytes: number) => void;
+
+class PlanSize {
+  readonly #take: TakeForPlan;
+  #columns = 0;
+  #bytes = 0;
+  #takenBytes = PLAN_BYTES_FREE;
+
+  constructor(take: TakeForPlan) {
+    this.#take = take;
+  }
+
+  /** Call this before anything is made from the file's columns. */
+  addFile(headers: readonly string[], rowNames: readonly string[]): void {
+    this.#add((headers.length + rowNames.length) * FILE_COLUMN_BYTES);
+    for (const name of headers) this.#addName(name);
+  }
+
+  /**
+   * Call this before storing the columns of a step.
+   * @throws Failed RUN_RESOURCE_LIMIT
+   */
+  addStep(columns: number): void {
+    this.#columns += columns;
+    if (this.#columns > PLAN_COLUMNS_MAX) throw new Failed('RUN_RESOURCE_LIMIT', TOO_LARGE);
+    this.#add(columns * COLUMN_BYTES);
+  }
+
+  /** Call this after a step that gave columns new names. */
+  addNames(before: Schema, after: Schema): void {
+    if (before === after || !after.some(({ name }) => name.length > NAME_LENGTH)) return;
+    const known = new Set(before.map(({ name }) => name));
+    for (const { name } of after) if (!known.has(name)) this.#addName(name);
+  }
+
+  #addName(name: string): void {
+    if (name.length > NAME_LENGTH) this.#add((name.length - NAME_LENGTH) * NAME_UNIT_BYTES);
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    while (this.#bytes > this.#takenBytes) {
+      this.#take(STEP_BYTES);
+      this.#takenBytes += STEP_BYTES;
+    }
+  }
+}
+
+const TOO_LARGE =
+  `The file has too many columns for so many operations: a Run has at most ${PLAN_COLUMNS_MAX} columns. ` +
+  'Drop columns first, with other_columns: drop or select.';
+
+// The plan of one Run, made before its first row: the fields of the Template's columns in the file, and the names,
+// types and order of the columns at every step. Deterministic: the same Template and headers give the same plan.
 
 export interface PlannedStep {
   readonly operation: TemplateOperation;
   readonly definition: OperationDefinition;
-  /** What the operation's `effect` made of this file's columns. */
+  /** Result of the operation's `effect` on the columns of this file. */
   readonly plan: unknown;
-  /** The common parameter `where`, null: all rows. */
+  /** The common parameter `where`; null: all rows. */
   readonly where: StepCondition | null;
   readonly input: Schema;
   readonly output: Schema;
-  /** For each output column its index in `input`, or -1 for a new column. */
+  /** For each output column, its index in `input`, or -1 for a new column. */
   readonly layout: readonly number[];
-  /** True for an operation that hands on nothing before it has seen the last row. */
+  /** True if the operation emits no row before it has received the last one. */
   readonly needsAllRows: boolean;
-  /** Ids of the columns whose cells it changes in place, null when nobody knows (OperationDefinition.edits). */
+  /** Ids of the columns whose cells the operation changes in place; null if unknown (OperationDefinition.edits). */
   readonly edits: readonly number[] | null;
-  /** True for an operation that keeps nothing from one row to the next. */
+  /** True if the operation keeps no state from one row to the next. */
   readonly rowLocal: boolean;
 }
 
 export interface RunPlan {
-  /** The columns at the first step: those of `columns`, then the flag column if there is one. */
+  /** The columns at the first step: those of `columns`, then the flag column, if any. */
   readonly schema: Schema;
-  /** For each column at the first step but the flag column: the file's field, from 0, or null for a column of nulls. */
+  /**
+   * For each column at the first step except the flag column: the index of the file's field, or null for a column of
+   * nulls.
+   */
   readonly columns: readonly (number | null)[];
-  /** The file's header texts, by the id of the column. */
+  /** Header texts of the file, by column id. */
   readonly headers: ReadonlyMap<number, string>;
-  /** True when the last column at every step is the flag column, which starts as nulls. */
+  /** True if the last column at every step is the flag column, whose cells are null at first. */
   readonly flagColumn: boolean;
   readonly steps: readonly PlannedStep[];
-  /** An expression reads `run.row`, the place of a row in the file. */
+  /** True if an expression reads `run.row`, the number of a row in the file. */
   readonly usesRunRow: boolean;
   readonly output: {
-    /** The columns of the output in their order. */
+    /** The columns of the output, in order. */
     readonly schema: Schema;
-    /** Index of each of them in the columns behind the last step. */
+    /** For each output column, its index in the columns after the last step. */
     readonly columns: readonly number[];
-    /** Its file and its writers. */
+    /** The output file and its writers. */
     readonly planned: PlannedOutput;
   };
 }
 
 export interface PlanSettings {
-  /** The one that the Template was checked in; this version's unless given. */
+  /** The language in which the Template was checked; defaults to the language of this version. */
   readonly language?: TemplateLanguage;
-  /** Columns of the reference tables, by the Template's names for them. */
+  /** Columns of the reference tables, by the Template's names for the tables. */
   readonly tables?: TableColumns;
   /** See FileHead. */
   readonly hasKinds?: readonly boolean[];
-  /** Of the columns that rows name, where an earlier try of the Run has found them (Scope.columnsOfRows). */
+  /** Column names that come from rows, if an earlier attempt of the Run has found them (Scope.columnsOfRows). */
   readonly rowNames?: readonly string[] | null;
-  /** Asked before the plan grows; without it a plan may be as large as PLAN_COLUMNS_MAX allows. */
+  /** Called before the plan grows. Without it, a plan may be as large as PLAN_COLUMNS_MAX allows. */
   readonly take?: TakeForPlan;
 }
 
-/** Tries at most: names that appear only after a rename by style or pattern are looked for in a second one. */
+/**
+ * Maximum number of attempts. Names that appear only after a rename by style or pattern are looked up in the file in
+ * a second attempt.
+ */
 const TRIES_MAX = 3;
 
 /**
- * May pause behind each header that is looked for and each operation: a file may have thousands of columns, a Template a
- * thousand operations.
+ * Makes the plan. Pauses between headers and between operations, because a file may have thousands of columns and a
+ * Template a thousand operations.
  *
- * @param headers header texts of the file by position; blank for columns without one
+ * @param headers header texts of the file by position; blank if a column has no header
  * @throws Failed TEMPLATE_COLUMNS_MISSING; MALFORMED_FILE for equal headers that the Template refuses
  */
 export function* planInSlices(
@@ -87,9 +181,10 @@ export function* planInSlices(
 ): Sliced<RunPlan> {
   const nullColumns: string[] = [];
   const size = new PlanSize(take);
-  size.addFile(headers.length + (rowNames?.length ?? 0));
+  size.addFile(headers, rowNames ?? []);
   for (let left = TRIES_MAX; ; left--) {
     const file = yield* fileColumns(template, headers, nullColumns, hasKinds);
+    yield PAUSE;
     const planner = new Planner(template, headers, file, { language, tables, rowNames, size });
     const plan = yield* planner.plan();
     const { missing, optional } = planner.lacks();
@@ -97,25 +192,31 @@ export function* planInSlices(
     if (missing.length > 0 || left === 1) {
       const names = [...missing, ...optional];
       const listed = names.map((name) => JSON.stringify(name)).join(', ');
-      throw new Failed('TEMPLATE_COLUMNS_MISSING', `The file lacks columns that the Template needs: ${listed}.`, names);
+      throw new Failed('TEMPLATE_COLUMNS_MISSING', `The file lacks columns that the Template needs: ${listed}.`, {
+        columns: names,
+      });
     }
     nullColumns.push(...optional);
   }
 }
 
-/** What is in the way of a sound Template, by the code of the problem. */
+/** Message for two columns whose names come from the file. */
+const SAME_NAME = 'two would have the same name. Rename or drop one of them before this operation.';
+
+/** Reasons why the file's columns do not fit a valid Template, by the code of the problem. */
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['COLUMN_EXISTS', 'two would have the same name'],
-  ['NO_COLUMNS', 'its pattern fits the name of none of them'],
-  ['TOO_MANY_COLUMNS', 'it would make too many of them'],
+  ['TOO_MANY_COLUMNS', 'it would make too many columns'],
   [
     'WHERE_TYPE',
-    'one of them would get another type, but the rows that "where" leaves out hold cells of the type it has (WHERE_TYPE). ' +
+    'one of them would get another type, but the rows that "where" leaves out contain cells of its present type (WHERE_TYPE). ' +
       'Leave "where" out, or write the result to a new column',
   ],
 ]);
 
-/** Problems of reference tables and of expected columns show only in a Run, and name nothing of the file. */
+/**
+ * Codes of problems with reference tables and expected columns. They appear only in a Run, and their messages contain
+ * nothing from the file.
+ */
 const CHECK_CODES: ReadonlySet<string> = new Set(['EXPR_UNKNOWN_TABLE', 'UNKNOWN_TABLE_COLUMN', 'UNEXPECTED_COLUMNS']);
 
 class Planner {
@@ -125,10 +226,11 @@ class Planner {
   readonly #scope: TemplateScope;
   readonly #fields: readonly (number | null)[];
   readonly #headers: readonly string[];
+  readonly #tables: TableColumns;
   #label = '';
-  /** Of the operation at hand: their words may be reported. */
+  /** Parameters of the current operation. Names that occur in them may be reported. */
   #parameters: unknown = null;
-  /** The layout of the last step that left the columns where they were. */
+  /** The layout of the last step that left all columns in place. Reused by later such steps. */
   #inPlace: readonly number[] = [];
 
   constructor(
@@ -146,6 +248,7 @@ class Planner {
   ) {
     this.#template = template;
     this.#language = language;
+    this.#tables = tables;
     this.#size = size;
     this.#fields = fields;
     this.#headers = headers;
@@ -162,6 +265,7 @@ class Planner {
   }
 
   *plan(): Sliced<RunPlan> {
+    yield PAUSE;
     const first = snapshot(this.#scope);
     const steps: PlannedStep[] = [];
     let input = first;
@@ -171,9 +275,10 @@ class Planner {
       input = step.output;
       yield PAUSE;
     }
+    yield PAUSE;
     this.#label = 'output.columns';
     this.#parameters = this.#template.output.columns;
-    // What is not known yet cannot be looked for.
+    // Columns that are not known yet cannot be selected.
     const listed = this.#scope.endsUnknown ? null : this.#template.output.columns;
     const schema = [...outputColumns(this.#scope, listed)];
     const columns = layoutOf(input, schema, this.#inPlace);
@@ -194,7 +299,7 @@ class Planner {
     return new Map(named);
   }
 
-  /** Names that the operations did not find, by whether the Run can go on with columns of nulls. */
+  /** Names that the operations did not find, split by whether the Run can continue with columns of nulls. */
   lacks(): { readonly missing: readonly string[]; readonly optional: readonly string[] } {
     const reads = [...this.#scope.derivedReads];
     const names = (mode: string) => reads.filter(([, ifMissing]) => ifMissing === mode).map(([name]) => name);
@@ -211,6 +316,7 @@ class Planner {
     const where = stepCondition(definition, operation, this.#scope);
     const plan = definition.effect(operation.parameters, this.#scope);
     const output = snapshot(this.#scope, input);
+    this.#size.addNames(input, output);
     if (where !== null && retypedColumns(input, output).length > 0) this.#refuse('WHERE_TYPE', '');
     const { memory } = definition;
     const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
@@ -223,28 +329,55 @@ class Planner {
   }
 
   /**
-   * The Template is sound, so this file's own columns are in its way. Their names may not be reported, but for one that the
-   * operation itself spells.
+   * Refuses the file: the Template is valid, so the file's own columns are the cause. Their names must not be
+   * reported, except for a name that the operation itself contains.
    */
   #refuse(code: string, problem: string, name?: string): never {
     if (CHECK_CODES.has(code)) throw new Failed('TEMPLATE_CHECK_FAILED', `${problem} (${this.#label})`);
-    const known = name !== undefined && spells(this.#parameters, name);
-    const reason = known
-      ? `two would be called ${JSON.stringify(name)}`
-      : (REASONS.get(code) ?? 'it cannot be applied to them');
-    const message = `The columns of the file do not fit the Template at ${this.#label}: ${reason}.`;
-    throw new Failed('TEMPLATE_COLUMNS_MISSING', message, []);
+    const because = (reason: string): string =>
+      `The columns of the file do not fit the Template at ${this.#label}: ${reason}`;
+    const details = { columns: [] };
+    if (code === 'NO_COLUMNS') {
+      const localMessage = because(`${problem} ${columnsShown(this.#scope.columns, 'The columns there')}`);
+      throw new Failed('TEMPLATE_COLUMNS_MISSING', because(problem), { ...details, localMessage });
+    }
+    if (code !== 'COLUMN_EXISTS' || name === undefined) {
+      const reason = REASONS.get(code) ?? 'the operation cannot be applied to these columns';
+      throw new Failed('TEMPLATE_COLUMNS_MISSING', because(`${reason}.`), details);
+    }
+    const localMessage = because(this.#sameName(name));
+    const isPublic = spells(this.#parameters, name) || this.#tableWith(name) !== null;
+    const message = isPublic ? localMessage : because(SAME_NAME);
+    throw new Failed('TEMPLATE_COLUMNS_MISSING', message, { ...details, localMessage });
+  }
+
+  #sameName(name: string): string {
+    const table = this.#tableWith(name);
+    const quoted = JSON.stringify(name);
+    if (table === null) return `two would be called ${quoted}. Rename or drop one of them before this operation.`;
+    const origin = `one exists already, the other is in the table ${JSON.stringify(table)}`;
+    return `two would be called ${quoted}: ${origin}. Set "prefix", or list only other columns in "columns".`;
+  }
+
+  /** Name of a table that the operation names and that has such a column. */
+  #tableWith(name: string): string | null {
+    for (const [table, columns] of this.#tables) {
+      if (columns?.includes(name) && spells(this.#parameters, table)) return table;
+    }
+    return null;
   }
 }
 
-/** Whether a name stands in what the Template sets, as a value. */
+/** True if the name is a value in the Template's settings. */
 function spells(written: unknown, name: string): boolean {
   if (typeof written === 'string') return written === name;
   if (typeof written !== 'object' || written === null) return false;
   return Object.values(written).some((part) => spells(part, name));
 }
 
-/** The columns of a step: those of the step before it where they are the same, so that a long plan is as small as it can be. */
+/**
+ * The columns of a step. Shares the array of the previous step if the columns are the same, to keep long plans small.
+ */
 function snapshot(scope: TemplateScope, before: Schema = []): Schema {
   const { columns } = scope;
   const isSame = columns.length === before.length && columns.every((column, index) => column === before[index]);

@@ -1,15 +1,24 @@
-// What a Run of a Template reserves from the memory budget before it is admitted.
+// Memory that a Run of a Template reserves from the budget before it is admitted.
 import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES } from '../memory/budget.ts';
 import { operationTable } from '../operations/index.ts';
 import type { Template } from '../template/template.ts';
 
-/** Operations with state hand rows from one to the next: of a long list, seldom more than two spill at once. */
+/**
+ * Operations with state process rows one after the other: even in a long list, rarely more than two spill at the same
+ * time.
+ */
 const SPILLING_OPERATIONS_MAX = 2;
 
-/** An expression or a parameter that looks into a reference table, which goes to the disk when the budget refuses it. */
+/**
+ * Matches expressions and parameters that read a reference table, which moves to the disk if the budget refuses more
+ * memory.
+ */
 const LOOKUP = /\blookup\s*\(|"table":/;
 
-/** In bytes: the room of every Run, and what each operation whose state may grow needs to put it on the disk. */
+/**
+ * Reservation in bytes: the base amount of every Run, plus the amount that each operation with growing state needs to
+ * move that state to the disk.
+ */
 export function reservationBytes({ operations, tables }: Pick<Template, 'operations' | 'tables'>): number {
   const hasTables = Object.keys(tables).length > 0;
   const spilling = operations.filter(({ name, parameters, where }) => {

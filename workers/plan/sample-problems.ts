@@ -1,27 +1,27 @@
-// What a Template reads that a sample file does not have: problems with their places, where a check without the file can only
-// take a misspelt name for a column that files must have.
+// Problems with names that a Template reads and a sample file does not have, with their positions. Without a sample,
+// the check must assume that a misspelt name is a column that files will have.
 import { Failed } from '../protocol/failure.ts';
+import { HINTED_COLUMNS_MAX } from '../template/file-columns.ts';
 import { placeOfName } from '../template/place-of-name.ts';
-import { nearestName } from '../template/suggestion.ts';
 import type { Problem, Template } from '../template/template.ts';
 import type { ParsedTemplate } from '../template/template-text.ts';
+import { nearestName } from '../values/suggestion.ts';
 import { planInSlices } from './plan.ts';
-import { HINTED_COLUMNS_MAX } from './undeclared-columns.ts';
 
 export interface Sample {
-  /** Header texts by position; blank for columns without one. */
+  /** Header texts by position; blank if a column has no header. */
   readonly headers: readonly string[];
   /** See FileHead. */
   readonly hasKinds?: readonly boolean[];
 }
 
-/** Nothing where the Template fits the file's columns. */
+/** Returns an empty list if the Template fits the file's columns. */
 export function sampleProblems(
   template: Template,
   text: Pick<ParsedTemplate, 'root' | 'problem'>,
   { headers, hasKinds }: Sample,
 ): readonly Problem[] {
-  // Columns of reference tables are known in a Run alone.
+  // Columns of reference tables are known only during a Run.
   if (template.usesTables && headers.length === 0) return [];
   try {
     const work = planInSlices(template, headers, hasKinds === undefined ? {} : { hasKinds });
@@ -36,7 +36,7 @@ export function sampleProblems(
       const candidates = known.filter((other) => other !== name);
       const nearest = index < HINTED_COLUMNS_MAX ? nearestName(name, candidates) : null;
       const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
-      const problem = `${JSON.stringify(name)} is not in the sample, or not clear there.${hint}`;
+      const problem = `${JSON.stringify(name)} is missing in the sample, or matches several of its columns.${hint}`;
       return text.problem(placeOfName(template, text.root.value, name), 'NOT_IN_SAMPLE', problem);
     });
   }

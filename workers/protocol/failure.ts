@@ -1,7 +1,7 @@
-// The closed list of failures that the engine can report: the fault of the input or of the Template, never ours.
-// A failure crosses threads as a plain value; inside the engine it travels as the exception `Failed`.
+// Closed list of the failures that the engine can report. A failure is the fault of the input or of the Template,
+// never ours. It crosses threads as a plain value; inside the engine it is thrown as the exception `Failed`.
 
-/** What each means to a client is in src/http/status.ts, where a code that is added here has to be told. */
+/** Codes of failures. src/http/status.ts maps each code to an HTTP response: extend it when you add a code here. */
 export type FailureCode =
   // The file is refused.
   | 'UNSUPPORTED_FILE_TYPE'
@@ -10,7 +10,7 @@ export type FailureCode =
   | 'INVALID_PARSE_PARAMS'
   | 'TEMPLATE_COLUMNS_MISSING'
   | 'ROW_LIMIT_EXCEEDED'
-  // The file is sound, the Run ended without an output.
+  // The file is valid, but the Run ended without an output.
   | 'TEMPLATE_ROW_ERROR'
   | 'TEMPLATE_TOO_MANY_ERRORS'
   | 'TEMPLATE_CHECK_FAILED'
@@ -19,36 +19,94 @@ export type FailureCode =
   | 'RUN_TIMEOUT'
   | 'INTERNAL_ERROR';
 
-/** Where a row ended a Run: with TEMPLATE_ROW_ERROR. */
+/** The row that ended a Run. Set for TEMPLATE_ROW_ERROR. */
 export interface RowPlace {
-  /** Row of the data, from 1. */
-  readonly row: number;
-  /** Operation, from 0, among those that run. */
+  /** Number of the data row, starting at 1. Null for a row that an operation added and that is not in the file. */
+  readonly row: number | null;
+  /** Index of the operation among the enabled operations, starting at 0. */
   readonly step: number;
-  /** Template-side name, or null where no single cell is at fault. */
+  /** Column name; null if no single cell is at fault. May be a header of the file, see `localMessage`. */
   readonly column: string | null;
 }
 
-/** What went wrong, in words that hold nothing of the upload. `columns`: template-side names, with TEMPLATE_COLUMNS_MISSING. */
+/** `columns`: names from the Template, set for TEMPLATE_COLUMNS_MISSING. */
 export interface Failure {
   readonly code: FailureCode;
+  /** Describes the problem. Contains nothing from the upload. */
   readonly message: string;
+  /** The same message, but it may name headers of the file. Reported only to the owner of the file. */
+  readonly localMessage?: string;
   readonly columns?: readonly string[];
   readonly place?: RowPlace;
 }
 
-/** Carries a Failure up to the conveyor. Everything else that is thrown is a fault of ours. */
+/**
+ * Maximum length of a failure's message, in UTF-16 units. It is limited because the record of a Run is kept for 30
+ * minutes.
+ */
+export const FAILURE_MESSAGE_LENGTH_MAX = 8192;
+
+/** Maximum number of columns that a failure lists, and the maximum total length of their names, in UTF-16 units. */
+const FAILURE_COLUMNS_MAX = 100;
+const FAILURE_COLUMNS_LENGTH_MAX = 4096;
+
+/** Returns the failure cut to the limits above. Every failure passes through here before it leaves the engine. */
+export function boundedFailure(failure: Failure): Failure {
+  const { message, localMessage, columns } = failure;
+  return {
+    ...failure,
+    message: boundedMessage(message),
+    ...(localMessage === undefined ? null : { localMessage: boundedMessage(localMessage) }),
+    ...(columns === undefined ? null : { columns: boundedColumns(columns) }),
+  };
+}
+
+/** The failure as the Run reports it. @param showsHeaders whether the reader may see headers of the file */
+export function reportedFailure(failure: Failure, showsHeaders: boolean): Failure {
+  const { localMessage, ...reported } = boundedFailure(failure);
+  if (localMessage === undefined) return reported;
+  if (showsHeaders) return { ...reported, message: localMessage };
+  const { place } = reported;
+  return place === undefined ? reported : { ...reported, place: { ...place, column: null } };
+}
+
+function boundedMessage(message: string): string {
+  if (message.length <= FAILURE_MESSAGE_LENGTH_MAX) return message;
+  // Drop the first half of a surrogate pair at the end.
+  const kept = message.slice(0, FAILURE_MESSAGE_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '');
+  return `${kept}... (${message.length - kept.length} more characters)`;
+}
+
+function boundedColumns(columns: readonly string[]): readonly string[] {
+  let length = 0;
+  const bounded: string[] = [];
+  for (const name of columns) {
+    length += name.length;
+    if (bounded.length === FAILURE_COLUMNS_MAX || length > FAILURE_COLUMNS_LENGTH_MAX) break;
+    bounded.push(name);
+  }
+  return bounded;
+}
+
+/** Fields of a failure besides its code and message. */
+type FailureDetails = Pick<Failure, 'columns' | 'localMessage'>;
+
+/**
+ * Carries a Failure up to the code that drives the Run. Other exceptions are faults of ours, unless their class says
+ * otherwise.
+ */
 export class Failed extends Error {
   readonly failure: Failure;
 
-  constructor(code: FailureCode, message: string, columns?: readonly string[]) {
-    super(message);
+  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+    const failure = boundedFailure({ code, message, ...details });
+    super(failure.message);
     this.name = 'Failed';
-    this.failure = columns === undefined ? { code, message } : { code, message, columns };
+    this.failure = failure;
   }
 }
 
-/** Thrown through the conveyor when its Run was cancelled (client gone, time over, drain). Neither failure nor fault. */
+/** Thrown when a Run was cancelled (client gone, time over, drain). Neither a failure nor a fault. */
 export class Cancelled extends Error {
   constructor() {
     super('cancelled');
@@ -57,8 +115,8 @@ export class Cancelled extends Error {
 }
 
 /**
- * Thrown through the conveyor when a Run needs memory in the middle of a row that neither the budget nor the node's arena has
- * free: it begins again when the arena is its own. Neither failure nor fault.
+ * Thrown when a Run needs memory in the middle of a row and neither the budget nor the node's arena has that memory
+ * free. The Run restarts once it owns the arena. Neither a failure nor a fault.
  */
 export class MemoryWanted extends Error {
   constructor() {
@@ -67,10 +125,16 @@ export class MemoryWanted extends Error {
   }
 }
 
-/** The disk is full, over its quota, broken, or refuses so large a file: the Run ends, the thread goes on. */
+/**
+ * System errors of a disk that is full, over its quota or broken, or that refuses so large a file. The Run ends; the
+ * thread continues.
+ */
 const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
 
-/** What a fault of writing an output means: Failed (RUN_RESOURCE_LIMIT) where the disk refuses, else the fault itself. */
+/**
+ * Converts a fault of writing an output: to Failed (RUN_RESOURCE_LIMIT) if the disk refused the write; other faults
+ * are returned unchanged.
+ */
 export function diskFailure(fault: unknown): unknown {
   if (!DISK_CODES.has((fault as NodeJS.ErrnoException).code ?? '')) return fault;
   return new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');

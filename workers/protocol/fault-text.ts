@@ -1,20 +1,21 @@
-// What may be told of a fault of ours: never a cell. The messages of V8 and of libraries quote what they could not read (JSON.parse,
-// BigInt, `String.fromCodePoint`), so only those of plain errors are reported: their texts are constants of this program
-// (test/tidy.test.ts) or the system's words on a file of ours. Of all others the name, the code and the places remain.
+// Text of a fault for the log. It must never contain a cell, but V8 and libraries quote in their messages the text
+// that they could not parse (JSON.parse, BigInt, `String.fromCodePoint`). Therefore only messages of plain `Error`
+// objects are reported: they are constants of this program (test/tidy.test.ts) or system messages about a file of
+// ours. For other errors only the class name, the code and the stack frames are reported.
 
 export interface FaultText {
   readonly message: string;
-  /** Begins with the class and the message, as V8 has it. */
+  /** Starts with the class and the message, in V8's format. */
   readonly stack: string;
 }
 
-/** Codes of Node's own errors, whose messages show what they were given. */
+/** Codes of Node's own errors. Their messages quote their arguments. */
 const NODE_CODE = /^ERR_/;
 
-/** A code as programs have it, never a text that somebody wrote. */
+/** Matches an error code as programs write it, never free text. */
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Frames of a stack, as V8 writes them. */
+/** Maximum number of stack frames reported. */
 const FRAMES_MAX = 30;
 
 export function faultText(thrown: unknown): FaultText {
@@ -23,7 +24,7 @@ export function faultText(thrown: unknown): FaultText {
   return { message, stack: `${head}${framesOf(thrown)}` };
 }
 
-/** The same as an error, for whoever prints one. */
+/** The same text as an Error, for code that prints errors. */
 export function soundFault(thrown: unknown): Error {
   const { message, stack } = faultText(thrown);
   const error = new Error(message);
@@ -38,7 +39,7 @@ function isOurs(error: Error): boolean {
   return error.constructor === Error && (code === null || !NODE_CODE.test(code));
 }
 
-/** What class of error it is: a word of the program that threw it. */
+/** Class name of the error and its code, if it has one. Both are constants of the program that threw the error. */
 function told(error: Error): string {
   const name = error.constructor.name;
   const code = codeOf(error);
@@ -50,7 +51,7 @@ function codeOf(error: Error): string | null {
   return typeof code === 'string' && CODE.test(code) ? code : null;
 }
 
-/** What stands behind the message: a message may hold lines that look like places. */
+/** Stack frames after the message. Lines of the message are skipped because they may look like frames. */
 function framesOf({ stack = '', message }: Error): string {
   const at = stack.indexOf(message);
   if (at < 0) return '';

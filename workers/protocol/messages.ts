@@ -1,17 +1,23 @@
-// What crosses between the main thread and a worker thread, both ways. Plain values only.
+// Messages between the main thread and a worker thread, in both directions. Plain values only.
 import type { MessagePort } from 'node:worker_threads';
 import type { FileHead } from '../input/reader.ts';
-import type { RunReport } from '../run/report.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Failure } from './failure.ts';
+import type { RunReport } from './report.ts';
 
-/** Where the bytes of an upload (or of a local file) are. */
+/** Row of the budget's counters for Runs without an account. See ACCOUNT_ROWS in `memory/budget.ts`. */
+export const NO_ACCOUNT = 0;
+
+/** Source of an upload's (or a local file's) bytes. */
 export type TaskSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  /** A file that may still grow: the main thread tells its length with `grown`. A local file is complete at once. */
+  /**
+   * A file that may still grow: the main thread reports its length with `grown`. A local file is complete from the
+   * start.
+   */
   | { readonly kind: 'file'; readonly path: string };
 
-/** Ceilings of the plan that the engine keeps; null = none. */
+/** Limits of the account's plan that the engine enforces; null = no limit. */
 export interface TaskLimits {
   readonly rowsMax: number | null;
   readonly outputRowsMax: number | null;
@@ -19,7 +25,7 @@ export interface TaskLimits {
   readonly inflatedBytesMax: number | null;
 }
 
-/** A request's own parameters (create_run's delimiter and header_row). */
+/** Parameters of the request itself (delimiter and header_row of create_run). */
 export interface TaskOverrides {
   readonly delimiter: string | null;
   readonly headerRow: number | null;
@@ -32,49 +38,60 @@ export interface TaskTable {
 }
 
 /**
- * One pass of the engine over one file. Parameters that arrive after the file begin a new task on the same stored file
- * (its own number and output path); the old one is cancelled if it has not ended.
+ * One pass of the engine over one file. If parameters arrive after the file, a new task (with its own number and
+ * output path) starts on the same stored file; the old task is cancelled if it has not ended.
  */
 export interface RunTask {
-  /** Number of the task, unique in the process. */
+  /** Task number, unique in the process. */
   readonly task: number;
   readonly template: TemplateText;
   readonly source: TaskSource;
-  /** The upload's file name ending, lower case, without the dot ('' = none): only a hint for the type. */
+  /**
+   * File name ending of the upload, in lower case and without the dot ('' = no ending). Only a hint for detecting the
+   * type.
+   */
   readonly ending: string;
   readonly overrides: TaskOverrides;
   readonly limits: TaskLimits;
-  /** The output: kept in memory up to `memoryBytesMax`, beyond that in the file `path` (written there from then on). */
+  /** The output stays in memory up to `memoryBytesMax` bytes; a larger output is written to the file `path`. */
   readonly output: { readonly path: string; readonly memoryBytesMax: number };
-  /** A path of the Run's own for its spill files; made when needed, removed by the worker. */
+  /** Path of this Run's spill folder. The folder is created on demand and removed by the worker. */
   readonly spillDirectory: string;
-  /** Reference tables by catalog name. */
+  /** Reference tables by their name in the catalog. */
   readonly tables: Readonly<Record<string, TaskTable>>;
-  /** Secrets of the account by name are read from this folder when an operation names one; null = none. */
+  /** Folder from which an operation reads the account's secrets by name; null = the account has no secrets. */
   readonly secretsDirectory: string | null;
   /** RFC 3339. */
   readonly startedAt: string;
-  /** What the Run may use without asking the budget, in bytes. */
+  /** True if messages may name headers of the file: the reader of the messages owns the file. */
+  readonly showsHeaders?: boolean;
+  /** Memory that the Run may use without asking the budget, in bytes. */
   readonly reservationBytes: number;
-  /** Of the budget's counters: the account that holds what the Run borrows; NO_ACCOUNT unless said. */
+  /**
+   * The account's row in the budget's counters; memory that the Run borrows is charged to that account. NO_ACCOUNT if
+   * absent.
+   */
   readonly accountRow?: number;
-  /** Where the task is one part of a Run over a large file (split.ts); its output goes into that of the whole. */
+  /**
+   * Set if the task is one part of a Run over a large file (split.ts). Its output becomes part of the whole Run's
+   * output.
+   */
   readonly part?: TaskPart;
 }
 
-/** Bytes of a file that hold whole records. */
+/** A byte range of a file that contains whole records. */
 export interface TaskPart {
-  /** From 0, in the order of the file. */
+  /** Index in the order of the file, starting at 0. */
   readonly number: number;
-  /** Byte of the file where it begins, and the one behind it. */
+  /** First byte of the range, and the byte after its last one. */
   readonly from: number;
   readonly to: number;
-  /** What the beginning of the file tells. */
+  /** Result of reading the beginning of the file. */
   readonly head: FileHead;
 }
 
 export interface RunOutcomeOutput {
-  /** The whole output when it stayed in memory, else null (it is in the task's output path). */
+  /** The whole output if it stayed in memory; null if it is in the file at the task's output path. */
   readonly bytes: Uint8Array | null;
   readonly sizeBytes: number;
   readonly sha256: string | null;
@@ -83,79 +100,99 @@ export interface RunOutcomeOutput {
   readonly ending: string;
 }
 
-/** Behind the path of a Run's output: the path of its rejected rows. */
+/** Suffix that turns the path of a Run's output into the path of its rejected rows. */
 export const REJECTS_SUFFIX = '.rejects';
 
 export interface RunOutcome {
   readonly rowsWritten: number | null;
   readonly truncated: boolean;
   readonly output: RunOutcomeOutput | null;
-  /** The file of rejected rows, where the Template makes one; on disk it is at the output's path with REJECTS_SUFFIX. */
+  /**
+   * The file of rejected rows, if the Template writes one. On disk its path is the output's path plus REJECTS_SUFFIX.
+   */
   readonly rejects: RunOutcomeOutput | null;
   readonly failure: Failure | null;
   readonly report: RunReport;
-  /** Processor time is not measured; wall time inside the engine in milliseconds, waits for bytes left out. */
+  /**
+   * Wall time that the Run spent inside the engine, without waits for bytes, in milliseconds. Processor time is not
+   * measured.
+   */
   readonly busyMilliseconds: number;
 }
 
-/** An outcome as it crosses threads: its report is written once, where it was made. */
+/** An outcome as it crosses threads. The thread that made the report has already converted it to text. */
 export interface TaskOutcome extends Omit<RunOutcome, 'report'> {
   /** A RunReport as JSON. */
   readonly reportText: string;
   readonly rowsRead: number;
 }
 
-/** Posted as frames (task-codec.ts), several of one turn together. */
+/** Messages to a worker. Posted as frames (task-codec.ts) that hold several messages of one event loop turn. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly task: RunTask }
-  /** The source file has `bytes` bytes now; `ended`: and will have no more. */
+  /** The source file now has `bytes` bytes. `ended`: it will not grow further. */
   | { readonly kind: 'grown'; readonly task: number; readonly bytes: number; readonly ended: boolean }
   | { readonly kind: 'cancel'; readonly task: number }
-  /** Its upload is slow: it ends as a cancelled one does if it waits for bytes now, or before it is told of more. */
+  /**
+   * The upload of this task is slow: suspend the task. It ends like a cancelled task if it is waiting for bytes now,
+   * or waits before the next `grown`.
+   */
   | { readonly kind: 'set_aside'; readonly task: number }
-  /** Finish what runs, take nothing new, end the thread's task. */
+  /** Finish the running tasks, accept no new ones, and end the thread's main loop. */
   | { readonly kind: 'stop' };
 
-/** Posted as frames (outcome-codec.ts), several of one turn together. */
+/** Messages from a worker. Posted as frames (outcome-codec.ts) that hold several messages of one event loop turn. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly thread: number }
-  /** The Run is over; with a failure this may come while the file still arrives. The thread has forgotten the task. */
+  /**
+   * The Run has ended. If it failed, this message may arrive while the file is still being uploaded. The thread has
+   * forgotten the task.
+   */
   | { readonly kind: 'done'; readonly task: number; readonly outcome: TaskOutcome }
-  /** A cancelled Run has given everything back. */
+  /** A cancelled Run has released all of its resources. */
   | { readonly kind: 'cancelled'; readonly task: number }
-  /** A fault of ours: message and stack for the log, never for an answer. */
+  /** A fault of ours. Message and stack are for the log, never for a response. */
   | { readonly kind: 'fault'; readonly task: number; readonly message: string; readonly stack: string };
 
-/** Int32 slots of the shared control block of one thread. */
+/** Int32 slots in the shared control block of one thread. */
 export const CONTROL_BEAT = 0;
-export const CONTROL_SLOTS = 1;
+/** Number of the task that is running or ran last; NO_TASK before the first one. */
+export const CONTROL_TASK = 1;
+export const CONTROL_SLOTS = 2;
+export const NO_TASK = -1;
 
-/** Two Int64 slots: see OutputTurns. */
+/** Two Int64 slots, see OutputTurns. */
 export const TURNS_BYTES = 16;
 
-/** What a thread is started with (the argument of its one long task). */
+/** Start parameters of a thread (the argument of its single long Piscina task). */
 export interface ThreadStart {
   readonly thread: number;
-  /** Frames of ToWorker come in, frames of FromWorker go out. */
+  /** Receives frames of ToWorker and sends frames of FromWorker. */
   readonly port: MessagePort;
   readonly budget: SharedArrayBuffer;
-  /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches, messages and idle ticks: a thread whose count stands still is silent. */
+  /**
+   * CONTROL_SLOTS Int32 values. CONTROL_BEAT counts batches, messages and idle ticks; a thread whose count does not
+   * change is unresponsive.
+   */
   readonly control: SharedArrayBuffer;
-  /** See TaskClaims: a task is begun only by the thread that takes it there. */
+  /** See TaskClaims. A thread may start only a task that it has claimed there. */
   readonly claims: SharedArrayBuffer;
-  /** Int32 flags by `task % CANCEL_FLAGS`: the task number whose Run is to stop; checked at each batch. */
+  /**
+   * Int32 flags, indexed by `task % CANCEL_FLAGS`. A flag holds the number of the task to cancel. Runs check it at
+   * each batch.
+   */
   readonly cancel: SharedArrayBuffer;
-  /** For the whole node: see CoreShare. */
+  /** Shared by the whole node, see CoreShare. */
   readonly cores: SharedArrayBuffer;
-  /** One Int32 for the whole node: see LargeRowGate. */
+  /** One Int32 shared by the whole node, see LargeRowGate. */
   readonly largeRow: SharedArrayBuffer;
-  /** For the parts of a Run: see OutputTurns. */
+  /** For the parts of a split Run, see OutputTurns. */
   readonly turns: SharedArrayBuffer;
-  /** Two Int64 slots: see RunProgress; null: nobody looks. */
+  /** Two Int64 slots, see RunProgress. Null if progress is not shown. */
   readonly progress: SharedArrayBuffer | null;
   /** Compiled once by the main thread (see compileKernels). */
   readonly kernels: WebAssembly.Module;
 }
 
-/** Slots of the cancel flags: more than the Runs that one thread can hold at a time. */
+/** Number of cancel flags: more than the number of Runs that one thread can hold at a time. */
 export const CANCEL_FLAGS = 16_384;

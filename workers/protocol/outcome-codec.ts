@@ -1,7 +1,12 @@
-// The way of a worker thread's messages to the main thread. Reports stay texts: the main thread only hands them on.
-import { reportText } from '../run/report-text.ts';
-import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
+// Encodes messages from a worker thread to the main thread, and posts those of one turn together.
+
+import type { MessagePort } from 'node:worker_threads';
+import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
 import type { FromWorker, RunOutcome, RunOutcomeOutput, TaskOutcome } from './messages.ts';
+import { reportText } from './report.ts';
+
+// Encodes messages from a worker thread to the main thread. Reports stay JSON text because the main thread only
+// forwards them.
 
 type Done = Extract<FromWorker, { kind: 'done' }>;
 
@@ -13,7 +18,7 @@ type PackedOutput = readonly [
   ending: string,
 ];
 
-/** The end of a Run as a list: with names, as many fields cost JSON twice as much on both ends. */
+/** The end of a Run as an array. With property names, JSON with this many fields costs twice as much on both sides. */
 type PackedDone = readonly [
   task: number,
   rowsWritten: number | null,
@@ -23,15 +28,15 @@ type PackedDone = readonly [
   failure: TaskOutcome['failure'],
   busyMilliseconds: number,
   rowsRead: number,
-  /** Index in the frame's texts. */
+  /** Index in the frame's `reports`. */
   report: number,
 ];
 
 type PackedMessage = Exclude<FromWorker, Done> | PackedDone;
 
-/** The outcome of a Run as it goes to the main thread. */
+/** Converts a Run's outcome to the form that goes to the main thread. */
 export function taskOutcome(outcome: RunOutcome): TaskOutcome {
-  // Field by field: the engine copies an object with `...` many times as slowly.
+  // Field by field, because copying an object with `...` is many times slower.
   return {
     rowsWritten: outcome.rowsWritten,
     truncated: outcome.truncated,
@@ -49,17 +54,17 @@ export class OutcomeCodec {
   #messages: PackedMessage[] = [];
   #reports: string[] = [];
 
-  /** Messages for the next frame. */
+  /** Number of messages in the next frame. */
   get size(): number {
     return this.#messages.length;
   }
 
-  /** The bytes of an output must not be used any more. */
+  /** The caller must not use the bytes of an output after this call. */
   add(message: FromWorker): void {
     this.#messages.push(message.kind === 'done' ? this.#packed(message) : message);
   }
 
-  /** Everything that was added since the last one. */
+  /** Returns a frame with all messages added since the previous frame. */
   frame(): Frame {
     const frame = this.#bytes.frame(JSON.stringify(this.#messages), this.#reports);
     this.#messages = [];
@@ -80,7 +85,7 @@ export class OutcomeCodec {
   }
 }
 
-/** The messages of a frame that has arrived. */
+/** Decodes the messages of a received frame. */
 export function messagesOf(frame: Frame): FromWorker[] {
   const messages = JSON.parse(frame.text) as readonly PackedMessage[];
   return messages.map((message) => (isPackedDone(message) ? unpacked(frame, message) : message));
@@ -110,4 +115,29 @@ function unpacked(frame: Frame, packed: PackedDone): FromWorker {
 
 function unpackedOutput(frame: Frame, [at, sizeBytes, sha256, mimeType, ending]: PackedOutput): RunOutcomeOutput {
   return { bytes: at === null ? null : bytesAt(frame, at), sizeBytes, sha256, mimeType, ending };
+}
+
+// Collects the messages that a thread sends during one turn of its event loop, and posts them together: many small
+// Runs end in the same turn.
+
+export class FrameSender {
+  readonly #port: MessagePort;
+  readonly #encoder = new OutcomeCodec();
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  /** The caller must not use the bytes of an output after this call. */
+  send(message: FromWorker): void {
+    if (this.#encoder.size === 0) setImmediate(() => this.#flush());
+    this.#encoder.add(message);
+    if (this.#encoder.size >= FRAME_MESSAGES_MAX) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#encoder.size === 0) return;
+    const frame = this.#encoder.frame();
+    this.#port.postMessage(frame, frame.buffers);
+  }
 }

@@ -1,4 +1,5 @@
-// How far the Runs of all threads are, in memory that the threads share with whoever shows it: two counts, nothing of a file.
+// Progress of the Runs of all threads, in shared memory that a progress display reads: the number of rows and of
+// bytes. Contains no content of a file.
 import type { StoredSource } from '../input/source/source.ts';
 
 const ROWS = 0;
@@ -6,19 +7,19 @@ const BYTES = 1;
 
 export const PROGRESS_BYTES = 2 * BigInt64Array.BYTES_PER_ELEMENT;
 
-/** @param progress PROGRESS_BYTES, at first all zero */
+/** @param progress PROGRESS_BYTES of shared memory, zero at first */
 export function progressOf(progress: SharedArrayBuffer): { readonly rows: number; readonly bytes: number } {
   const counts = new BigInt64Array(progress);
   return { rows: Number(Atomics.load(counts, ROWS)), bytes: Number(Atomics.load(counts, BYTES)) };
 }
 
-/** Nothing was done yet. */
+/** Resets the progress to zero. */
 export function forgetProgress(progress: SharedArrayBuffer): void {
   const counts = new BigInt64Array(progress);
   for (const slot of [ROWS, BYTES]) Atomics.store(counts, slot, 0n);
 }
 
-/** What one Run adds to the counts: one that begins again takes back what it has told. */
+/** One Run's contribution to the counts. A Run that restarts first subtracts its earlier contribution. */
 export class RunProgress {
   readonly #counts: BigInt64Array;
   readonly #source: Pick<StoredSource, 'reachedBytes'>;
@@ -30,7 +31,7 @@ export class RunProgress {
     this.#source = source;
   }
 
-  /** @param rowsRead since the Run began, or began again */
+  /** @param rowsRead number of rows read since the Run started or restarted */
   tell(rowsRead: number): void {
     const { reachedBytes } = this.#source;
     Atomics.add(this.#counts, ROWS, BigInt(rowsRead - this.#rows));

@@ -1,49 +1,60 @@
-// Which tasks a thread was offered and has not begun: one shared Int32 each, by which the thread takes a task and the main
-// thread takes it back from one that does not answer. Of two that try at once one succeeds: a task begins on one thread.
-// States of a task's slot: free → offered (the number of the task) → free, when it was begun or withdrawn.
+// Tracks which tasks were offered to a thread and have not started. Each task has one shared Int32 slot; the thread
+// claims the task there, or the main thread withdraws it from a thread that does not respond. If both try at once,
+// only one succeeds, so that a task starts on one thread only.
+//
+// States of a slot: free -> offered (holds the task number) -> free (the task was started or withdrawn)
 
-/** More than one thread is offered at a time; a task whose slot another one still has is not offered to it. */
+/**
+ * Number of slots: more than the tasks that are offered to one thread at a time. A task is not offered if another
+ * task still occupies its slot.
+ */
 const SLOTS = 16_384;
 
-/** Between the slots of a task and the next one, so that the two threads do not write to one cache line; odd, so that all are used. */
+/**
+ * Distance between the slots of consecutive tasks, so that the two threads rarely write to the same cache line. Odd,
+ * so that every slot is used.
+ */
 const STRIDE = 17;
 
 const FREE = -1;
 
-/** For one thread. */
+/** Creates the claims of one thread. */
 export function newClaims(): SharedArrayBuffer {
   const buffer = new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT);
-  // Numbers of tasks begin at 0, and so do the slots of new memory.
+  // New memory is zero, and 0 is a valid task number.
   new Int32Array(buffer).fill(FREE);
   return buffer;
 }
 
-/** One side's view of a thread's claims. */
+/** View of a thread's claims, for the main thread or for the thread itself. */
 export class TaskClaims {
   readonly #slots: Int32Array;
 
-  /** @param claims newClaims */
+  /** @param claims result of newClaims */
   constructor(claims: SharedArrayBuffer) {
     this.#slots = new Int32Array(claims);
   }
 
-  /** Of the main thread: false where an older task has the slot and has not begun. */
+  /** Called by the main thread. Returns false if an older task that has not started occupies the slot. */
   offer(task: number): boolean {
     return Atomics.compareExchange(this.#slots, slotOf(task), FREE, task) === FREE;
   }
 
-  /** Of the main thread: whether the thread has not begun it. */
+  /** Called by the main thread. Returns whether the thread has not started the task yet. */
   isOffered(task: number): boolean {
     return Atomics.load(this.#slots, slotOf(task)) === task;
   }
 
-  /** The thread begins the task, or the main thread takes it back: false where the other one was first. */
+  /**
+   * Called by the thread to start the task, or by the main thread to withdraw it. Returns false if the other side was
+   * first.
+   */
   take(task: number): boolean {
     return Atomics.compareExchange(this.#slots, slotOf(task), task, FREE) === task;
   }
 }
 
 function slotOf(task: number): number {
-  // A whole number of 52 bits: no task is too large.
+  // The product is an exact integer: task numbers stay below 2^52 / STRIDE.
   return (task * STRIDE) % SLOTS;
 }

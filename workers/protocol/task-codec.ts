@@ -1,15 +1,17 @@
-// The way of the main thread's messages to a worker thread: what tasks have in common (Template, limits, tables) crosses
-// once and is a number from then on.
-import { NO_ACCOUNT } from '../memory/budget.ts';
+// Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
+// sent once; later tasks refer to them by number.
 import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
-import type { RunTask, TaskPart, ToWorker } from './messages.ts';
+import { NO_ACCOUNT, type RunTask, type TaskPart, type ToWorker } from './messages.ts';
 
-/** Values that a thread remembers; the oldest makes room. More accounts and Templates than this send theirs again. */
+/**
+ * Number of shared values that a thread remembers. The oldest value is replaced first; if more accounts and Templates
+ * than this are active, their values are sent again.
+ */
 const SHARED_VALUES_MAX = 512;
 
 /**
- * A task as a list: with names, as many fields cost JSON three times as much on both ends, and a small Run feels it. Its
- * source is a path, or the place of its bytes.
+ * A task as an array. With property names, JSON with this many fields costs three times as much on both sides, which
+ * is noticeable for a small Run. The source is either a path or the position of the bytes in the frame.
  */
 type PackedTask = readonly [
   task: number,
@@ -24,41 +26,42 @@ type PackedTask = readonly [
   startedAt: string,
   reservationBytes: number,
   accountRow: number,
-  /** Places of what tasks share. */
+  /** Numbers of the shared values. */
   template: number,
   limits: number,
   tables: number,
   part: TaskPart | null,
+  showsHeaders: boolean,
 ];
 
 type PackedMessage =
   | Exclude<ToWorker, { kind: 'start' }>
   | PackedTask
-  /** A value that the next tasks name by its place. */
+  /** A shared value, which the following tasks refer to by its number. */
   | { readonly kind: 'value'; readonly place: number; readonly value: object };
 
-/** The main thread's end, for one thread. */
+/** The main thread's side, for one thread. */
 export class TaskEncoder {
-  /** A value is known by its identity: who makes tasks keeps using the same objects. */
+  /** Shared values are compared by identity: the code that creates tasks reuses the same objects. */
   #places = new Map<object, number>();
   #values: object[] = [];
   #next = 0;
   #bytes = new FrameBytes();
   #messages: PackedMessage[] = [];
 
-  /** Messages for the next frame. */
+  /** Number of messages in the next frame. */
   get size(): number {
     return this.#messages.length;
   }
 
-  /** The bytes of a task's source must not be used any more. */
+  /** The caller must not use the bytes of a task's source after this call. */
   add(message: ToWorker): void {
-    // In this order: what is packed may put values before its task.
+    // Pack first: packing a task may add shared values to the messages, and these must precede the task.
     const packed = message.kind === 'start' ? this.#packed(message.task) : message;
     this.#messages.push(packed);
   }
 
-  /** Everything that was added since the last one. */
+  /** Returns a frame with all messages added since the previous frame. */
   frame(): Frame {
     const text = JSON.stringify(this.#messages);
     this.#messages = [];
@@ -84,6 +87,7 @@ export class TaskEncoder {
       this.#place(task.limits),
       this.#place(task.tables),
       task.part ?? null,
+      task.showsHeaders ?? false,
     ];
   }
 
@@ -101,7 +105,7 @@ export class TaskEncoder {
   }
 }
 
-/** The worker thread's end. */
+/** The worker thread's side. */
 export class TaskDecoder {
   #values: object[] = [];
 
@@ -118,7 +122,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, part] = shared;
+    const [template, limits, tables, part, showsHeaders] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -135,6 +139,7 @@ export class TaskDecoder {
       reservationBytes,
       accountRow,
       part: part ?? undefined,
+      showsHeaders,
     };
   }
 }

@@ -1,13 +1,14 @@
-// Finds the exact end of a Run's rows at an operator that may have had enough anywhere in a batch (slice, stop_when) while
-// everything before it is row-local: such a batch goes through whole, and only the one with the end in it is counted
-// again without the rows behind, which so never reached the earlier operations.
+// Finds the exact end of a Run's rows if an operator may end them anywhere in a batch (slice, stop_when) and all
+// steps before it are row-local. Each batch passes through whole. Only the batch that contains the end is counted a
+// second time, without the rows after the end, so that the counts of earlier operations do not include these rows.
 import type { Batch } from '../batch/batch.ts';
-import type { Operator } from '../operations/operation.ts';
-import type { CodeCounts, OperationReport } from './report.ts';
+import type { CodeCounts, OperationReport } from '../protocol/report.ts';
+import type { Slices } from '../scheduling/time-slices.ts';
+import type { Operator } from '../template/operation.ts';
+import { INPUT_STEP } from './rejected-rows.ts';
 import type { RunErrors } from './row-errors.ts';
-import type { Slices } from './time-slices.ts';
 
-/** A step as the counting needs it. */
+/** The properties of a step that this count needs. */
 export interface CountedStep {
   readonly operator: Operator;
   readonly report: OperationReport;
@@ -23,12 +24,12 @@ interface StepCounts {
 }
 
 export class ExactEnd {
-  /** Index of the operator with the end. */
+  /** Index of the operator that may end the rows. */
   readonly index: number;
   readonly #steps: readonly CountedStep[];
   readonly #errors: RunErrors;
 
-  /** Null when the first operator that may have enough cannot be served so. */
+  /** Returns null if the first operator that may end the rows does not support this. */
   static of(steps: readonly CountedStep[], errors: RunErrors): ExactEnd | null {
     const index = steps.findIndex(({ operator }) => operator.rowsWanted !== undefined);
     if (index < 0 || steps[index]!.operator.lastRow === undefined) return null;
@@ -41,17 +42,19 @@ export class ExactEnd {
     this.#errors = errors;
   }
 
-  /** Pushes a batch so that in the end no row behind the last one is counted. `muted`: the operator must not see the rows. */
+  /** Pushes a batch so that no row after the last one is counted. `muted`: the operator must not receive the rows. */
   *push(batch: Batch, push: (batch: Batch, muted: boolean) => Slices): Slices {
     const { operator } = this.#steps[this.index]!;
     if (operator.lastRow!() !== null) return;
     const { rejected } = this.#errors;
     if (rejected !== null) rejected.isHeld = true;
+    const ragged = rejected?.mark(INPUT_STEP) ?? 0;
     const before = this.#steps.map((step, index) => this.#countsOf(step, index));
     yield* push(batch, false);
     const last = operator.lastRow!();
     if (last !== null) {
       for (const [index, counts] of before.entries()) this.#restore(index, counts);
+      rejected?.restore(INPUT_STEP, ragged);
       let rows = 0;
       while (rows < batch.live && batch.sourceRow(batch.physicalRow(rows)) <= last) rows++;
       yield* push(batch.slice(0, rows), true);
@@ -69,7 +72,7 @@ export class ExactEnd {
     };
   }
 
-  /** The operator with the end itself has counted no row behind it, but those that came in. */
+  /** Restores the counts of a step. The operator that ends the rows has counted only rows_in beyond the end. */
   #restore(index: number, counts: StepCounts): void {
     const { report } = this.#steps[index]!;
     report.rows_in = counts.rowsIn;
@@ -82,7 +85,7 @@ export class ExactEnd {
   }
 }
 
-/** Part by part: the runtime's own way to copy takes many times as long, and this is done for each batch. */
+/** Copies field by field, because structuredClone is many times slower and this runs for every batch. */
 function copyOf(errors: CodeCounts): CodeCounts {
   const copy: CodeCounts = {};
   for (const [code, entry] of Object.entries(errors)) {

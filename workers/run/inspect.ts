@@ -1,14 +1,23 @@
-// Looks at one local file as the reader would: type, encoding, dialect, header row, columns, and the number of its rows.
+// Inspects one local file as the reader would read it, and counts the native kinds of its cells.
+
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { BATCH_ROWS_MAX } from '../batch/batch.ts';
-import { SpillFolder } from '../execution/spill/spill-folder.ts';
-import { canTryAgain, type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
-import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/labels.ts';
-import { likelyEncodings } from '../input/encoding/likely-encoding.ts';
-import { Undecodable, withLikelyEncoding } from '../input/encoding/undecodable.ts';
+import { BATCH_ROWS_MAX, type Batch } from '../batch/batch.ts';
+import { LateQuote } from '../input/csv/late-quote.ts';
+import {
+  AUTO,
+  canTryAgain,
+  type EncodingTries,
+  encodingName,
+  NOTHING_TRIED,
+  refuseCutOff,
+  SUGGESTED_NAMES,
+} from '../input/encoding/encoding.ts';
+import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
+import type { HighLineSample } from '../input/encoding/high-lines.ts';
+import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
 import type { FileExplanation, SheetSize } from '../input/explanation.ts';
 import type { InputFormat } from '../input/format.ts';
@@ -17,27 +26,88 @@ import { openRows } from '../input/open-rows.ts';
 import type { FileHead, RowReader } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { compileKernels, instantiateKernel } from '../kernel/bindings/kernel.ts';
+import {
+  KIND_BOOLEAN,
+  KIND_DATE,
+  KIND_DATETIME,
+  KIND_JSON,
+  KIND_NUMBER,
+  KIND_TEXT,
+  KIND_TIME,
+  NATIVE_KINDS,
+} from '../kernel/layout/cells.ts';
 import { Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../memory/budget.ts';
 import { Heap } from '../memory/heap.ts';
+import { SpillFolder } from '../memory/spill-file.ts';
 import { Failed } from '../protocol/failure.ts';
+import { runCoroutine } from '../scheduling/coroutine.ts';
 import { inputOf } from '../template/sections.ts';
-import { suggestion } from '../template/suggestion.ts';
 import type { Template, TemplateInput } from '../template/template.ts';
-import { runCoroutine } from '../thread/coroutine.ts';
-import { byName, KindCounter, type KindCounts } from './kind-counts.ts';
+import { suggestion } from '../values/suggestion.ts';
+
+// Counts the cells of each native kind in each column, for people who inspect a file before they write a Template.
+
+const NAMES = new Map([
+  [KIND_TEXT, 'text'],
+  [KIND_NUMBER, 'number'],
+  [KIND_BOOLEAN, 'boolean'],
+  [KIND_DATE, 'date'],
+  [KIND_DATETIME, 'datetime'],
+  [KIND_TIME, 'time'],
+  [KIND_JSON, 'json'],
+]);
+
+/** Counts by the name of the kind. Contains only kinds that occur; missing cells are not counted. */
+type KindCounts = Readonly<Record<string, number>>;
+
+class KindCounter {
+  readonly #counts: readonly Float64Array[];
+
+  constructor(columns: number) {
+    this.#counts = Array.from({ length: columns }, () => new Float64Array(NATIVE_KINDS));
+  }
+
+  add(batch: Batch): void {
+    for (const [index, counts] of this.#counts.entries()) {
+      const views = batch.views(index) >>> 2;
+      const column = batch.columns[index]!;
+      const kinds = column.kind === 'views' ? column.kinds : undefined;
+      const { u8, u32 } = batch.heap;
+      for (let position = 0; position < batch.live; position++) {
+        const row = batch.physicalRow(position);
+        if (u32[views + row * 2] === 0) continue;
+        const kind = kinds === undefined ? KIND_TEXT : u8[kinds + row]!;
+        counts[kind]!++;
+      }
+    }
+  }
+
+  /** Counts by column. */
+  get counts(): KindCounts[] {
+    return this.#counts.map(byName);
+  }
+}
+
+/** @param counts counts by kind number */
+function byName(counts: Float64Array): KindCounts {
+  return Object.fromEntries([...NAMES].flatMap(([kind, name]) => (counts[kind]! > 0 ? [[name, counts[kind]!]] : [])));
+}
+
+// Inspects one local file as the reader would read it: type, encoding, dialect, header row, columns, and number of
+// rows.
 
 export interface Inspection {
   readonly head: FileHead;
-  /** Data rows. */
+  /** Number of data rows. */
   readonly rows: number;
-  /** Cells of each native kind, by column; null where the file knows none. */
+  /** Number of cells of each native kind, by column. Null if the file format has no kinds. */
   readonly kinds: readonly KindCounts[] | null;
-  /** Why a Run would refuse to read the file as it was detected; null where it would not. */
+  /** Reason why a Run would refuse to read the file as detected; null if it would read it. */
   readonly doubt: string | null;
-  /** Why it is read as it is; null unless it was asked for. */
+  /** Explains how the file was detected; null unless requested. */
   readonly explanation: FileExplanation | null;
-  /** Null for a file that is no workbook. */
+  /** Null if the file is not a workbook. */
   readonly sheets: readonly InspectedSheet[] | null;
 }
 
@@ -46,43 +116,50 @@ export interface InspectedSheet extends Omit<SheetSize, 'kinds'> {
 }
 
 export interface InspectOptions {
-  /** Of the input. */
+  /** Supported input formats. */
   readonly formats: readonly InputFormat[];
-  /** Compiled before, for many files. */
+  /** Kernels that the caller has already compiled, for inspecting many files. */
   readonly kernels?: WebAssembly.Module;
   readonly explains?: boolean;
-  /** As a Run of this Template would read the file; without it as is most likely. */
+  /** Read the file as a Run of this Template would; without a Template, by the most likely interpretation. */
   readonly template?: Template;
-  /** In place of the Template's, or of the most likely one. */
+  /** Overrides the encoding of the Template or the detected one. */
   readonly encoding?: string;
   readonly delimiter?: string;
-  /** Of a workbook, in place of the Template's, or of the first one with cells. */
+  /** Sheet of a workbook. Overrides the Template's sheet, or the first sheet with cells. */
   readonly sheet?: string | number;
 }
 
-const NO_LINES = new Uint8Array(0);
-
-/** Reads the whole file. Throws Failed (see failure.ts), or a system error when it cannot be read. */
+/** Reads the whole file. Throws Failed (see failure.ts), or a system error if the file cannot be read. */
 export async function inspectFile(path: string, options: InspectOptions): Promise<Inspection> {
-  let tries = NOTHING_TRIED;
+  let tries: EncodingTries = NOTHING_TRIED;
   for (;;) {
     try {
       return await inspectOnce(path, options, tries);
     } catch (error) {
+      if (error instanceof LateQuote && tries.quotesAfterSpace !== true) {
+        tries = { ...tries, quotesAfterSpace: true };
+        continue;
+      }
+      if (error instanceof LateUtf8 && tries.highLines === null) {
+        const highLines = await highLinesAt(path);
+        if (highLines === null) throw error;
+        tries = { ...tries, highLines };
+        continue;
+      }
       if (!(error instanceof Undecodable)) throw error;
       const failed = [...tries.failed, error.encoding];
       const highLines = tries.highLines ?? (await highLinesAt(path));
       if (!canTryAgain(inputFor(options).csv.encoding, failed) || tries.failed.includes(error.encoding)) {
-        const likely = likelyEncodings(highLines ?? NO_LINES).find((name) => !failed.includes(name));
-        if (likely === undefined) throw error;
-        throw new Failed(error.failure.code, withLikelyEncoding(error.failure.message, likely));
+        if (highLines !== null && error.encoding === 'utf-8') refuseCutOff(highLines);
+        throw new Failed(error.failure.code, withEncodingAdvice(error.failure.message, highLines, failed));
       }
-      tries = { failed, highLines };
+      tries = { ...tries, failed, highLines };
     }
   }
 }
 
-/** @param tries what was learnt of the file when it was read before */
+/** @param tries what earlier attempts found out about the file */
 async function inspectOnce(path: string, options: InspectOptions, tries: EncodingTries): Promise<Inspection> {
   const source = wholeFile(path);
   const kernel = instantiateKernel(options.kernels ?? compileKernels());
@@ -120,7 +197,7 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
     reader = await runCoroutine(opening);
     const { head } = reader;
     const counter = head.hasKinds === undefined ? null : new KindCounter(head.headers.length);
-    // Of a file of texts alone the rows are counted, and no cell is looked at.
+    // Without kinds, the rows are only counted and no cell is examined.
     const rowsMax = counter === null ? 0 : BATCH_ROWS_MAX;
     for (let state = reader.next(rowsMax); state !== 'end'; state = reader.next(rowsMax)) {
       if (state === 'wait') await reader.wait();
@@ -135,7 +212,7 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
   }
 }
 
-/** What is wrong with a name for InspectOptions.encoding; null: nothing. */
+/** Returns what is wrong with an encoding name for InspectOptions.encoding; null if it is valid. */
 export function encodingProblem(label: string): string | null {
   if (label === AUTO || encodingName(label) !== null) return null;
   return `takes a name such as utf-8 or windows-1252.${suggestion(label, SUGGESTED_NAMES)}`;
@@ -147,7 +224,7 @@ function inputFor({ template, encoding, sheet }: InspectOptions): TemplateInput 
   return encoding === undefined ? input : { ...input, csv: { ...input.csv, encoding } };
 }
 
-async function highLinesAt(path: string): Promise<Uint8Array | null> {
+async function highLinesAt(path: string): Promise<HighLineSample | null> {
   const tools = { clock: { isDue: () => false }, giveWay: async () => {} };
   return await runCoroutine(highLinesOfFile(wholeFile(path), null, tools));
 }

@@ -1,66 +1,94 @@
-// A Run that has read its file in an encoding in which the file is not valid: nothing of that try may stay, and the file is
-// read again from the spool in the next one, or refused in words that name the likeliest.
-import { canTryAgain, type EncodingTries } from '../input/encoding/encoding.ts';
-import { AUTO } from '../input/encoding/labels.ts';
-import { likelyEncodings } from '../input/encoding/likely-encoding.ts';
-import { withLikelyEncoding } from '../input/encoding/undecodable.ts';
+// Restarts a Run that read its file in an encoding in which the file is not valid or may not be meant, or without
+// allowing for quotes after spaces. The results of that attempt are discarded. The next attempt reads the file again
+// from the spool, or the file is refused with a message that names the most likely encoding.
+import { LateQuote } from '../input/csv/late-quote.ts';
+import { canTryAgain, cutOffFailure, type EncodingTries, mixtureOf } from '../input/encoding/encoding.ts';
+import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
+import { type HighLineSample, NO_LINES } from '../input/encoding/high-lines.ts';
+import { LateUtf8, mixedEncodings, type Undecodable } from '../input/encoding/undecodable.ts';
 import { highLinesOfFile } from '../input/look-through.ts';
 import { Cancelled, Failed } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { SliceClock } from '../scheduling/time-slices.ts';
 import type { RunJob } from './run-job.ts';
-import { SliceClock } from './slice-clock.ts';
 
-const NO_LINES = new Uint8Array(0);
-
-/** Thrown out of a Run whose file is not valid in the encoding in which it was read. Neither failure nor fault. */
+/**
+ * Thrown by an attempt that misread its file, if the file can be read in another way. Neither a failure nor a fault.
+ */
 export class Misread extends Error {
-  /** What it is to be, where nothing else is to be tried. */
+  /** Outcome of the Run if no other encoding is to be tried. */
   readonly outcome: RunOutcome;
-  readonly encoding: string;
+  readonly reason: Undecodable | LateQuote | LateUtf8;
 
-  constructor(outcome: RunOutcome, encoding: string) {
+  constructor(outcome: RunOutcome, reason: Undecodable | LateQuote | LateUtf8) {
     super('misread');
     this.name = 'Misread';
     this.outcome = outcome;
-    this.encoding = encoding;
+    this.reason = reason;
   }
 }
 
-/** Waits until the upload has arrived. The next try, or how the Run ends. Throws Cancelled. */
+/**
+ * Returns the encodings for the next attempt, or the final outcome. Waits until the upload is complete. Throws
+ * Cancelled.
+ */
 export function* afterMisread(
   job: RunJob,
   tries: EncodingTries,
-  { outcome, encoding }: Misread,
+  { outcome, reason }: Misread,
 ): Coroutine<EncodingTries | RunOutcome> {
   const setting = job.prepared.template.input.csv.encoding;
-  const failed = [...tries.failed, encoding];
-  // A part that cannot be read lets the whole file be read from its beginning.
+  // If a part cannot be read, the caller reads the whole file from its beginning.
   if (job.task.part !== undefined) return outcome;
+  if (reason instanceof LateQuote) return { ...tries, quotesAfterSpace: true };
+  if (reason instanceof LateUtf8) return yield* afterUtf8(job, tries, outcome);
+  const { encoding } = reason;
+  const failed = [...tries.failed, encoding];
   const goesOn = canTryAgain(setting, failed) && !tries.failed.includes(encoding);
-  if (goesOn && setting !== AUTO) return { failed, highLines: null };
+  const isList = Array.isArray(setting);
+  // Any bytes are valid in most single-byte encodings, so only a look at the lines can tell a mixture with UTF-8.
+  const mayBeMixed = setting === null || (isList && encoding === 'utf-8');
+  if (goesOn && isList && !mayBeMixed) return { ...tries, failed };
   try {
     yield* beginAgain(job);
     const highLines = tries.highLines ?? (yield* lookThrough(job));
-    if (goesOn) return { failed, highLines };
-    const likely = likelyEncodings(highLines ?? NO_LINES).find((name) => !failed.includes(name));
+    const cut = encoding === 'utf-8' && highLines !== null ? cutOffFailure(highLines) : null;
+    if (cut !== null) return { ...outcome, failure: cut.failure };
+    const mixture = mayBeMixed ? mixtureOf(highLines ?? NO_LINES) : null;
+    if (mixture !== null) return { ...outcome, failure: mixedEncodings(mixture).failure };
+    if (goesOn) return { ...tries, failed, highLines };
     const { failure } = outcome;
-    if (failure === null || likely === undefined) return outcome;
-    return { ...outcome, failure: { ...failure, message: withLikelyEncoding(failure.message, likely) } };
+    if (failure === null) return outcome;
+    return { ...outcome, failure: { ...failure, message: withEncodingAdvice(failure.message, highLines, failed) } };
   } catch (error) {
-    // What follows in a compressed file is broken or too large, whatever its encoding.
+    // The rest of a compressed file is broken or too large, regardless of its encoding.
     if (!(error instanceof Failed)) throw error;
     return { ...outcome, failure: error.failure };
   }
 }
 
-/** Waits until the whole upload is in the spool, from where it is read from its first byte. Throws Cancelled. */
+/** Lets the next attempt decide by the lines of the whole file whether it is a mixture. */
+function* afterUtf8(job: RunJob, tries: EncodingTries, outcome: RunOutcome): Coroutine<EncodingTries | RunOutcome> {
+  try {
+    yield* beginAgain(job);
+    const highLines = yield* lookThrough(job);
+    // The lines of a file in an archive are not known, so the file is refused.
+    return highLines === null ? outcome : { ...tries, highLines };
+  } catch (error) {
+    // The rest of a compressed file is broken or too large.
+    if (!(error instanceof Failed)) throw error;
+    return { ...outcome, failure: error.failure };
+  }
+}
+
+/** Waits until the whole upload is in the spool, then rewinds to the first byte. Throws Cancelled. */
 export function* beginAgain({ source }: RunJob): Coroutine<void> {
   while (!source.hasArrived) yield source.arrival();
   source.rewind();
 }
 
-function* lookThrough(job: RunJob): Coroutine<Uint8Array | null> {
+function* lookThrough(job: RunJob): Coroutine<HighLineSample | null> {
   const { inflatedBytesMax } = job.task.limits;
   const clock = new SliceClock(() => {
     job.beat();

@@ -1,23 +1,133 @@
-// The end of a Run's chain: the columns of the output in their order, the plan's cap on its rows, the writer and the sink.
-import type { Batch } from '../batch/batch.ts';
+// The last stage of a Run's chain: arranges the output columns, handles texts that are too long, and writes to the
+// output.
+import type { Batch, ColumnData } from '../batch/batch.ts';
 import type { MetaValues } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
+import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { OutputFile } from '../output/format.ts';
-import { FileSink } from '../output/sink/file-sink.ts';
-import type { MemorySink } from '../output/sink/memory-sink.ts';
+import { FileSink, type MemorySink, PartSink } from '../output/sink/file-sink.ts';
 import type { StoredSink } from '../output/sink/output-sink.ts';
 import type { OutputTurns } from '../output/sink/output-turns.ts';
-import { PartSink } from '../output/sink/part-sink.ts';
 import type { RowsAhead, RowWriter } from '../output/writer.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RunOutcomeOutput, RunTask } from '../protocol/messages.ts';
-import type { Template } from '../template/template.ts';
-import { LongCells } from './long-cells.ts';
-import type { RunReport } from './report.ts';
-import type { RunErrors } from './row-errors.ts';
-import type { Pauses } from './slice-clock.ts';
-import { DONE, type Slices } from './time-slices.ts';
+import type { CodeCounts, OperationReport, RunReport } from '../protocol/report.ts';
+import { DONE, type Pauses, type Slices } from '../scheduling/time-slices.ts';
+import type { Template, TemplateDefaults, TemplateOperation } from '../template/template.ts';
+import { type RunErrors, StepErrors } from './row-errors.ts';
+
+// Handles texts that are too long for a cell of the output file (such as XLSX): they become row errors TOO_LONG, with
+// the same handling as errors of operations.
+
+export interface LongCellsParts {
+  readonly plan: RunPlan;
+  readonly defaults: TemplateDefaults;
+  readonly errors: RunErrors;
+  readonly kernel: Kernel;
+  /** Maximum length of a text, in UTF-16 units. */
+  readonly unitsMax: number;
+}
+
+/** State of one Run. */
+class LongCells {
+  readonly #errors: StepErrors;
+  readonly #kernel: Kernel;
+  readonly #unitsMax: number;
+  /** Text columns, with their indexes before and in the output. */
+  readonly #columns: readonly { readonly index: number; readonly place: number }[];
+
+  constructor({ plan, defaults, errors, kernel, unitsMax }: LongCellsParts) {
+    const { columns, schema } = plan.output;
+    this.#kernel = kernel;
+    this.#unitsMax = unitsMax;
+    this.#errors = new StepErrors(errors, plan.steps.length, outputStep(defaults), {});
+    this.#columns = columns
+      .map((index, place) => ({ index, place }))
+      .filter(({ place }) => schema[place]!.type === 'text' || schema[place]!.type === 'json');
+  }
+
+  get counts(): CodeCounts {
+    return this.#errors.counts;
+  }
+
+  /** Returns the rows that remain. With `on_error: keep`, too, a text that is too long becomes null. */
+  sound(batch: Batch): Batch {
+    let rows = batch;
+    for (const { index, place } of this.#columns) rows = this.#column(rows, index, place);
+    return rows;
+  }
+
+  #column(batch: Batch, index: number, place: number): Batch {
+    const { arena, heap, selection, live } = batch;
+    const views = batch.views(index);
+    const found = arena.take(live * 4);
+    const { findLongTexts } = this.#kernel.exports;
+    const count = findLongTexts(views, selection, live, this.#unitsMax, found);
+    if (count === 0) return batch;
+    const positions = heap.u32.slice(found >>> 2, (found >>> 2) + count);
+    const message = `Column ${place + 1} of the output contains more than ${this.#unitsMax} characters.`;
+    // Work on a copy: the owner of the views may still need them.
+    const copy = arena.take(batch.rows * VIEW_BYTES);
+    heap.u8.copyWithin(copy, views, views + batch.rows * VIEW_BYTES);
+    const dropped = new Set<number>();
+    for (const position of positions) {
+      const row = batch.physicalRow(position);
+      const action = this.#errors.report(batch, row, null, 'TOO_LONG', { onError: null, message });
+      if (action === 'drop_row') dropped.add(position);
+      else heap.u32.fill(0, (copy + row * VIEW_BYTES) >>> 2, (copy + (row + 1) * VIEW_BYTES) >>> 2);
+    }
+    const columns = batch.columns.map((column, at): ColumnData => (at === index ? withViews(column, copy) : column));
+    const blanked = batch.withColumns(columns);
+    return dropped.size === 0 ? blanked : withoutRows(blanked, dropped);
+  }
+}
+
+function withViews(column: ColumnData, at: number): ColumnData {
+  return column.kind === 'views' && column.kinds !== undefined
+    ? { kind: 'views', at, kinds: column.kinds }
+    : { kind: 'views', at };
+}
+
+function withoutRows(batch: Batch, dropped: ReadonlySet<number>): Batch {
+  const { arena, heap, live } = batch;
+  const selection = arena.take(live * 4);
+  let kept = 0;
+  for (let position = 0; position < live; position++) {
+    if (!dropped.has(position)) heap.u32[(selection >>> 2) + kept++] = batch.physicalRow(position);
+  }
+  return batch.withSelection(selection, kept);
+}
+
+/** Represents the output as a step that reports errors. It has no settings. */
+function outputStep({ onError }: TemplateDefaults): TemplateOperation {
+  return {
+    place: null,
+    pointer: '/output',
+    name: 'output',
+    id: null,
+    enabled: true,
+    where: null,
+    ifMissing: 'fail',
+    onError,
+    parameters: {},
+  };
+}
+
+// Counts the rows that an operation writes directly to the output.
+
+export function countedAhead(report: OperationReport, ahead: RowsAhead | null): RowsAhead | null {
+  if (ahead === null) return null;
+  return {
+    load: (batch) => ahead.load(batch),
+    write(rows, count) {
+      report.rows_out += count;
+      return ahead.write(rows, count);
+    },
+  };
+}
+
+// Last stage of a Run's chain: arranges the output columns, limits the number of output rows, and writes to the sink.
 
 export interface StageParts {
   readonly plan: RunPlan;
@@ -28,14 +138,14 @@ export interface StageParts {
   readonly clock: Pauses;
   readonly report: RunReport;
   readonly meta: MetaValues;
-  /** Null where no task is a part. */
+  /** Null if the thread does not process parts of Runs. */
   readonly shared: SharedOutput | null;
 }
 
-/** What parts of Runs write with. */
+/** Objects that the parts of a Run need for writing. */
 export interface SharedOutput {
   readonly turns: OutputTurns;
-  /** Empty; nobody else's while the Run is at work. */
+  /** Empty at the start, and used only by this Run while it is active. */
   readonly bytes: MemorySink;
 }
 
@@ -47,7 +157,7 @@ export class OutputStage {
   readonly #writer: RowWriter;
   readonly #sink: StoredSink;
   readonly #report: RunReport;
-  /** Null where the file holds texts of any length. */
+  /** Null if the output format allows texts of any length. */
   readonly #longCells: LongCells | null;
   rowsWritten = 0;
   truncated = false;
@@ -83,7 +193,7 @@ export class OutputStage {
     return rows.live > 0 ? this.#writer.push(this.#arranged(rows)) : DONE;
   }
 
-  /** For an operation that writes its rows before it knows their places. */
+  /** Used by an operation that writes its rows before their positions are known. */
   get ahead(): RowsAhead | null {
     const { ahead } = this.#writer;
     if (ahead === null) return null;
@@ -97,7 +207,7 @@ export class OutputStage {
     return batch.withColumns(this.#columns.map((index) => batch.columns[index]!));
   }
 
-  /** A row that is dropped makes room for one more. */
+  /** A dropped row leaves capacity for one more row, so the rows are counted after the removal. */
   *#pushSound(batch: Batch, longCells: LongCells): Slices {
     for (let from = 0; from < batch.live; ) {
       const left = this.#rowsMax - this.rowsWritten;
@@ -113,7 +223,7 @@ export class OutputStage {
     }
   }
 
-  /** How many of so many rows are written. */
+  /** Counts rows and returns how many of them are written. */
   #count(rows: number): number {
     const left = this.#rowsMax - this.rowsWritten;
     if (rows > left) this.truncated = true;

@@ -1,34 +1,180 @@
-// The chain of one Run: the plan's operators, the order of the output's columns, the cap on its rows, writer and sink.
-import type { Batch, ColumnData } from '../batch/batch.ts';
-import { BATCH_ROWS_MAX } from '../batch/batch.ts';
+// Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
+// receives at once.
+import { BATCH_ROWS_MAX, type Batch, type ColumnData } from '../batch/batch.ts';
 import { finderIn } from '../batch/schema.ts';
 import { conditionsOf } from '../execution/expressions/row-condition.ts';
-import type { SpillFolder } from '../execution/spill/spill-folder.ts';
-import type { Tables } from '../execution/tables/table-cache.ts';
+import type { Tables } from '../execution/tables/run-tables.ts';
+import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import type { MetaValues } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
-import type { Next } from '../operations/operation.ts';
+import type { SpillFolder } from '../memory/spill-file.ts';
 import type { PlannedStep, RunPlan } from '../plan/plan.ts';
-import type { Failure } from '../protocol/failure.ts';
+import { Failed, type Failure } from '../protocol/failure.ts';
 import type { RunOutcome, RunTask } from '../protocol/messages.ts';
+import {
+  type CodeCounts,
+  countCode,
+  type OperationReport,
+  type RowErrorCode,
+  type RunReport,
+} from '../protocol/report.ts';
+import {
+  DONE,
+  PAUSE,
+  SLICE_MILLISECONDS,
+  type SliceClock,
+  type Sliced,
+  type Slices,
+  type Steps,
+} from '../scheduling/time-slices.ts';
+import type { Next } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { paced } from './batch-pace.ts';
-import { countedAhead } from './counted-ahead.ts';
-import { EndPreview, type PreviewedStep } from './end-preview.ts';
 import { type CountedStep, ExactEnd } from './exact-end.ts';
-import { naming } from './operation-failure.ts';
-import { OutputStage, type SharedOutput } from './output-stage.ts';
-import { gated, inPortions, wantedBy } from './portions.ts';
+import { countedAhead, OutputStage, type SharedOutput } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
-import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
-import { RunErrors, StepErrors } from './row-errors.ts';
-import { RowsNamed } from './rows-named.ts';
-import { type RunWatch, watched, watchedErrors } from './run-watch.ts';
-import type { SliceClock } from './slice-clock.ts';
-import { DONE, PAUSE, type Sliced, type Slices, type Steps } from './time-slices.ts';
+import { naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
+import { type RunWatch, watched, watchedErrors } from './run-job.ts';
+import {
+  type EndingStep,
+  EndPreview,
+  EndTrial,
+  endedAt,
+  type KnownEnds,
+  lateEnd,
+  type PreviewedStep,
+  type PushInProgress,
+} from './stopped-rows.ts';
+
+// Ends an attempt of a Run that could find its column names only after the last row.
+
+/** Thrown by such an attempt. The next attempt starts with the names. Neither a failure nor a fault. */
+export class RowsNamed extends Error {
+  /** See Operator.rowNames. */
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    super('rows named');
+    this.name = 'RowsNamed';
+    this.names = names;
+  }
+}
+
+// Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
+// receives at once.
+
+// Limits how many rows the steps of a chain receive at once. Once an operator (slice, stop_when) has enough rows, the
+// steps before it must stop too. Rows that still arrive are passed on in portions, so that no row after the end is
+// counted.
+
+/** Passes a batch on in portions of the size that the later steps need. */
+function inPortions(trial: EndTrial, preview: EndPreview | null, next: Next): Next {
+  return function* (batch) {
+    const ends = preview === null ? [] : yield* preview.ends(batch);
+    let passed = 0;
+    for (let from = 0; from < batch.live; ) {
+      const wanted = trial.wanted();
+      if (wanted === 0) return;
+      while (passed < ends.length && ends[passed]! <= from) passed++;
+      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
+      yield* next(batch.slice(from, to));
+      from = to;
+    }
+  };
+}
+
+// Adapts how many rows a step of the chain processes at once. Expensive rows (such as a pattern on long cells) block
+// the thread's other Runs and a cancellation until the step pauses. A step that took too long gets fewer rows the
+// next time.
+
+/** Rows of the first slice, before the cost of a row is known. */
+const FIRST_ROWS = 64;
+
+/** Approximate size of the first slice, in bytes: a kernel processes it in 10 µs, a slow pattern in 30 ms. */
+const FIRST_BYTES = 16_384;
+
+/** Factor by which the number of rows grows after a fast slice. */
+const STEP = 4;
+
+export class BatchPace {
+  /** Maximum number of rows in the next slice. */
+  rows: number;
+  readonly #rowsMax: number;
+
+  constructor(rowsFirst: number, rowsMax: number = BATCH_ROWS_MAX) {
+    this.rows = Math.min(rowsFirst, rowsMax);
+    this.#rowsMax = rowsMax;
+  }
+
+  /** Records that the given number of rows blocked the thread for the given time. */
+  took(rows: number, milliseconds: number): void {
+    if (milliseconds * STEP < SLICE_MILLISECONDS) {
+      this.rows = Math.min(this.#rowsMax, Math.max(this.rows, rows * STEP));
+    } else {
+      const bearable = Math.floor((rows * SLICE_MILLISECONDS) / milliseconds);
+      this.rows = Math.max(1, Math.min(this.#rowsMax, bearable));
+    }
+  }
+}
+
+/** Splits batches into slices that each take about one time slice, and pauses between them. */
+function paced(clock: SliceClock, next: Next): Next {
+  let pace: BatchPace | null = null;
+  return (batch) => {
+    if (batch.live === 0) return DONE;
+    // A small batch is passed on whole: measuring and slicing would cost more than the work, which checks the clock
+    // itself.
+    if (pace === null && batch.live <= FIRST_ROWS && batch.live <= firstRows(batch)) return next(batch);
+    pace ??= new BatchPace(firstRows(batch));
+    return inSteps(batch, pace, clock, next);
+  };
+}
+
+function* inSteps(batch: Batch, pace: BatchPace, clock: SliceClock, next: Next): Slices {
+  const { arena, live } = batch;
+  const mark = arena.next;
+  for (let from = 0; from < live; ) {
+    const to = Math.min(live, from + pace.rows);
+    const entered = clock.enter();
+    yield* next(batch.slice(from, to));
+    pace.took(to - from, clock.leave(entered));
+    if (clock.isDue()) yield PAUSE;
+    if (to < live) arena.release(mark);
+    from = to;
+  }
+}
+
+/** Number of rows that together have about FIRST_BYTES bytes. */
+function firstRows(batch: Batch): number {
+  const bytes = rawBytes(batch) / batch.live + madeBytes(batch);
+  return Math.max(1, Math.min(FIRST_ROWS, Math.floor(FIRST_BYTES / bytes)));
+}
+
+/** Size of the batch's rows in the file, in bytes. */
+function rawBytes(batch: Batch): number {
+  const { raw, heap } = batch;
+  if (raw === null) return 0;
+  const entry = (position: number): number => (raw.at >>> 2) + batch.physicalRow(position) * raw.stride;
+  const [first, last] = [entry(0), entry(batch.live - 1)];
+  return Math.max(0, heap.u32[last + raw.stride - 1]! - heap.u32[first]!);
+}
+
+/** Size of those cells of the first row that are not in the file, in bytes. */
+function madeBytes(batch: Batch): number {
+  const { u32 } = batch.heap;
+  const row = batch.physicalRow(0);
+  let bytes = 0;
+  for (const column of batch.columns) {
+    if (column.kind === 'views' && u32[(column.at + row * VIEW_BYTES) >>> 2] !== 0) {
+      bytes += u32[((column.at + row * VIEW_BYTES) >>> 2) + 1]!;
+    }
+  }
+  return bytes;
+}
+
+// Builds the chain of one Run: the plan's operators, then the output stage.
 
 export interface PipelineParts {
   readonly plan: RunPlan;
@@ -43,22 +189,35 @@ export interface PipelineParts {
   readonly report: RunReport;
   readonly meta: MetaValues;
   readonly shared: SharedOutput | null;
-  /** Null: nobody watches. */
+  /** Null if the Run is not watched. */
   readonly watch: RunWatch | null;
+  /** Ends that earlier attempts of the Run have found. */
+  readonly ends: KnownEnds;
 }
 
 export interface Pipeline {
-  /** There is something to prepare. */
+  /** True if `prepare` has work to do. */
   readonly hasWorks: boolean;
-  /** Comes before the first batch: what operators need to have done, yielding in between. */
+  /** Does the work that operators require before the first batch. Yields in between. */
   prepare(): Steps;
-  /** Rows that the next batch may have at most; 0 = none is wanted any more. */
+  /** Maximum number of rows in the next batch; 0 = no further rows are needed. */
   rowsWanted(): number;
-  /** The batch must stay until the slices are done. */
-  push(batch: Batch): Slices;
-  /** End of the input: lets every operator hand on what it holds, yielding between batches. Throws RowsNamed. */
+  /**
+   * The batch must stay valid until the slices are done. Throws EndPassed.
+   * @param ragged rows of the batch that are rejected because of their length
+   */
+  push(batch: Batch, ragged?: readonly RaggedRow[]): Slices;
+  /**
+   * Signals the end of input: every operator emits the rows that it holds. Yields between batches. Throws RowsNamed,
+   * EndFound and EndPassed.
+   */
   finish(): Steps;
-  /** What errors in rows make of the Run, once finished. */
+  /**
+   * After `push` has failed: throws EndFound if the rows end among those that an operator holds back. The row that
+   * failed is then after the end, so that it must not fail the Run.
+   */
+  lookForEnd(): Steps;
+  /** The failure that errors in rows cause, if any. Call it after `finish`. */
   verdict(rowsRead: number): Failure | null;
   readonly rowsWritten: number;
   readonly truncated: boolean;
@@ -66,20 +225,20 @@ export interface Pipeline {
   close(): void;
 }
 
-/** Operators that are started between two looks at the clock. */
+/** Number of operators that are started between two checks of the clock. */
 const LINKS_AT_ONCE = 8;
 
 /**
- * No object is copied with `...` for each Run, and what only some Templates need is made for them alone: a small file is
- * through in less time than that takes.
+ * Builds the chain. For a small file, building costs more than the rows do: avoid copying objects with `...` here,
+ * and create objects that only some Templates need on demand.
  */
 export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { watch } = parts;
-  const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true);
+  const publicName: PublicName = (step, name) => publicColumn(parts.plan, parts.template, step, name);
+  const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true, publicName);
   const output = new OutputStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
   const { startedAt, secretsDirectory } = parts.task;
-  const flag = flagOf(parts);
   const works: (() => Steps)[] = [];
   const beforeRows = (work: () => Steps): void => void works.push(work);
   const contextOf = () => ({ ...parts, startedAt, beforeRows });
@@ -87,20 +246,22 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const reports = steps.map(emptyReport);
   parts.report.operations = reports;
   const links: Link[] = [];
+  const inProgress: PushInProgress = { mode: null };
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
     const report = reports[index]!;
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
-    const handedOn = step.rowLocal ? next : gated(inOrder(links), step.output, flag, next);
-    const operator = step.definition.start(step.plan, {
+    const handedOn = step.rowLocal ? next : gated(parts, inOrder(links), index + 1, inProgress, next);
+    const started = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
       layout: step.layout,
       headers: parts.plan.headers,
       next: counted(report, watched(watch, index + 1, handedOn)),
-      // Who hands its rows on at once holds none; and rows that are held as the bytes that they become cannot be shown.
+      // Row-local operators do not hold rows, so they never write ahead. A watched Run does not write ahead either,
+      // because rows that are held as encoded output bytes cannot be shown.
       ahead: !step.rowLocal && links.length === 0 && watch === null ? countedAhead(report, output.ahead) : null,
       kernel: parts.kernel,
       arena: parts.arena,
@@ -116,9 +277,12 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       startedAt,
       meta: parts.meta,
       secretsDirectory,
+      defersRows: () => holdRowsBack(link),
     });
+    const end = parts.ends.lastRows.get(index);
+    const operator = end === undefined ? started : endedAt(started, end);
     const { rowLocal, needsAllRows, input, edits } = step;
-    const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, muted: false };
+    const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, ...FIRST_STATE };
     links.push(link);
     const pushed = paced(parts.clock, (batch) => operator.push(batch));
     const push: Next = step.rowLocal ? pushed : (batch) => naming(step, pushed(batch));
@@ -129,12 +293,28 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
   }
   watch?.begin(parts.plan, parts.report);
-  return new Chain(parts, inOrder(links), watched(watch, 0, next), errors, output, works);
+  return new Chain(parts, inOrder(links), inProgress, watched(watch, 0, next), errors, output, works);
 }
 
-/** Steps that were started from the last to the first, in their order. */
+/** Reverses the steps, which were started from last to first. */
 function inOrder(started: readonly Link[]): readonly Link[] {
   return started.toReversed();
+}
+
+/** Wraps the output of an operator that may hold rows: it may emit more rows than the later steps need. */
+function gated(
+  parts: PipelineParts,
+  behind: readonly Link[],
+  step: number,
+  inProgress: PushInProgress,
+  next: Next,
+): Next {
+  if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
+  const preview = EndPreview.of(behind, behind[0]!.input, flagOf(parts));
+  const rowsBefore = parts.ends.rowsBefore.get(step) ?? Number.POSITIVE_INFINITY;
+  const trial = new EndTrial({ step, steps: behind, seenAhead: preview, rowsBefore, inProgress });
+  const portions = inPortions(trial, preview, next);
+  return (batch) => trial.push(batch, portions);
 }
 
 function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport {
@@ -147,10 +327,19 @@ function flagOf({ plan }: PipelineParts): number | null {
 }
 
 /** A step of the chain. */
-interface Link extends CountedStep, PreviewedStep {
+interface Link extends CountedStep, PreviewedStep, EndingStep {
   readonly step: PlannedStep;
-  /** Rows are counted and not worked on (see ExactEnd). */
+  /** If true, rows are counted but not processed (see ExactEnd). */
   muted: boolean;
+  defersRows: boolean;
+}
+
+/** State of a link before the first row. */
+const FIRST_STATE = { muted: false, defersRows: false };
+
+/** Called only while rows arrive, when the link exists already. */
+function holdRowsBack(link: Link): void {
+  link.defersRows = true;
 }
 
 function counted(report: OperationReport, next: Next): Next {
@@ -164,8 +353,10 @@ class Chain implements Pipeline {
   readonly #parts: PipelineParts;
   readonly #links: readonly Link[];
   readonly #exactEnd: ExactEnd | null;
-  /** Where the exact end cannot be had. */
+  /** Used if `#exactEnd` is not possible. */
   readonly #preview: EndPreview | null;
+  /** Null if no operator may end the rows. */
+  readonly #trial: EndTrial | null;
   readonly #first: Next;
   readonly #errors: RunErrors;
   readonly #output: OutputStage;
@@ -175,6 +366,7 @@ class Chain implements Pipeline {
   constructor(
     parts: PipelineParts,
     links: readonly Link[],
+    inProgress: PushInProgress,
     first: Next,
     errors: RunErrors,
     output: OutputStage,
@@ -183,10 +375,14 @@ class Chain implements Pipeline {
     this.#works = works;
     this.#parts = parts;
     this.#links = links;
-    // It lets a batch through twice, which a watcher would see.
+    // ExactEnd pushes a batch twice, which a watcher would see.
     this.#exactEnd = parts.watch === null ? ExactEnd.of(links, errors) : null;
     this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
-    this.#first = this.#preview === null ? first : inPortions(links, this.#preview, first);
+    const seenAhead = this.#exactEnd ?? this.#preview;
+    const rowsBefore = parts.ends.rowsBefore.get(0) ?? Number.POSITIVE_INFINITY;
+    const mayEnd = links.some(({ operator }) => operator.rowsWanted !== undefined);
+    this.#trial = mayEnd ? new EndTrial({ step: 0, steps: links, seenAhead, rowsBefore, inProgress }) : null;
+    this.#first = this.#preview === null ? first : inPortions(this.#trial!, this.#preview, first);
     this.#errors = errors;
     this.#output = output;
     const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
@@ -210,26 +406,61 @@ class Chain implements Pipeline {
     for (const work of this.#works) yield* work();
   }
 
-  /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */
+  /**
+   * An operator that needs all rows must receive them even if a later operator has enough: the errors of operators
+   * before it still count.
+   */
   rowsWanted(): number {
-    return this.#errors.fatal ? 0 : wantedBy(this.#links, this.#exactEnd ?? this.#preview);
+    return this.#errors.fatal ? 0 : (this.#trial?.wanted() ?? Number.POSITIVE_INFINITY);
   }
 
-  push(batch: Batch): Slices {
+  push(batch: Batch, ragged: readonly RaggedRow[] = []): Slices {
+    if (this.#trial === null) return this.#enter(batch, ragged);
+    return this.#trial.push(batch, (rows) => this.#pushToEnd(rows, ragged));
+  }
+
+  #pushToEnd(batch: Batch, ragged: readonly RaggedRow[]): Slices {
     const end = this.#exactEnd;
-    if (end === null) return this.#first(this.#adopt(batch));
-    return end.push(batch, (rows, muted) => this.#push(rows, muted ? this.#links[end.index]! : null));
+    if (end === null) return this.#enter(batch, ragged);
+    return end.push(batch, (rows, muted) => this.#push(rows, ragged, muted ? this.#links[end.index]! : null));
+  }
+
+  /** Rows that are rejected because of their length never reach the first operation. */
+  #enter(batch: Batch, ragged: readonly RaggedRow[]): Slices {
+    const adopted = this.#adopt(batch);
+    if (ragged.length === 0) return this.#first(adopted);
+    const fitting = this.#errors.rejectRagged(adopted, ragged);
+    return fitting.live === 0 ? DONE : this.#first(fitting);
   }
 
   *finish(): Steps {
     for (const { operator, step } of this.#links) {
       if (operator.finish !== undefined) yield* naming(step, operator.finish());
     }
+    // Also needed if a row ended the Run, because that row may be after the end.
+    const end = lateEnd(this.#links, this.#parts.ends);
+    if (end !== null) throw end;
     if (this.#errors.fatal) return;
     const names = this.#links.at(-1)?.operator.rowNames?.() ?? null;
     if (names !== null) throw new RowsNamed(names);
     this.#output.finish();
     this.#errors.rejected?.finish(this.#parts.report);
+  }
+
+  *lookForEnd(): Steps {
+    const holding = this.#links.findIndex(({ defersRows }) => defersRows);
+    if (this.#trial === null || holding < 0) return;
+    try {
+      for (const { operator } of this.#links.slice(holding)) {
+        if (operator.finish !== undefined) yield* operator.finish();
+      }
+    } catch (error) {
+      // The failure of `push` is the one to report.
+      if (error instanceof Failed) return;
+      throw error;
+    }
+    const end = lateEnd(this.#links, this.#parts.ends);
+    if (end !== null) throw end;
   }
 
   verdict(rowsRead: number): Failure | null {
@@ -238,14 +469,19 @@ class Chain implements Pipeline {
     return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
   }
 
-  /** How far rows behind the one that ends the Run had come depends on batches: the report tells that row alone. */
+  /**
+   * The progress of the rows after the fatal one depends on the batches. Therefore the report contains the fatal row
+   * only.
+   */
   #reportOnly({ step, code, sourceRow }: { step: number; code: RowErrorCode; sourceRow: number }): void {
+    const counted: CodeCounts = {};
+    countCode(counted, code, sourceRow);
     for (const [index, report] of this.#parts.report.operations.entries()) {
-      const errors = index === step ? { [code]: { count: 1, rows: [sourceRow] } } : {};
+      const errors = index === step ? counted : {};
       Object.assign(report, { rows_in: 0, rows_out: 0, cells_changed: 0, errors });
     }
     const { operations, output } = this.#parts.report;
-    if (step === operations.length) output.errors = { [code]: { count: 1, rows: [sourceRow] } };
+    if (step === operations.length) output.errors = counted;
   }
 
   takeFiles(): Pick<RunOutcome, 'output' | 'rejects'> {
@@ -257,16 +493,19 @@ class Chain implements Pipeline {
     this.#output.close();
   }
 
-  *#push(batch: Batch, muted: Link | null): Slices {
+  *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {
     if (muted !== null) muted.muted = true;
     try {
-      yield* this.#first(this.#adopt(batch));
+      yield* this.#enter(batch, ragged);
     } finally {
       if (muted !== null) muted.muted = false;
     }
   }
 
-  /** The file's fields as the plan's first columns; missing ones are nulls, the flag column (the last) is fresh. */
+  /**
+   * Maps the fields of the file to the plan's columns. Missing fields are null; the flag column (the last one) starts
+   * empty.
+   */
   #adopt(batch: Batch): Batch {
     const { columns, flagColumn } = this.#parts.plan;
     const adopted = columns.map((field): ColumnData => {

@@ -1,52 +1,148 @@
-// What a Run is given: its task, its file, and what it shares with the other Runs of its thread. Starts nothing.
-import type { TableCache } from '../execution/tables/table-cache.ts';
+// Inputs of a Run, and the interface for observing it.
+import type { Batch } from '../batch/batch.ts';
+import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
-import type { PreparedTemplate } from '../plan/prepared-template.ts';
+import type { RunPlan } from '../plan/plan.ts';
+import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { RunTask } from '../protocol/messages.ts';
+import type { RowErrorCode, RunReport } from '../protocol/report.ts';
+import { DONE, type Slices } from '../scheduling/time-slices.ts';
+import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 import type { SharedOutput } from './output-stage.ts';
-import type { RunReport } from './report.ts';
-import type { RunWatch } from './run-watch.ts';
+
+// Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
+// built without these stages and pays nothing for them. An observed Run writes the same bytes.
+
+export interface RunWatch {
+  /**
+   * If true, a row that would end the Run is skipped and reading continues. The outcome then says nothing about the
+   * Run.
+   */
+  readonly gathers: boolean;
+  /**
+   * Maximum number of rows that are read from the file. Read before each batch: an observer that has seen enough can
+   * lower it.
+   */
+  readonly rowsMax: number;
+  /**
+   * Source rows to process, ascending; null for all rows. Other rows are dropped right after the reader, so that the
+   * selected rows keep their numbers.
+   */
+  readonly pickedRows: readonly number[] | null;
+  /** Called before the first row, and again if the Run restarts. Observations from before a restart are void. */
+  begin(plan: RunPlan, report: RunReport): void;
+  /**
+   * Receives the live rows after the given number of operations; 0 = the rows that arrive at the first operation. The
+   * observer owns this batch: it may make views of its columns, and the arena memory that it takes is released after
+   * the call.
+   */
+  rows(step: number, batch: Batch): void;
+  /**
+   * Called after the results of the last batch at this position have passed all later steps. Until then its cells
+   * stay in place.
+   */
+  passed(step: number): void;
+  /** Reports a row with an error at an operation, with the batch in which it was reported. */
+  trouble(step: number, trouble: RowTrouble): void;
+}
+
+export interface RowTrouble {
+  readonly batch: Batch;
+  readonly physicalRow: number;
+  readonly column: string | null;
+  readonly code: RowErrorCode;
+}
+
+/** Shows rows to the observer before passing them to `next`. Without an observer, returns `next` itself. */
+export function watched(watch: RunWatch | null, step: number, next: Next): Next {
+  if (watch === null) return next;
+  return (batch) => {
+    const mark = batch.arena.next;
+    // Use a copy of the batch: making views of its columns would replace the columns that refer to the bytes of the
+    // file.
+    if (batch.live > 0) watch.rows(step, batch.withColumns(batch.columns));
+    batch.arena.release(mark);
+    const passed = (): void => {
+      const behind = batch.arena.next;
+      watch.passed(step);
+      batch.arena.release(behind);
+    };
+    const slices = next(batch);
+    if (slices !== DONE) return andThen(slices, passed);
+    passed();
+    return DONE;
+  };
+}
+
+function* andThen(slices: Slices, act: () => void): Slices {
+  yield* slices;
+  act();
+}
+
+/** Reports row errors at one operation to the observer. */
+export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors): RowErrors {
+  return {
+    report(
+      batch: Batch,
+      physicalRow: number,
+      column: string | null,
+      code: RowErrorCode,
+      rule?: RowErrorRule,
+    ): RowErrorAction {
+      watch.trouble(step, { batch, physicalRow, column, code });
+      return errors.report(batch, physicalRow, column, code, rule);
+    },
+    failCheck: (message) => errors.failCheck(message),
+    counts: errors.counts,
+  };
+}
+
+// Inputs of a Run: its task, its file, and the objects that it shares with other Runs of its thread. Contains no
+// logic of the Run.
 
 export interface RunJob {
   readonly task: RunTask;
   readonly prepared: PreparedTemplate;
-  /** Read from its first byte. */
+  /** Positioned at its first byte. */
   readonly source: StoredSource;
   readonly kernels: KernelPool;
   readonly budget: BudgetShare;
-  /** For what stays in the thread when the Run is over, such as tables: `budget` unless said. */
+  /** Pays for objects that stay in the thread after the Run, such as tables. Defaults to `budget`. */
   readonly threadBudget?: BudgetShare;
   /** The shared Int32 of LargeRowGate. */
   readonly largeRow: Int32Array;
   /** See largeRowOwner. */
   readonly largeRowOwner: number;
-  /** What parts write with (see TaskPart). */
+  /** Objects that the parts of a Run need for writing (see TaskPart). */
   readonly shared?: SharedOutput;
-  /** The thread's reference tables; a Run without one reads its own. */
+  /** The reference tables of the thread. A Run without this cache reads its own tables. */
   readonly tables?: TableCache;
-  /** That its file may have. */
+  /** Formats that the file may have. */
   readonly formats: readonly InputFormat[];
   cancelled(): boolean;
-  /** Waits until the thread has done what else there was; one turn of its event loop unless given. */
+  /** Waits until the thread has done its other pending work. Defaults to one turn of the event loop. */
   turn?(): Promise<void>;
-  /** Called whenever the clock is read: tells the main thread that the thread is alive. */
+  /** Called whenever the clock is read. Shows the main thread that this thread is alive. */
   beat(): void;
-  /** Told of the rows read so far, after each batch; without it nobody is. */
+  /** Called after each batch with the number of rows read so far. */
   progressed?(rowsRead: number): void;
-  /** The thread's, for large files. */
+  /** Read-ahead thread of this thread, for large files. */
   readonly readAhead?: ReadAheadThread;
-  /** Sees the rows behind each operation; without it there is nobody. */
+  /** Receives the rows after each operation. */
   readonly watch?: RunWatch;
-  /** Rows of a batch at most; smaller ones are for tests, results do not depend on it. */
+  /** Maximum number of rows in a batch. Tests use smaller batches; results do not depend on the size. */
   readonly batchRowsMax?: number;
 }
 
-/** For the gate, which outlives the Run and must not keep its memory: closures of a function that knows nothing of it. */
+/**
+ * Functions for the gate, which outlives the Run. They are created here so that their closures do not keep the Run's
+ * memory alive.
+ */
 export function gatedRun(job: RunJob): GatedRun {
   return { cancelled: () => job.cancelled(), arrived: () => job.source.hasArrived };
 }

@@ -1,37 +1,111 @@
-// The conveyor: bytes → reader → batches → operations → writer → sink, for one try of a Run. Each batch goes through all
-// stages before the next is read, in slices of time: in between the Run gives way, waits for bytes, and looks whether it was
-// cancelled.
-import { BATCH_ROWS_MAX } from '../batch/batch.ts';
-import type { SpillFolder } from '../execution/spill/spill-folder.ts';
-import { RunTables } from '../execution/tables/run-tables.ts';
-import { TableCache } from '../execution/tables/table-cache.ts';
+// One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages.
+import { BATCH_ROWS_MAX, type Batch } from '../batch/batch.ts';
+import { columnsShown } from '../batch/shown-columns.ts';
+import { RunTables, TableCache } from '../execution/tables/run-tables.ts';
+import { LateQuote } from '../input/csv/late-quote.ts';
+import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import type { EncodingTries } from '../input/encoding/encoding.ts';
-import { Undecodable } from '../input/encoding/undecodable.ts';
+import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
 import { type FileSettings, openRows, resumeRows } from '../input/open-rows.ts';
-import type { MetaValues, RowReader } from '../input/reader.ts';
+import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Arena } from '../memory/arena.ts';
 import { type RunShare, runShare } from '../memory/budget.ts';
 import type { LargeRowGate } from '../memory/large-row.ts';
+import type { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted } from '../protocol/failure.ts';
 import type { RunOutcome, TaskPart } from '../protocol/messages.ts';
-import type { Coroutine } from '../thread/coroutine.ts';
+import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
+import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
+import type { TemplateInput } from '../template/template.ts';
 import { Misread } from './misread.ts';
-import { lackOfMeta, withReading } from './missing-columns.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
-import { type RunReport, tellInput, tellPlaces } from './report.ts';
-import { RowPicker } from './row-picker.ts';
 import { emptyReport, type RunJob } from './run-job.ts';
-import { nextTurnOfLoop, SliceClock } from './slice-clock.ts';
-import type { Sliced, Steps } from './time-slices.ts';
+import type { KnownEnds } from './stopped-rows.ts';
 
-/** What the header alone can tell: the rest of the file may still be broken, which is the graver failure. */
+// Passes on only selected rows of a file, by their source row, in the order in which they are read.
+
+const ROW_NUMBER_BYTES = 4;
+
+class RowPicker {
+  readonly #rows: readonly number[];
+  /** Index in `rows` of the next row to pick. */
+  #next = 0;
+
+  /** @param rows source rows, ascending */
+  constructor(rows: readonly number[]) {
+    this.#rows = rows;
+  }
+
+  /**
+   * @returns the batch with only the picked live rows. Usually no row of a batch is picked; this case costs nothing.
+   */
+  pick(batch: Batch): Batch {
+    const next = this.#rows[this.#next];
+    if (batch.live === 0 || next === undefined || next > sourceRow(batch, batch.live - 1)) return batch.slice(0, 0);
+    const at = batch.arena.take(batch.live * ROW_NUMBER_BYTES);
+    const { u32 } = batch.heap;
+    let live = 0;
+    for (let position = 0; position < batch.live && this.#next < this.#rows.length; position++) {
+      const row = sourceRow(batch, position);
+      while (this.#rows[this.#next]! < row) this.#next++;
+      if (this.#rows[this.#next] !== row) continue;
+      u32[(at >>> 2) + live++] = batch.physicalRow(position);
+    }
+    return batch.withSelection(at, live);
+  }
+}
+
+function sourceRow(batch: Batch, position: number): number {
+  return batch.sourceRow(batch.physicalRow(position));
+}
+
+// Failures of a file that does not fit its Template. The message describes how the file was read, because a wrong
+// delimiter or header row is often the cause.
+
+/** Returns a failure if a required value above or below the table is missing; null otherwise. */
+function lackOfMeta({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
+  if (preamble.length === 0 && footer.length === 0) return null;
+  for (const [section, values] of Object.entries({ preamble, footer })) {
+    for (const { name, required } of values) {
+      if (!required || (meta[name] ?? null) !== null) continue;
+      return { code: 'TEMPLATE_CHECK_FAILED', message: `The file has no value for input.${section}.${name}.` };
+    }
+  }
+  return null;
+}
+
+/**
+ * Adds how the file was read to a failure about missing or ambiguous columns. The local message also lists the
+ * columns of the file, which show whether the file or the header row is the wrong one.
+ */
+function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHead): Failure {
+  if (failure.code !== 'TEMPLATE_COLUMNS_MISSING' || failure.columns?.length === 0) return failure;
+  const parts = [
+    ...(delimiter === null ? [] : [`delimiter ${JSON.stringify(delimiter)}`]),
+    headerRow === null ? 'no header row' : `header row ${headerRow}`,
+    headers.length === 1 ? '1 column' : `${headers.length} columns`,
+  ];
+  const message = `${failure.message} The file was read with ${parts.join(', ')}.`;
+  const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
+  const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
+  return { ...failure, message, localMessage: `${message}${hint}` };
+}
+
+// One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
+// before the next batch is read. The work is done in time slices; between two slices the Run yields to other Runs,
+// waits for bytes, and checks for cancellation.
+
+/**
+ * Failures that are found from the header alone. If the rest of the file is malformed, that failure takes precedence.
+ */
 const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING', 'TEMPLATE_CHECK_FAILED']);
 
 const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
 
-/** What one try has to itself, and what the tries before it have found. */
+/** Resources of one attempt, and the findings of earlier attempts. */
 export interface TryParts {
   readonly kernel: Kernel;
   readonly arena: Arena;
@@ -40,21 +114,31 @@ export interface TryParts {
   readonly encodingTries: EncodingTries;
   /** See PlanSettings. */
   readonly rowNames: readonly string[] | null;
+  /** See EndFound and EndPassed. */
+  readonly ends: KnownEnds;
 }
 
-/** One try of a Run, with the memory that it is given. */
+/**
+ * Minimum size of a plan that is reported when its Run ends, in bytes, so that garbage is collected: V8 may keep it for
+ * minutes. For smaller plans, a collection every few dozen Runs, of 10 ms or more, costs more than it saves.
+ */
+const PLAN_BYTES_REPORTED = 1024 * 1024;
+
+/** One attempt of a Run, with the memory that it was given. */
 export class RunTry {
   readonly #job: RunJob;
   readonly #parts: TryParts;
   readonly #report: RunReport;
   readonly #tables: RunTables;
-  /** What operations hold outside the Run's memory. */
+  /** Memory that operations hold outside the Run's heap. */
   readonly #share: RunShare;
   #reader: RowReader | null = null;
   #pipeline: Pipeline | null = null;
-  /** What is wrong with a file whose syntax may still turn out to be broken. */
+  /** Failure of a file that is still read to its end, because its syntax may be broken further down. */
   #held: Failure | null = null;
   readonly #clock: SliceClock;
+  /** Memory that was taken for the plan. */
+  #planBytes = 0;
 
   constructor(job: RunJob, parts: TryParts) {
     this.#job = job;
@@ -69,8 +153,9 @@ export class RunTry {
   }
 
   /**
-   * A file that lacks columns or has too many rows is still read to its end: broken syntax further down is the graver
-   * failure, and the answer must not depend on how much of the file had arrived. Throws RowsNamed and Misread.
+   * A file with missing columns or too many rows is still read to its end. Broken syntax further down takes
+   * precedence, and the response must not depend on how much of the file had arrived. Throws RowsNamed,
+   * EndFound, EndPassed and Misread.
    */
   *drive(): Coroutine<RunOutcome> {
     try {
@@ -88,7 +173,8 @@ export class RunTry {
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       const outcome = this.#outcome(error.failure, null);
-      if (error instanceof Undecodable) throw new Misread(outcome, error.encoding);
+      if (error instanceof Undecodable || error instanceof LateQuote || error instanceof LateUtf8)
+        throw new Misread(outcome, error);
       return outcome;
     }
   }
@@ -98,6 +184,9 @@ export class RunTry {
     this.#pipeline?.close();
     this.#tables.close();
     this.#share.giveBack();
+    this.#reader = null;
+    this.#pipeline = null;
+    if (this.#planBytes >= PLAN_BYTES_REPORTED) this.#job.kernels.madeTexts(this.#planBytes);
   }
 
   *#open(): Coroutine<RowReader> {
@@ -120,11 +209,11 @@ export class RunTry {
       clock: this.#clock,
       rest: this.#restFor,
     };
-    // The first part begins where the file does.
+    // The first part starts at the beginning of the file, so it reads the header itself.
     const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
     const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
-    tellInput(this.#report, reader.head);
+    reportInput(this.#report, reader.head);
     return reader;
   }
 
@@ -147,14 +236,16 @@ export class RunTry {
     this.#report.tables = this.#tables.digests;
   }
 
-  /** Null when a table or a column is missing. */
+  /** Returns null if a table or a column is missing. */
   *#start(reader: RowReader): Coroutine<Pipeline | null> {
     if (this.#held !== null) return null;
     const plan = yield* this.#plan(reader);
     if (plan === null) return null;
     reader.useColumns?.(plan.columns.filter((field) => field !== null));
+    if (this.#clock.isDue()) yield this.#rest();
     const ready = plan.output.planned.ready();
     if (ready !== null) yield this.#clock.rest(() => ready);
+    else if (this.#clock.isDue()) yield this.#rest();
     const building = buildPipeline({
       plan,
       template: this.#job.prepared.template,
@@ -169,12 +260,13 @@ export class RunTry {
       meta: this.#metaOf(reader),
       shared: this.#job.shared ?? null,
       watch: this.#job.watch ?? null,
+      ends: this.#parts.ends,
     });
     this.#pipeline = yield* this.#inSlices(building);
     return this.#pipeline;
   }
 
-  /** A part of a file may end above what stands below the table. */
+  /** A part need not contain the lines above and below the table, so their values come from the task. */
   #metaOf({ head }: RowReader): MetaValues {
     return this.#job.task.part?.head.meta ?? head.meta ?? {};
   }
@@ -211,8 +303,9 @@ export class RunTry {
     }
   }
 
-  /** Of the budget, else of what was lent. */
+  /** Takes memory from the budget, or from memory that was lent to the Run. */
   readonly #takeForPlan = (bytes: number): void => {
+    this.#planBytes += bytes;
     const { heap } = this.#parts.arena;
     if (this.#share.take(bytes) || heap.takeLent(bytes)) return;
     if (this.#parts.gate.tryLend(heap)) heap.takeLent(bytes);
@@ -239,10 +332,19 @@ export class RunTry {
         this.#holdRowLimit(reader.rowsRead);
         const batch = picker === null ? read : picker.pick(read);
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
-          for (const _ of pipeline.push(batch)) if (this.#clock.isDue()) yield this.#rest();
+          yield* this.#push(pipeline, batch, reader.raggedRows);
         }
         if (this.#clock.look()) yield this.#rest();
       }
+    }
+  }
+
+  *#push(pipeline: Pipeline, batch: Batch, ragged: readonly RaggedRow[] | undefined): Coroutine<void> {
+    try {
+      for (const _ of pipeline.push(batch, ragged)) if (this.#clock.isDue()) yield this.#rest();
+    } catch (error) {
+      if (error instanceof Failed) yield* this.#goThrough(pipeline.lookForEnd());
+      throw error;
     }
   }
 
@@ -253,7 +355,7 @@ export class RunTry {
     this.#held ??= { code: 'ROW_LIMIT_EXCEEDED', message };
   }
 
-  /** A part waits until those before it have told how large they are. */
+  /** Waits until the preceding parts have reported their output sizes. */
   *#turn({ number }: TaskPart): Coroutine<void> {
     const { shared } = this.#job;
     if (shared === undefined) return;
@@ -265,12 +367,12 @@ export class RunTry {
     const report = this.#report;
     this.#reader?.describe(report);
     report.rows_read = this.#reader?.rowsRead ?? 0;
-    if (this.#reader?.placeOf !== undefined) tellPlaces(report, (row) => this.#reader!.placeOf!(row));
-    const sound = failure === null && pipeline !== null;
-    const { output, rejects } = sound ? pipeline.takeFiles() : { output: null, rejects: null };
+    if (this.#reader?.placeOf !== undefined) reportPlaces(report, (row) => this.#reader!.placeOf!(row));
+    const isSuccess = failure === null && pipeline !== null;
+    const { output, rejects } = isSuccess ? pipeline.takeFiles() : { output: null, rejects: null };
     return {
-      rowsWritten: sound ? pipeline.rowsWritten : null,
-      truncated: sound && pipeline.truncated,
+      rowsWritten: isSuccess ? pipeline.rowsWritten : null,
+      truncated: isSuccess && pipeline.truncated,
       output,
       rejects,
       failure: this.#placed(failure),
@@ -279,9 +381,10 @@ export class RunTry {
     };
   }
 
-  /** A row that ended the Run is found in a workbook by its sheet and its number there. */
+  /** Adds the position in the workbook (sheet and row) to the failure of a row that ended the Run. */
   #placed(failure: Failure | null): Failure | null {
-    const place = failure?.place === undefined ? null : (this.#reader?.placeOf?.(failure.place.row) ?? null);
+    const row = failure?.place?.row ?? null;
+    const place = row === null ? null : (this.#reader?.placeOf?.(row) ?? null);
     if (failure === null || place === null) return failure;
     return { ...failure, message: `${failure.message} (Sheet ${place.sheet}, row ${place.row}.)` };
   }

@@ -1,12 +1,12 @@
-// Whether a Run can be done in parts, each by a thread of its own: when what becomes of a row depends on that row alone,
-// and the bytes of the file are its text. Then each part is a small file with the header of the whole. Where a part begins
-// is found by line breaks; one inside a quoted cell shows when the part before ends in an open quote, and the whole file is
-// then read from its beginning, as it is after every other failure.
+// Decides whether a Run can be processed in parts by several threads. This is possible if the result of a row depends
+// on that row alone and the file is plain text. Each part is then processed like a small file with the header of the
+// whole file.
+//
+// Parts are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
+// open quote; the whole file is then read again from its beginning, as after every other failure of a part.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { SpillFolder } from '../execution/spill/spill-folder.ts';
-import { formatNamed } from '../input/choose-format.ts';
 import type { InputFormat, SplittableInput } from '../input/format.ts';
-import { openRows } from '../input/open-rows.ts';
+import { formatNamed, openRows } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
 import { FileSource } from '../input/source/file-source.ts';
@@ -15,46 +15,47 @@ import { instantiateKernel } from '../kernel/bindings/kernel.ts';
 import { Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../memory/budget.ts';
 import { Heap } from '../memory/heap.ts';
+import { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
-import type { PreparedTemplate } from '../plan/prepared-template.ts';
+import type { PreparedTemplate } from '../plan/template-cache.ts';
 import { Failed } from '../protocol/failure.ts';
 import type { RunTask, TaskPart } from '../protocol/messages.ts';
-import { runCoroutine } from '../thread/coroutine.ts';
+import { runCoroutine } from '../scheduling/coroutine.ts';
+import { done } from '../scheduling/time-slices.ts';
 import { rejectingSteps } from './rejected-rows.ts';
-import { done } from './time-slices.ts';
 
 export interface PartSizes {
-  /** Smaller files are done as a whole. */
+  /** Smaller files are processed as a whole. */
   readonly fileBytesMin: number;
-  /** Of one part, about. */
+  /** Approximate size of one part. */
   readonly partBytes: number;
 }
 
 const MIB = 1024 * 1024;
 
 /**
- * To have a second thread costs the work on about 100 MB in processor time, most of it to start it and to compile what it
- * runs. A part costs up to 3 ms to begin, and its output is kept in memory until its place is known.
+ * A second thread costs as much processor time as the work on about 100 MB, most of it for the start and for
+ * compiling its code. A part takes up to 3 ms to start, and its output is kept in memory until its position is known.
  */
 export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 8 * MIB };
 
-/** A line break is looked for in so many bytes; a file of longer lines is not split. */
+/** Number of bytes in which a line break is searched. A file with longer lines is not split. */
 const LINE_BYTES_MAX = 65_536;
 
-/** What tells a compressed file, or an archive. */
+/** Number of leading bytes that identify a compressed file or an archive. */
 const TYPE_BYTES = 4;
 
 export interface WholeRun {
   readonly task: RunTask;
-  /** Of the file. */
+  /** Size of the file. */
   readonly sizeBytes: number;
   readonly prepared: PreparedTemplate;
   readonly kernels: WebAssembly.Module;
-  /** Of the input. */
+  /** Supported input formats. */
   readonly formats: readonly InputFormat[];
 }
 
-/** The parts of a local Run in the order of the file, or null where it has to be done as a whole. */
+/** The parts of a local Run in the order of the file, or null if the Run has to be processed as a whole. */
 export async function partsOf(
   run: WholeRun,
   { fileBytesMin, partBytes }: PartSizes = PART_SIZES,
@@ -70,7 +71,7 @@ export async function partsOf(
   return starts?.map((from, number) => ({ number, from, to: starts[number + 1] ?? sizeBytes, head })) ?? null;
 }
 
-/** As far as the Template alone tells: errors are counted, and tables held, over the whole file. */
+/** True if the Template allows parts. Error limits and tables need the whole file in one place. */
 function canSplit({ template }: PreparedTemplate): boolean {
   const { defaults, usesTables } = template;
   return !usesTables && defaults.maxErrors === null && defaults.maxErrorRatio === null;
@@ -80,13 +81,16 @@ function canSplitPlan({ steps, usesRunRow, output }: RunPlan): boolean {
   return output.planned.file.splittable && !usesRunRow && steps.every(({ rowLocal }) => rowLocal);
 }
 
-/** What the beginning of a file tells that is read in parts. */
+/** Result of reading the beginning of a file that may be split. */
 interface Beginning {
   readonly head: FileHead;
   readonly splittable: SplittableInput;
 }
 
-/** Null where the file or its plan cannot be split, or is not sound: then the Run itself tells what is wrong. */
+/**
+ * Returns null if the file or its plan cannot be split, or if the file is invalid: the Run itself then reports the
+ * problem.
+ */
 async function beginningOf(
   { task, sizeBytes, prepared, kernels, formats }: WholeRun,
   path: string,
@@ -114,8 +118,8 @@ async function beginningOf(
     const { splittable } = formatNamed(formats, head.format);
     if (splittable?.canSplit(head) !== true) return null;
     const plan = done(prepared.plan(head.headers, {}));
-    // The file of rejected rows is one.
-    const isWhole = rejectingSteps(plan, prepared.template.defaults).size > 0;
+    // The file of rejected rows cannot be written in parts.
+    const isWhole = rejectingSteps(plan, prepared.template).size > 0;
     return canSplitPlan(plan) && !isWhole ? { head, splittable } : null;
   } catch (error) {
     if (error instanceof Failed) return null;
@@ -130,7 +134,10 @@ function isPacked(bytes: Uint8Array): boolean {
   return compressionOf(bytes) !== null || isZip(bytes);
 }
 
-/** Byte of each part's first record, one every so many bytes. Null: a place has no line break near it. */
+/**
+ * Offset of each part's first record, one about every `partBytes` bytes. Null if no line break is found near an
+ * offset.
+ */
 function partStarts(
   path: string,
   sizeBytes: number,
@@ -142,14 +149,14 @@ function partStarts(
     for (let wanted = partBytes; wanted < sizeBytes; wanted += partBytes) {
       const start = wanted + splittable.recordStart(bytesAt(wanted), head);
       if (start === wanted) return null;
-      // Behind the last line break of the file there is nothing.
+      // After the last line break of the file there is no further record.
       if (start > starts.at(-1)! && start < sizeBytes) starts.push(start);
     }
     return starts.length > 1 ? starts : null;
   });
 }
 
-/** Gives `work` a way to bytes of a file: at most so many from a place on, until it is called again. */
+/** Gives `work` access to the file: `bytesAt` returns up to `length` bytes at an offset, valid until the next call. */
 function withBytes<Result>(
   path: string,
   length: number,

@@ -1,33 +1,248 @@
-// Checks a Template's text and brings it into its normalised form: schema, fragments, defaults, and the forward scan
-// over its columns. All problems are reported at once, one per cause.
-import { type ScanStep, scanOperations } from '../plan/scan.ts';
-import { checkOutputColumns, checkSections } from './check-sections.ts';
+// Checks a Template's text and converts it to its normalised form, including the rules that the schema cannot express.
+import type { Column } from '../batch/schema.ts';
+import type { OutputSection } from '../output/format.ts';
+import { suggestion } from '../values/suggestion.ts';
 import { ColumnPatterns } from './column-pattern.ts';
-import type { Fragments } from './fragments.ts';
-import { collectPlaceholders, expandFragments } from './fragments.ts';
-import type { OperationTable, TemplateLanguage } from './language.ts';
-import { isMapping } from './mapping.ts';
-import { metaVariables } from './meta-variables.ts';
-import { type LineOf, stepsOf } from './normalise-operation.ts';
-import type { OperationEntry } from './operation-forms.ts';
-import { operationEntries } from './operation-forms.ts';
-import { pointerSegment } from './pointer.ts';
+import { collectPlaceholders, expandFragments, type Fragments } from './fragments.ts';
+import type { EncodingLabels, OperationTable, TemplateLanguage } from './language.ts';
+import { type LineOf, type OperationEntry, operationEntries, stepsOf } from './operation-forms.ts';
+import { type ScanStep, scanOperations } from './scan.ts';
+import { SchemaValidator } from './schema.ts';
 import { schemaMessages } from './schema-messages.ts';
-import type { TemplateSections } from './sections.ts';
-import { templateSectionsOf } from './sections.ts';
-import { PROBLEMS_MAX } from './source-node.ts';
-import { suggestion } from './suggestion.ts';
-import type { FileColumn, IfMissing, Problem, ReportProblem, Template } from './template.ts';
-import type { TemplateFormat } from './template-text.ts';
-import { parseTemplate } from './template-text.ts';
-import { SchemaValidator } from './validate.ts';
+import { FIXED_CHARACTERS_MAX } from './section-schemas.ts';
+import { laterSection, sectionsOf, settingsOf, type TemplateSections, templateSectionsOf } from './sections.ts';
+import { isMapping, PROBLEMS_MAX, pointerSegment } from './source-node.ts';
+import {
+  type CsvInput,
+  type EncodingSetting,
+  type FileColumn,
+  type FixedInput,
+  type IfMissing,
+  type MetaValue,
+  metaVariables,
+  type Problem,
+  type ReportProblem,
+  type Template,
+  type TemplateInput,
+  type TemplateOutput,
+} from './template.ts';
+import { parseTemplate, type TemplateFormat } from './template-text.ts';
+
+// Checks of a Template's sections that the schema cannot express: duplicate names, patterns, encodings, settings that
+// exclude each other, and formats that this version does not support.
+
+function checkSections(
+  sections: TemplateSections,
+  source: Readonly<Record<string, unknown>>,
+  { patterns, language }: { readonly patterns: ColumnPatterns; readonly language: TemplateLanguage },
+  report: ReportProblem,
+): void {
+  checkInput(sections.input, patterns, language, report);
+  checkOutput(sections, source, language, report);
+}
+
+/** @param columns columns of the output that are known from the Template alone */
+function checkOutputColumns(
+  { format, settings }: TemplateOutput,
+  columns: readonly Column[],
+  { outputFormats }: TemplateLanguage,
+  report: ReportProblem,
+): void {
+  const section = outputFormats.get(format)?.section;
+  section?.checkColumns?.(settings, columns, reportIn(section, report));
+}
+
+function checkInput(
+  { columns, format, csv, fixed, preamble, footer }: TemplateInput,
+  patterns: ColumnPatterns,
+  { encodings }: TemplateLanguage,
+  report: ReportProblem,
+): void {
+  const names = new Map<string, number>();
+  for (const [index, { name, match }] of columns.entries()) {
+    const pointer = `/input/columns/${index}`;
+    const first = names.get(name);
+    if (first !== undefined) {
+      const message = `The column ${JSON.stringify(name)} is declared twice, first at /input/columns/${first}.`;
+      report(`${pointer}/name`, 'DUPLICATE_COLUMN', message);
+    } else names.set(name, index);
+    for (const [at, form] of match.entries()) {
+      if (typeof form === 'string' || !('pattern' in form)) continue;
+      const pattern = patterns.compile(form.pattern);
+      if ('problem' in pattern) report(`${pointer}/match/${at}/pattern`, 'BAD_PATTERN', pattern.problem);
+    }
+  }
+  checkMeta(preamble, footer, patterns, report);
+  checkEncoding(csv.encoding, encodings, report);
+  if (fixed !== null) checkFixed(fixed, csv, report);
+  checkFormat(format, fixed !== null, csv, report);
+  if (csv.delimiter?.includes(csv.quote || '"') && csv.quote !== '') {
+    report('/input/csv/delimiter', 'BAD_VALUE', 'The delimiter and the quote are the same character.');
+  }
+  if (csv.escape === '\\') checkEscape(csv, report);
+}
+
+/** Valid name after `run.meta.` in an expression. */
+const META_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function checkMeta(
+  preamble: readonly MetaValue[],
+  footer: readonly MetaValue[],
+  patterns: ColumnPatterns,
+  report: ReportProblem,
+): void {
+  const above = new Set(preamble.map(({ name }) => name));
+  for (const [section, values] of Object.entries({ preamble, footer })) {
+    for (const { name, record, field, pattern } of values) {
+      const pointer = `/input/${section}/${pointerSegment(name)}`;
+      if (!META_NAME.test(name)) {
+        report(
+          pointer,
+          'BAD_VALUE',
+          'The name of a value consists of letters, digits and _, and does not begin with a digit.',
+        );
+      } else if (section === 'footer' && above.has(name)) {
+        report(
+          pointer,
+          'BAD_VALUE',
+          `The value ${JSON.stringify(name)} is declared twice, first at /input/preamble/${name}.`,
+        );
+      }
+      if (pattern === null && (record === null || field === null)) {
+        report(
+          pointer,
+          'BAD_VALUE',
+          'Write the position of the value, {record: 0, field: 1}, or a pattern that finds it.',
+        );
+      }
+      const compiled = pattern === null ? null : patterns.compile(pattern);
+      if (compiled !== null && 'problem' in compiled) report(`${pointer}/pattern`, 'BAD_PATTERN', compiled.problem);
+    }
+  }
+}
+
+function checkFormat(
+  format: TemplateInput['format'],
+  hasFixed: boolean,
+  { headerRow, headerRows, delimiter, quote, escape: escapes }: CsvInput,
+  report: ReportProblem,
+): void {
+  const problem = (pointer: string, message: string): void => report(pointer, 'BAD_VALUE', message);
+  if (format === 'fixed' && !hasFixed)
+    problem('/input/format', 'Write the columns too: fixed: {columns: [{name: id, start: 1, length: 8}]}.');
+  if (format === 'lines' && hasFixed)
+    problem('/input/format', 'A file is read as lines or as fixed columns: leave "fixed" out, or write format: fixed.');
+  if (format === 'lines' && !hasFixed) {
+    for (const [setting, value] of Object.entries({ delimiter, quote, escape: escapes }))
+      if (value) problem(`/input/csv/${setting}`, `A file of lines has no ${setting}: leave it out.`);
+  }
+  if (headerRows === null) return;
+  if (hasFixed || headerRow === 'none')
+    problem('/input/csv/header_rows', 'The file has no header, so there are no lines to join: leave this setting out.');
+  else if (headerRow !== null && headerRow < headerRows - 1)
+    problem(
+      '/input/csv/header_rows',
+      '"header_row" is the last line of the header, counted from 0, and there are too few lines above it.',
+    );
+}
+
+function checkFixed(
+  { columns, recordLength }: FixedInput,
+  { delimiter, quote, escape: escapes }: CsvInput,
+  report: ReportProblem,
+): void {
+  const names = new Map<string, number>();
+  for (const [index, { name, start, length }] of columns.entries()) {
+    const pointer = `/input/fixed/columns/${index}`;
+    const first = names.get(name);
+    if (first !== undefined) {
+      const message = `The column ${JSON.stringify(name)} is declared twice, first at /input/fixed/columns/${first}.`;
+      report(`${pointer}/name`, 'DUPLICATE_COLUMN', message);
+    } else names.set(name, index);
+    if (start + length - 1 > FIXED_CHARACTERS_MAX) {
+      report(`${pointer}/length`, 'BAD_VALUE', `The column ends after character ${FIXED_CHARACTERS_MAX} of the line.`);
+    } else if (recordLength !== null && start + length - 1 > recordLength) {
+      report(
+        `${pointer}/length`,
+        'BAD_VALUE',
+        `The column ends after character ${recordLength}, the end of the record.`,
+      );
+    }
+  }
+  for (const [setting, value] of Object.entries({ delimiter, quote, escape: escapes })) {
+    if (value === null) continue;
+    report(`/input/csv/${setting}`, 'BAD_VALUE', `A file of fixed columns has no ${setting}: leave it out.`);
+  }
+}
+
+/** Backslash escapes are rewritten byte by byte, so the delimiter and the quote must be single ASCII characters. */
+function checkEscape({ delimiter, quote }: CsvInput, report: ReportProblem): void {
+  for (const [setting, value] of Object.entries({ delimiter, quote })) {
+    if (value === null || value === '' || (value.length === 1 && value < '\x80' && value !== '\\')) continue;
+    report(
+      `/input/csv/${setting}`,
+      'BAD_VALUE',
+      `With "escape" the ${setting} must be one ASCII character other than a backslash.`,
+    );
+  }
+}
+
+function checkEncoding(
+  setting: EncodingSetting,
+  { nameOf, suggested, auto }: EncodingLabels,
+  report: ReportProblem,
+): void {
+  if (setting === null || setting === auto) return;
+  const isList = typeof setting !== 'string';
+  const seen = new Set<string>();
+  for (const [index, label] of (isList ? setting : [setting]).entries()) {
+    const pointer = isList ? `/input/csv/encoding/${index}` : '/input/csv/encoding';
+    const name = nameOf(label);
+    if (name === null) report(pointer, 'BAD_VALUE', unknownEncoding(label, suggested, auto));
+    else if (seen.has(name)) report(pointer, 'BAD_VALUE', `The encoding ${name} is in the list twice.`);
+    else seen.add(name);
+  }
+}
+
+function unknownEncoding(label: string, suggested: readonly string[], auto: string): string {
+  if (label === auto) return `Write ${auto} alone, not in a list.`;
+  return `Unknown encoding. Write a WHATWG name such as "utf-8" or "windows-1252".${suggestion(label, suggested)}`;
+}
+
+function checkOutput(
+  { input, output: { format } }: TemplateSections,
+  source: Readonly<Record<string, unknown>>,
+  { outputFormats }: TemplateLanguage,
+  report: ReportProblem,
+): void {
+  const written = (source['output'] ?? {}) as Readonly<Record<string, unknown>>;
+  const later = laterSection(written, outputFormats);
+  if (!outputFormats.has(format)) {
+    report('/output/format', 'NOT_AVAILABLE', `The output format ${format} is not available in this version.`);
+  } else if (later !== undefined) {
+    const message = `Settings of ${later.toUpperCase()} are not available in this version.`;
+    report(`/output/${later}`, 'NOT_AVAILABLE', message);
+  }
+  const metaNames = new Set([...input.preamble, ...input.footer].map(({ name }) => name));
+  // Sections of other formats are checked too: a mistake there is reported even though it has no effect.
+  for (const section of sectionsOf(outputFormats).values()) {
+    section.check(settingsOf(section, written, format), format, reportIn(section, report), metaNames);
+  }
+}
+
+function reportIn({ name }: OutputSection, report: ReportProblem): ReportProblem {
+  return (pointer, code, message) => report(`/output/${name}${pointer}`, code, message);
+}
+
+// Checks a Template's text and converts it to its normalised form: schema, fragments, defaults, and the forward scan
+// over its columns. Reports all problems at once, one per cause.
 
 export interface CheckOptions {
-  /** True for a text that was checked before: the schema pass (the slow one, and the one that loads ajv) is left out. */
+  /** True for a text that was checked before: skips the schema check, which is slow and loads ajv. */
   readonly schemaChecked?: boolean;
-  /** Names of the catalog's reference tables; without it nobody looks whether a table exists. */
+  /** Names of the catalog's reference tables. If absent, the existence of tables is not checked. */
   readonly tables?: { has(ref: string): boolean; keys(): Iterable<string> };
-  /** Names of the account's secrets; without it nobody looks whether a secret exists. */
+  /** Names of the account's secrets. If absent, the existence of secrets is not checked. */
   readonly secrets?: ReadonlySet<string>;
 }
 
@@ -43,7 +258,7 @@ export class TemplateChecker {
     this.#validator = new SchemaValidator(language);
   }
 
-  /** @returns the Template, or all that is wrong with it in the order of the text, at most PROBLEMS_MAX problems */
+  /** @returns the Template, or its problems in the order of the text, at most PROBLEMS_MAX */
   check(source: string, format: TemplateFormat, options: CheckOptions = {}): CheckResult {
     const read = parseTemplate(source, format);
     if ('problems' in read) return read;
@@ -75,10 +290,13 @@ interface CheckTools {
   readonly lineOf: LineOf;
 }
 
-/** What is found after so many problems is hardly among the first fifty of the text, and takes its time all the same. */
+/**
+ * Maximum number of problems found before the check stops. Further problems are rarely among the first fifty of the
+ * text, and finding them takes time.
+ */
 const PROBLEMS_FOUND_MAX = PROBLEMS_MAX * 20;
 
-/** Thrown to the top of the check, which tells those that were found. */
+/** Ends the check early; the problems found so far are reported. */
 class EnoughProblems extends Error {}
 
 function checkRoot(
@@ -107,10 +325,16 @@ function checkRoot(
   return checkMeaning(source, { operations, broken, language, lineOf, secrets: options.secrets }, report);
 }
 
-/** Without these nothing can be said of what operations mean; in the place of others their defaults will do. */
+/**
+ * If one of these sections is invalid, the meaning of operations cannot be checked. Other invalid sections are
+ * replaced by their defaults.
+ */
 const NEEDED_SECTIONS = ['operations', 'fragments', 'tables'];
 
-/** Of a broken section `input`, the values that expressions name: they are not at fault, whatever is wrong with them there. */
+/**
+ * For an invalid section `input`: declares its preamble and footer values, so that expressions which use them are not
+ * reported as well.
+ */
 function namesAroundTable(input: unknown): Readonly<Record<string, unknown>> {
   const named = (section: unknown): Readonly<Record<string, unknown>> =>
     isMapping(section) ? Object.fromEntries(Object.keys(section).map((name) => [name, { record: 0, field: 1 }])) : {};
@@ -131,7 +355,7 @@ function fragmentsOf(source: unknown, table: OperationTable, report: ReportProbl
   );
 }
 
-/** What the operations to run do not show: each `use`, and fragments that nobody uses. */
+/** Entries that the expanded operations do not contain: each `use`, and the fragments that are not used. */
 function besideOperations(
   listed: readonly OperationEntry[],
   fragments: Fragments,
@@ -147,7 +371,7 @@ function besideOperations(
   });
 }
 
-/** @returns the names of the sections that are broken */
+/** @returns the names of the invalid sections */
 function checkSchema(
   source: Readonly<Record<string, unknown>>,
   entries: readonly OperationEntry[],
@@ -165,7 +389,7 @@ function checkSchema(
   const entryAt = (pointer: string) => entries[Number(/^\/operations\/(\d+)/.exec(pointer)?.[1])];
   const errors = validator.errors(whole);
   const unsound = new Set<string>();
-  // Not all errors become messages; every one spoils what it is in.
+  // Not every schema error leads to a message, but every one invalidates its section or operation.
   for (const { instancePath } of errors) {
     const entry = entryAt(instancePath);
     if (entry === undefined) unsound.add(instancePath.split('/')[1] ?? '');
@@ -189,7 +413,7 @@ function checkTables(source: unknown, known: CheckOptions['tables'], report: Rep
 
 interface MeaningParts {
   readonly operations: readonly OperationEntry[];
-  /** Pointers of entries that have a problem of their own. */
+  /** Pointers of entries that already have a problem. */
   readonly broken: ReadonlySet<string>;
   readonly language: TemplateLanguage;
   readonly lineOf: LineOf;
@@ -207,7 +431,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
     ({ operation, definition }) => operation.onError === 'flag' || definition.flags?.(operation.parameters) === true,
   );
   const { format, settings } = sections.output;
-  // Of a file that cannot hold all texts, the output is a step that may flag rows.
+  // If the output format limits texts, writing the output may flag rows, too.
   const isLimited = parts.language.outputFormats.get(format)?.file(settings).limits !== undefined;
   const flagColumn = flags || (isLimited && sections.defaults.onError === 'flag') ? sections.defaults.flagColumn : null;
   const declared = sections.input.columns.map(({ name }) => name);

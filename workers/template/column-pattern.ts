@@ -1,28 +1,38 @@
-// Patterns over names of columns and headers: in column sets, in `match` and in `rename`.
+// Patterns that match names of columns and headers: in column sets, in `match` and in `rename`.
 import { compileRegularExpression, ifWalked } from '../expression/patterns/regular-expression.ts';
 
 /**
- * Longest name of a column, in UTF-16 units, that is matched by more than its very characters: case, spaces and accents put
- * aside, or a pattern. Eight times the questions that surveys have for headers; a file may have 16,384 of them.
+ * Maximum length of a column name, in UTF-16 units, for matching without case, spaces and accents, or by a pattern.
+ * Longer names match only exactly. Eight times the length of the questions that surveys use as headers; a file may
+ * have 16,384 headers.
  */
 export const MATCHED_NAME_LENGTH_MAX = 4096;
 
-/** A compiled pattern over names; it searches anywhere in a name unless it is anchored, and finds nothing in longer ones. */
+/**
+ * A compiled pattern that matches names. It matches anywhere in a name unless it is anchored. Names longer than
+ * MATCHED_NAME_LENGTH_MAX never match.
+ */
 export interface ColumnPattern {
   test(name: string): boolean;
   readonly groupCount: number;
-  /** The groups of the first match, without the whole of it; null where there is none. */
+  /** The groups of the first match, without the whole match; null if nothing matches. */
   groups(name: string): readonly (string | null)[] | null;
-  /** Every match replaced, none where finding them takes too long; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
+  /**
+   * Replaces every match, or no match if matching takes too long. In the replacement, `$1` and `${name}` are groups,
+   * `$0` is the whole match, and `$$` is a dollar sign.
+   */
   replace(name: string, replacement: string): string;
-  /** The first group that a replacement names and the pattern does not have; null: there is none. */
+  /** The first group that a replacement names but the pattern does not have; null if all groups exist. */
   unknownGroup(replacement: string): string | null;
 }
 
-/** A pattern, or a sentence that says what to write instead. */
+/** A pattern, or a sentence about what to write instead. */
 export type CompiledPattern = ColumnPattern | { readonly problem: string };
 
-/** The patterns of one Template, each compiled at its first use: that takes longer than all else before the first row. */
+/**
+ * The patterns of one Template. Each is compiled at its first use, because compiling takes longer than all other work
+ * before the first row.
+ */
 export class ColumnPatterns {
   readonly #compiled = new Map<string, CompiledPattern>();
 
@@ -34,7 +44,7 @@ export class ColumnPatterns {
     return pattern;
   }
 
-  /** A pattern that was checked with the Template. */
+  /** A pattern that was checked together with the Template. */
   checked(source: string): ColumnPattern {
     const pattern = this.compile(source);
     if ('problem' in pattern) throw new Error('a pattern of the Template was not checked');
@@ -74,12 +84,12 @@ function compileColumnPattern(source: string): CompiledPattern {
 
 const GROUP = /\$(?:(\$)|(\d)|\{(\w+)\})/g;
 
-/** Of what GROUP has found; NaN for a name that the pattern does not have. */
+/** Number of the group that GROUP has matched; NaN for a name that the pattern does not have. */
 function groupOf(digit: string | undefined, name: string | undefined, names: ReadonlyMap<string, number>): number {
   return digit !== undefined ? Number(digit) : (names.get(name!) ?? Number(name));
 }
 
-/** A group that took no part, or that the pattern does not have, is nothing. */
+/** Replaces references to groups. A group that did not match, or does not exist, becomes empty. */
 function filledIn(
   replacement: string,
   groups: readonly (string | null)[],

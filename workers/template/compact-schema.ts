@@ -1,11 +1,12 @@
-// The schema that editors complete and explain Templates by: an operation is its name with its parameters, each parameter is
-// suggested where it belongs, and what many operations share stands there once. What it refuses the full schema refuses too.
+// A compact schema, for completion and help in editors: an operation is written as its name with its parameters,
+// parameters are suggested only where they belong, and definitions that many operations share occur once. The full
+// schema rejects everything that this one rejects.
 
 import type { JsonSchema } from './json-schema.ts';
 import type { TemplateLanguage } from './language.ts';
 import { publishedSchema } from './schema.ts';
 
-/** Shorter parts are not worth a name. */
+/** Shorter definitions are repeated instead of shared. In characters of JSON. */
 const SHARED_LENGTH_MIN = 80;
 
 export function compactSchema(language: TemplateLanguage): JsonSchema {
@@ -26,7 +27,10 @@ export function compactSchema(language: TemplateLanguage): JsonSchema {
   return { ...compact, $defs: { ...compact.$defs, ...shared.definitions } };
 }
 
-/** In its long form only the name is looked at: the parameters of all operations would be suggested there as one list. */
+/**
+ * Schema of one operation. For the long form, only the name is checked: an editor would otherwise suggest the
+ * parameters of all operations together.
+ */
 function operationSchema(names: readonly string[]): JsonSchema {
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/${name}` }]));
   return {
@@ -38,7 +42,7 @@ function operationSchema(names: readonly string[]): JsonSchema {
   };
 }
 
-/** Parts that stand in several places, each under the name of the property where it was seen first. */
+/** Collects definitions that occur several times, each under the name of the property of its first occurrence. */
 class SharedParts {
   readonly definitions: Record<string, unknown> = {};
   readonly #counts = new Map<string, number>();
@@ -48,7 +52,7 @@ class SharedParts {
     for (const schema of schemas) this.#count(schema);
   }
 
-  /** The schema with references in the place of what is shared. */
+  /** Returns the schema with references in place of shared definitions. */
   named(value: unknown, key = ''): unknown {
     if (Array.isArray(value)) return value.map((item) => this.named(item, key));
     if (!isSchemaPart(value)) return value;
@@ -94,7 +98,7 @@ class SharedParts {
   }
 }
 
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'required', 'examples']);
 
 function isSchemaPart(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,14 +1,17 @@
-// Puts the operations of fragments in the place of each `use`, with its values in place of `${name}`. What comes out is
-// bounded: a few lines of fragments that use each other could stand for more operations than there is memory.
-import type { OperationEntry } from './operation-forms.ts';
-import { orderedRecord } from './ordered-record.ts';
-import { suggestion } from './suggestion.ts';
-import type { ReportProblem } from './template.ts';
+// Replaces each `use` by the operations of its fragment, with values in place of `${name}`. The size of the result is
+// limited: a few lines of nested fragments could otherwise expand to more operations than fit into memory.
 
-/** Operations of a Template with its fragments in place at most, each `use` counted: a Run has one operator for each. */
+import { suggestion } from '../values/suggestion.ts';
+import type { OperationEntry } from './operation-forms.ts';
+import type { ReportProblem } from './template.ts';
+import { orderedRecord } from './template-text.ts';
+
+/**
+ * Maximum number of operations of a Template after expansion, each `use` included: a Run has one operator for each.
+ */
 const OPERATIONS_MAX = 1_000;
 
-/** Values and characters that all substitutions together may make. */
+/** Maximum number of values and of characters that all substitutions together may make. */
 const SUBSTITUTED_NODES_MAX = 100_000;
 const SUBSTITUTED_CHARACTERS_MAX = 1_048_576;
 
@@ -16,7 +19,7 @@ const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 export type Fragments = ReadonlyMap<string, readonly OperationEntry[]>;
 
-/** The operations in the order in which they run; `use` is replaced, comments and what is disabled stay in. */
+/** The operations in their order of execution. Every `use` is replaced; comments and disabled operations remain. */
 export function expandFragments(
   entries: readonly OperationEntry[],
   fragments: Fragments,
@@ -45,12 +48,12 @@ class Expansion {
     this.#report = report;
   }
 
-  /** @param values of the fragment that the entries belong to, null for the Template's own list */
+  /** @param values values of the fragment that contains the entries; null for the Template's own list */
   add(entries: readonly OperationEntry[], values: Values | null, path: readonly string[]): void {
     for (const entry of entries) {
       if (this.#stopped) return;
       if (++this.#count > OPERATIONS_MAX) {
-        this.#stop(entry.pointer, `A Template has at most ${OPERATIONS_MAX} operations, fragments in place.`);
+        this.#stop(entry.pointer, `A Template has at most ${OPERATIONS_MAX} operations, including those of fragments.`);
         return;
       }
       const value =
@@ -86,7 +89,7 @@ class Expansion {
     else this.#leaveOut(entry);
   }
 
-  /** What follows depends on operations that nobody knows. */
+  /** Adds an invalid entry, because later operations may depend on the columns of the missing operations. */
   #leaveOut(entry: OperationEntry): void {
     this.operations.push({ ...entry, name: '', broken: true });
   }
@@ -115,7 +118,9 @@ class Expansion {
     return wanted;
   }
 
-  /** A copy with values in place of placeholders: a text that is one placeholder becomes the value itself. */
+  /**
+   * Copies a value and replaces its placeholders. A text that consists of one placeholder becomes the value itself.
+   */
   #substitute(value: unknown, values: Values, entry: OperationEntry): unknown {
     if (this.#stopped || ++this.#nodes > SUBSTITUTED_NODES_MAX) return this.#tooMuch(entry);
     if (typeof value === 'string') return this.#text(value, values, entry);
@@ -154,7 +159,7 @@ class Expansion {
   }
 }
 
-/** Names of the placeholders in a value. */
+/** Adds the names of all placeholders in a value. */
 export function collectPlaceholders(value: unknown, names: Set<string>): void {
   if (typeof value === 'string') for (const match of value.matchAll(PLACEHOLDER)) names.add(match[1]!);
   else if (Array.isArray(value)) for (const item of value) collectPlaceholders(item, names);

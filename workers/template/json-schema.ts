@@ -1,9 +1,9 @@
-// Turns TypeBox definitions into the JSON Schema (draft 2020-12) that validation and editors use: closed objects, and
-// what has a default may be left out.
+// Converts TypeBox definitions to JSON Schema (draft 2020-12) for validation and editors. Objects are closed, and
+// properties with a default are optional.
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The published form of a definition. Objects are closed unless they say otherwise. */
+/** The published form of a definition. Objects are closed unless the definition says otherwise. */
 export function jsonSchema(definition: object): JsonSchema {
   return published(definition) as JsonSchema;
 }
@@ -34,15 +34,15 @@ function closed(schema: Record<string, unknown>): Record<string, unknown> {
   return { ...rest, ...(required.length > 0 ? { required } : {}), additionalProperties: additional };
 }
 
-/** What a definition of a mapping says of its parts. */
+/** Properties of a mapping's definition. */
 export interface MappingSchema {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
-  /** Of which exactly one holds; null: there are none. */
+  /** Alternatives, of which exactly one must match; null if the definition has no alternatives. */
   readonly oneOf: readonly MappingSchema[] | null;
 }
 
-/** Reads the definition of a mapping; what it does not say is empty. */
+/** Reads the definition of a mapping. Missing keywords become empty values. */
 export function mappingSchema(definition: object): MappingSchema {
   const { properties, required, oneOf } = definition as JsonSchema;
   return {
@@ -52,7 +52,7 @@ export function mappingSchema(definition: object): MappingSchema {
   };
 }
 
-/** A value with the defaults of its definition filled in; texts, lists and alternatives stay as they are. */
+/** Returns the value with the defaults of its definition filled in. Texts, lists and alternatives are unchanged. */
 export function withDefaults(definition: object, value: unknown): unknown {
   const schema = definition as Record<string, unknown>;
   if (Array.isArray(value) && typeof schema['items'] === 'object' && !Array.isArray(schema['items'])) {

@@ -1,18 +1,19 @@
-// What a Template is checked against beside the rules of this folder: the operations and formats that there are. They are
-// given by who puts the language together (workers/plan/template-language.ts).
-import type { OperationDefinition } from '../operations/operation.ts';
-import type { OutputFormatTable } from '../output/format.ts';
+// The parts of the Template language that are defined outside this folder: operations, formats and encodings.
+// workers/plan/template-language.ts combines them.
 
-/** By their names. */
+import type { OutputFormatTable } from '../output/format.ts';
+import type { OperationDefinition } from './operation.ts';
+
+/** Operations by name. */
 export type OperationTable = ReadonlyMap<string, OperationDefinition>;
 
 /** The names of encodings in which a file can be read. */
 export interface EncodingLabels {
-  /** The encoding that a label means; null for a label that is none. */
+  /** The encoding for a label; null for an unknown label. */
   readonly nameOf: (label: string) => string | null;
-  /** For "Did you mean ...?". */
+  /** Names for "Did you mean ...?". */
   readonly suggested: readonly string[];
-  /** Stands in the place of a label for the most likely encoding. */
+  /** Used instead of a label, it selects the most likely encoding. */
   readonly auto: string;
 }
 

@@ -1,29 +1,37 @@
-// Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
-import { baseParameters } from '../execution/parameters/base-parameters.ts';
-import type { OperationTable } from './language.ts';
-import { isMapping } from './mapping.ts';
-import { operationHint } from './operation-hint.ts';
-import { pointerSegment } from './pointer.ts';
-import { suggestion } from './suggestion.ts';
-import type { ReportProblem } from './template.ts';
+// Normalises lists of operations: their forms, the common parameters, and defaults.
 
-/** One entry of a list of operations, whatever form it was written in. */
+import { suggestion } from '../values/suggestion.ts';
+import { baseParameters } from './base-parameters.ts';
+import { mappingSchema, withDefaults } from './json-schema.ts';
+import type { OperationTable } from './language.ts';
+import { operationHint } from './operation-hint.ts';
+import type { BrokenStep, ScanStep } from './scan.ts';
+import { isMapping, pointerSegment } from './source-node.ts';
+import type { IfMissing, OnError, ReportProblem, TemplateDefaults, TemplateOperation } from './template.ts';
+
+// Normalises the entries of a list of operations to the form `{op: name, ...}`. A file may also use the form `{name:
+// {...}}`.
+
+/** One entry of a list of operations, independent of the form in which it was written. */
 export interface OperationEntry {
   readonly name: string;
   /** JSON pointer of the entry in the file, such as "/operations/3". */
   readonly pointer: string;
-  /** JSON pointer of its parameters: the same, or "/operations/3/rename" in the short form. */
+  /** JSON pointer of the entry's parameters: the same pointer, or "/operations/3/rename" in the short form. */
   readonly base: string;
   /** `{op, ...parameters}`. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Reported already: it has no known name or no form. It stays in the list because what follows depends on it. */
+  /**
+   * True if the entry has no known name or no valid form, which has been reported. It stays in the list because later
+   * operations depend on it.
+   */
   readonly broken: boolean;
 }
 
-/** Keys that may stand in place of `op`. */
+/** Keys that are accepted for `op`. */
 const NAME_KEYS = ['op', 'operation'];
 
-/** Entries of a list; what is wrong with them is reported. `pointer` is that of the list. */
+/** Normalises the entries of a list, and reports invalid ones. `pointer` is the pointer of the list. */
 export function operationEntries(
   list: unknown,
   pointer: string,
@@ -66,7 +74,7 @@ function operationEntry(
   return shortForm(item, pointer, table, report);
 }
 
-/** `{rename: {...}}`, and for `use` and `comment` a text. */
+/** Reads the short form `{rename: {...}}`. For `use` and `comment`, the value may be a text. */
 function shortForm(
   item: Readonly<Record<string, unknown>>,
   pointer: string,
@@ -92,19 +100,19 @@ function shortForm(
   return null;
 }
 
-/** With the one parameter that the operation needs, where there is one. */
+/** The form of an operation, with its required parameter if there is exactly one. */
 function formOf(name: string, table: OperationTable): string {
   const required = (table.get(name)?.parameters as { readonly required?: readonly string[] } | undefined)?.required;
   return required?.length === 1 ? `as in {${name}: {${required[0]}: ...}}` : `such as {op: ${name}, ...}`;
 }
 
-/** Mostly a short form whose parameters are not indented, or two operations in one item of the list. */
+/** Usually a short form whose parameters are not indented, or two operations in one item of the list. */
 function missingName(item: Readonly<Record<string, unknown>>, table: OperationTable): string {
   const names = Object.keys(item).filter((name) => table.has(name));
   const [name, other] = names;
   if (name === undefined) return 'The name of the operation is missing. Write {op: drop, ...}.';
   if (other !== undefined) {
-    return `${JSON.stringify(name)} and ${JSON.stringify(other)} stand in one entry of the list. Each operation begins with "- ".`;
+    return `${JSON.stringify(name)} and ${JSON.stringify(other)} are in one entry of the list. Begin each operation with "- ".`;
   }
   const others = Object.keys(item).filter((key) => key !== name);
   const isWhole = isMapping(item[name]) && others.every((key) => key in baseParameters || key === 'where');
@@ -121,7 +129,59 @@ function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, repor
   return false;
 }
 
-/** Without a prototype, as everything that holds keys of a Template. */
+/** Creates an object without a prototype, as for all objects whose keys come from a Template. */
 function mapping(value: object): Record<string, unknown> {
   return Object.assign(Object.create(null), value);
+}
+
+// Converts an entry of a list of operations to a step of the Template: separates the common parameters and fills in
+// defaults.
+
+/** Returns the line of a pointer in the Template's text. */
+export type LineOf = (pointer: string) => number;
+
+/** The steps in order, including invalid ones, but without comments and disabled operations. */
+export function stepsOf(
+  entries: readonly OperationEntry[],
+  { broken, lineOf }: { readonly broken: ReadonlySet<string>; readonly lineOf: LineOf },
+  defaults: TemplateDefaults,
+  table: OperationTable,
+): (ScanStep | BrokenStep)[] {
+  const running = entries.filter(({ name, value }) => name !== 'comment' && value['enabled'] !== false);
+  return running.map((entry, index) => {
+    const definition = table.get(entry.name);
+    if (definition === undefined || broken.has(entry.pointer)) return { broken: entry.value };
+    const own = mappingSchema(definition.parameters).properties;
+    const common = operationOf(entry, own, definition.parameters, defaults);
+    const operation = { ...common, place: { number: index + 1, line: lineOf(entry.pointer) } };
+    return { operation, definition, base: entry.base };
+  });
+}
+
+/** In YAML and JSON, `null` may be written with or without quotes; without quotes it is read as no value. */
+function ifMissingOf(written: IfMissing | null | undefined): IfMissing {
+  return written === null ? 'null' : (written ?? 'fail');
+}
+
+function operationOf(
+  { name, pointer, value }: OperationEntry,
+  own: Readonly<Record<string, unknown>>,
+  parameters: object,
+  defaults: TemplateDefaults,
+): Omit<TemplateOperation, 'place'> {
+  const isCommon = (key: string) =>
+    !Object.hasOwn(own, key) && (key === 'op' || key === 'where' || key in baseParameters);
+  const common = (key: string) => (isCommon(key) ? value[key] : undefined);
+  const given: Record<string, unknown> = Object.create(null);
+  for (const [key, part] of Object.entries(value)) if (!isCommon(key)) given[key] = part;
+  return {
+    pointer,
+    name,
+    id: (common('id') as string | undefined) ?? null,
+    enabled: true,
+    where: (common('where') as string | undefined) ?? null,
+    ifMissing: ifMissingOf(common('if_missing') as IfMissing | null | undefined),
+    onError: (common('on_error') as OnError | undefined) ?? defaults.onError,
+    parameters: withDefaults(parameters, given) as Readonly<Record<string, unknown>>,
+  };
 }

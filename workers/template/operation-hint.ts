@@ -1,10 +1,11 @@
-// What to write in place of names that operations and their parameters have in other languages, as the operations say.
+// Hints for names of operations and parameters from other languages. The definitions of the operations contain these
+// names.
 import { FUNCTIONS } from '../expression/functions/index.ts';
 import { foreignFunction } from '../expression/syntax/foreign-words.ts';
-import type { ForeignName } from '../operations/operation.ts';
 import type { OperationTable } from './language.ts';
+import type { ForeignName } from './operation.ts';
 
-/** What to write instead of an operation of other languages, with a space before it, or nothing. Case does not count. */
+/** Hint for an operation's name from another language, with a leading space, or ''. Ignores case. */
 export function operationHint(name: string, table: OperationTable): string {
   const wanted = name.toLowerCase();
   for (const { name: known, knownAs = [] } of table.values()) {
@@ -16,7 +17,7 @@ export function operationHint(name: string, table: OperationTable): string {
   return settingHint(wanted) ?? functionHint(name);
 }
 
-/** Where what other programs do by a step is a setting of the whole Template. */
+/** Settings of the Template that do the work of an operation in other programs. */
 const SETTINGS: ReadonlyMap<string, string> = new Map(
   (
     [
@@ -32,7 +33,7 @@ function settingHint(wanted: string): string | null {
   return section === undefined ? null : ` That is a setting of the Template, beside operations: ${section}.`;
 }
 
-/** Of a name that expressions know: an operation gives its result a place. */
+/** Hint for the name of a function, which must be written in an expression. */
 function functionHint(name: string): string {
   const known = FUNCTIONS.get(name) ?? FUNCTIONS.get(name.toLowerCase());
   if (known !== undefined)
@@ -41,25 +42,30 @@ function functionHint(name: string): string {
   return hint === null ? '' : ` If it is for an expression, as in {set: {columns: {name: '...'}}}: ${hint}`;
 }
 
-/** What to write for a parameter that one operation lacks, or nothing. */
+/** Hint for a missing parameter of one operation, or ''. */
 export function missingHint(operation: unknown, name: string, table: OperationTable): string {
   const hints = (typeof operation === 'string' ? table.get(operation)?.missingParameters : undefined) ?? {};
   return Object.hasOwn(hints, name) ? ` ${hints[name]}` : '';
 }
 
-/** What to write instead of a parameter of one operation that does not stand for one other parameter, or nothing. */
+/**
+ * Hint for a parameter's name from another language that corresponds to no single parameter of the operation, or ''.
+ */
 export function parameterHint(operation: string, name: string, table: OperationTable): string {
   const hints = table.get(operation)?.parametersKnownAs ?? {};
   const wanted = name.toLowerCase();
   return Object.hasOwn(hints, wanted) ? ` ${hints[wanted]}` : '';
 }
 
-/** Values of one parameter, such as the metrics of an aggregate, as names of operations: each with its other names, as in ForeignName. */
+/**
+ * Foreign names for the values of one parameter, such as the metrics of an aggregate: each value with its other
+ * names, as for ForeignName.
+ */
 export function valuesOf(values: Readonly<Record<string, string>>, form: (value: string) => string): ForeignName[] {
   return Object.entries(values).map(([value, names]) => ({ names: `${value} ${names}`.trim(), form: form(value) }));
 }
 
-/** The same to write instead of each of these names. */
+/** Maps each of the names to the same hint. */
 export function namesFor(hint: string, ...names: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.map((name) => [name, hint]));
 }

@@ -1,8 +1,12 @@
-// Where a Template names a column, for messages about what becomes known only when all of it has been read.
-import { pointerSegment } from './pointer.ts';
+// Finds the position of a column name in a Template, for messages about problems that are detected only after the
+// whole Template was read.
+import { pointerSegment } from './source-node.ts';
 import type { Template } from './template.ts';
 
-/** JSON pointer of where a column's name stands: its declaration, else the first operation that spells it, else one that has it in a longer text. */
+/**
+ * JSON pointer of a column's name: its declaration, else the first operation with exactly this text, else one with a
+ * text that contains it.
+ */
 export function placeOfName(template: Pick<Template, 'input'>, root: unknown, name: string): string {
   const declared = template.input.columns.findIndex((column) => column.name === name);
   if (declared >= 0) return `/input/columns/${declared}`;
@@ -20,7 +24,7 @@ export function placeOfName(template: Pick<Template, 'input'>, root: unknown, na
   return '/operations';
 }
 
-/** Keys count as texts: `rename` has columns there. */
+/** Finds a text that fits. Keys count as texts, because the keys of `rename` are columns. */
 function textAt(value: unknown, pointer: string, fits: (text: string) => boolean): string | null {
   if (typeof value === 'string') return fits(value) ? pointer : null;
   if (typeof value !== 'object' || value === null) return null;

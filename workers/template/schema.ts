@@ -1,14 +1,40 @@
-// The schema of a whole Template, put together from its sections, the operations and the output formats.
+// The schema of a whole Template, and the validation of Templates against it.
+
+import { Ajv2020, type ErrorObject, type ValidateFunction } from '../bundled/ajv.ts';
 import { Type } from '../bundled/type-box.ts';
-import { baseParameters, cellParameters } from '../execution/parameters/base-parameters.ts';
-import type { OperationDefinition } from '../operations/operation.ts';
+import { baseParameters, cellParameters } from './base-parameters.ts';
 import { type JsonSchema, jsonSchema, mappingSchema } from './json-schema.ts';
 import type { OperationTable, TemplateLanguage } from './language.ts';
-import { outputSchema } from './output-section.ts';
+import type { OperationDefinition } from './operation.ts';
 import { defaultsSection, headSection, inputSection, tablesSection, testsSection } from './section-schemas.ts';
+import { outputSchema } from './sections.ts';
+import { isMapping } from './source-node.ts';
 import { type StructureOperation, structureOperations } from './structure-operations.ts';
 
-/** The sections in which a value has defaults, without the operations. */
+// Reduces a schema to the part that applies to given values: properties that none of the values has are left out, so
+// that the function compiled from the schema is small.
+
+/** @param values the values to validate; the reduced schema gives the same results for them as the whole schema */
+export function presentPart(schema: JsonSchema, values: readonly unknown[]): JsonSchema {
+  const { properties, items } = schema;
+  const part: Record<string, unknown> = { ...schema };
+  if (isMapping(properties)) {
+    const mappings = values.filter(isMapping);
+    const parts = Object.entries(properties).map(([name, property]) => {
+      const present = mappings.filter((mapping) => Object.hasOwn(mapping, name)).map((mapping) => mapping[name]);
+      // The name stays allowed.
+      if (present.length === 0) return [name, true];
+      return [name, isMapping(property) ? presentPart(property, present) : property];
+    });
+    part['properties'] = Object.fromEntries(parts);
+  }
+  if (isMapping(items)) part['items'] = presentPart(items, values.filter(Array.isArray).flat());
+  return part;
+}
+
+// The schema of a whole Template, combined from its sections, the operations and the output formats.
+
+/** The sections whose values have defaults, without the operations. */
 export function templateSections({ outputFormats }: TemplateLanguage) {
   return Type.Object({
     ...headSection,
@@ -20,18 +46,18 @@ export function templateSections({ outputFormats }: TemplateLanguage) {
   });
 }
 
-/** The parameters of an operation in a file, without its name: its own and those that all have. */
+/** All parameters of an operation in a file, without its name: the operation's own and the common ones. */
 function operationParameters(definition: OperationDefinition): { readonly [name: string]: object } {
   const own = mappingSchema(definition.parameters).properties;
   return { ...baseParameters, ...(definition.cells ? cellParameters : {}), ...own };
 }
 
-/** What ajv holds a normalised Template against, but for the parameters of its operations. */
+/** Schema for a normalised Template, without the parameters of its operations. */
 export function sectionsSchema(language: TemplateLanguage): JsonSchema {
   return sections(language, { type: 'array', items: { type: 'object', required: ['op'] } });
 }
 
-/** What ajv holds a normalised operation against, `{op: name, ...}`; null for a name that the language has not. */
+/** Schema for a normalised operation `{op: name, ...}`; null for an unknown name. */
 export function operationSchema({ operations }: TemplateLanguage, name: string): JsonSchema | null {
   const definition = operations.get(name);
   if (definition !== undefined) return definitionSchema(definition);
@@ -39,7 +65,7 @@ export function operationSchema({ operations }: TemplateLanguage, name: string):
   return structure === undefined ? null : structureSchema(structure);
 }
 
-/** The published schema, with the short form of operations, for editors. */
+/** The published schema for editors, which also accepts the short form of operations. */
 export function publishedSchema(language: TemplateLanguage): JsonSchema {
   const table = language.operations;
   const $defs: Record<string, unknown> = definitions(table);
@@ -74,7 +100,7 @@ export function publishedSchema(language: TemplateLanguage): JsonSchema {
 
 function sections(language: TemplateLanguage, operations: object, fragments: object = { type: 'object' }): JsonSchema {
   const { properties, ...rest } = jsonSchema(templateSections(language)) as { properties: Record<string, object> };
-  const described = { ...operations, description: 'What is done, in this order.' };
+  const described = { ...operations, description: 'The operations, in the order in which they run.' };
   return { ...rest, properties: { ...properties, fragments, operations: described } };
 }
 
@@ -101,4 +127,115 @@ function structureSchema({ name, summary, parameters }: StructureOperation): Jso
 function entry(name: string, description: string, parameters: object, required: string[], more: object): JsonSchema {
   const properties = { op: { const: name, type: 'string' }, ...parameters };
   return jsonSchema({ type: 'object', description, properties, required: ['op', ...required], ...more });
+}
+
+// Validates a normalised Template against its schema. Only our own schemas are compiled with ajv.
+
+/** One violation as reported by ajv, with the schema and the value at its position. */
+export type SchemaError = ErrorObject;
+
+/**
+ * Checks Templates against the schema of a language. Compiling functions for all sections and operations takes a
+ * third of a second, which is noticeable on a command line. Therefore the first Template is checked by functions that
+ * cover only what it contains. If it has violations, and for all later Templates, the complete functions are compiled
+ * on demand.
+ */
+export class SchemaValidator {
+  readonly #language: TemplateLanguage;
+  /** Functions by name. The prefix "!" marks a function that stops at the first violation. */
+  readonly #operations = new Map<string, ValidateFunction>();
+  #sections: ValidateFunction | null = null;
+  #isFirst = true;
+
+  constructor(language: TemplateLanguage) {
+    this.#language = language;
+  }
+
+  /** All violations, in no particular order. For an operation with thousands of values, only one violation. */
+  errors(template: { readonly operations: readonly unknown[] }): readonly SchemaError[] {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (isFirst && this.#isSound(template)) return [];
+    this.#sections ??= compile(sectionsSchema(this.#language));
+    const errors = this.#sections(template) ? [] : [...(this.#sections.errors ?? [])];
+    for (const [index, operation] of template.operations.entries()) {
+      const validate = this.#operation((operation as { op?: unknown }).op, isLong(operation));
+      if (validate === null || validate(operation)) continue;
+      for (const error of validate.errors ?? []) {
+        errors.push({ ...error, instancePath: `/operations/${index}${error.instancePath}` });
+      }
+    }
+    return errors;
+  }
+
+  #isSound(template: { readonly operations: readonly unknown[] }): boolean {
+    if (!isSound(sectionsSchema(this.#language), [template])) return false;
+    const byName = new Map<unknown, unknown[]>();
+    for (const operation of template.operations) {
+      const { op } = operation as { op?: unknown };
+      const same = byName.get(op);
+      if (same === undefined) byName.set(op, [operation]);
+      else same.push(operation);
+    }
+    return [...byName].every(([name, operations]) => {
+      const schema = typeof name === 'string' ? operationSchema(this.#language, name) : null;
+      return schema === null || isSound(schema, operations);
+    });
+  }
+
+  /** Returns null for a name that is not in the table. Such names are reported before the schema check. */
+  #operation(name: unknown, stopsAtFirst: boolean): ValidateFunction | null {
+    if (typeof name !== 'string') return null;
+    const key = stopsAtFirst ? `!${name}` : name;
+    const known = this.#operations.get(key);
+    if (known !== undefined) return known;
+    const schema = operationSchema(this.#language, name);
+    if (schema === null) return null;
+    const validate = compile(schema, stopsAtFirst);
+    this.#operations.set(key, validate);
+    return validate;
+  }
+}
+
+function isSound(schema: JsonSchema, values: readonly unknown[]): boolean {
+  const validate = compile(presentPart(schema, values), true);
+  return values.every((value) => validate(value));
+}
+
+/**
+ * Maximum number of values of an operation for which all violations are collected. Ajv keeps 4 KiB for each
+ * violation, and reports a dozen for each value in a wrong form: a Template of 1 MiB with such values took 400 MiB
+ * and 3 s.
+ */
+const VALUES_MAX = 5_000;
+
+/** True if the value contains so many values that only its first violation is reported. */
+function isLong(value: unknown): boolean {
+  let left = VALUES_MAX;
+  const open: unknown[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const parts: unknown[] = Array.isArray(next) ? next : Object.values(next);
+    left -= parts.length;
+    if (left < 0) return true;
+    for (const part of parts) if (typeof part === 'object' && part !== null) open.push(part);
+  }
+  return false;
+}
+
+function compile(schema: object, stopsAtFirst = false): ValidateFunction {
+  return new Ajv2020({
+    allErrors: !stopsAtFirst,
+    verbose: true,
+    discriminator: true,
+    // Optimising the functions takes as long as generating them, and they are called only once.
+    code: { optimize: false },
+    // A test validates our own schema against the meta-schema. At every start this would take 200 ms.
+    validateSchema: false,
+    meta: false,
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+    allowUnionTypes: true,
+  }).compile(schema);
 }

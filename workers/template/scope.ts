@@ -1,5 +1,6 @@
-// The columns at one step of a Template, as an operation's `effect` sees and changes them. One implementation serves the
-// check (open set: unknown names become required columns) and the Run (closed set: the file's own columns).
+// The columns at one step of a Template, as an operation's `effect` reads and changes them. The same implementation
+// is used for the check (open set: unknown names become required columns) and for the Run (closed set: the file's own
+// columns).
 import type { Column, ColumnType } from '../batch/schema.ts';
 import type { Type } from '../expression/check/type.ts';
 import type { CompiledPattern } from './column-pattern.ts';
@@ -12,77 +13,105 @@ export type ColumnSet =
   | { readonly type: ColumnType }
   | { readonly except: readonly string[] };
 
-/** Beside which column a new one stands. */
+/**
+ * Whether a set may match no column although all columns are known. `some`: only with `if_missing: skip`. `one`: never,
+ * because all rows or cells would be lost. `any`: always, because the operation then has nothing to do.
+ */
+export type SetNeed = 'some' | 'one' | 'any';
+
+/** Position of a new column, relative to an existing one. */
 export interface ColumnPosition {
   readonly column: Column;
   readonly side: 'before' | 'behind';
 }
 
 /**
- * `run_row`: the row's number, so that what becomes of a row depends on where in the file it stands. `started_at`: when the
- * Run started, so that the result depends on the day.
+ * `run_row`: the number of the row, so that the result for a row depends on its position in the file. `started_at`:
+ * the start time of the Run, so that the result depends on the day.
  */
 export type RunFact = 'run_row' | 'started_at';
 
 export interface Scope {
   /** The columns known at this step, in order. */
   readonly columns: readonly Column[];
-  /** Columns of the reference tables that the Template declares; null where nobody has looked into the table yet. */
+  /** Columns of the reference tables that the Template declares; null if the table has not been read yet. */
   readonly tables: ReadonlyMap<string, readonly string[] | null>;
-  /** False when the file may bring more columns than are known (only while checking). */
+  /** False if the file may have more columns than are known (only during the check). */
   readonly closed: boolean;
   /**
-   * A column that the operation reads. Unknown: in an open set it becomes required (as text); in a closed one it is a
-   * problem with a suggestion. Null when it is missing and `if_missing` is skip, or after a problem; with `if_missing`
-   * null a missing column is there as a column of nulls.
-   * `pointer`: JSON pointer inside the operation, such as "/columns/0".
+   * Returns a column that the operation reads. In an open set, an unknown name becomes a required text column; in a
+   * closed set it is a problem, with a suggestion. Returns null after a problem, or if the column is missing and
+   * `if_missing` is skip. With `if_missing: null`, a missing column is a column of nulls.
+   * @param pointer JSON pointer inside the operation, such as "/columns/0"
    */
   read(name: string, pointer: string): Column | null;
-  /** What expressions may name beside columns: the file's values above and below its table (`run.meta.<name>`). */
+  /** Variables of expressions other than columns: the values above and below the file's table (`run.meta.<name>`). */
   readonly variables: ReadonlyMap<string, Type>;
-  /** What operations read besides their columns. */
+  /** Facts about the Run that operations read in addition to their columns. */
   readonly uses: Set<RunFact>;
-  /** A column that is known at this step; asking does not read it. */
+  /** Returns a column known at this step, without marking it as read. */
   known(name: string): Column | null;
   /**
-   * The columns of a set in the order written (a pattern, type, except or "*": in their own order), none twice. Listed
-   * names are read as by `read`; the others range over the known columns without the flag column.
+   * Returns the columns of a set without duplicates, in the order written; for a pattern, type, except or "*", in
+   * column order. Listed names are read as by `read`; the other forms select from the known columns without the flag
+   * column. A set that matches no column is a problem, see SetNeed.
    */
-  resolve(set: ColumnSet, pointer: string): readonly Column[];
-  /** False for a column of nulls in place of one that the file lacks. */
+  resolve(set: ColumnSet, pointer: string, need?: SetNeed): readonly Column[];
+  /**
+   * Reports that the operation can use none of the columns that a set matches. The problem is the same as for a set
+   * that matches no column.
+   */
+  noneFits(set: ColumnSet, pointer: string): void;
+  /** Returns false for a column of nulls that replaces a column missing from the file. */
   isPresent(column: Column): boolean;
   /**
-   * A new column at the end, or in the place of another (beside it, if that stays). Problem when the name is taken.
-   * `hasKinds`: of the column whose very cells it has.
+   * Adds a new column at the end, or next to another column. Reports a problem if the name is in use.
+   * @param hasKinds set if the column copies the cells of a column that has kinds
    */
   add(name: string, type: ColumnType, pointer: string, place?: ColumnPosition, hasKinds?: true): Column;
-  /** An edit in place that changes the type, or (`hasKinds`) makes texts that know their kinds. */
+  /** Changes the type of a column that is edited in place; `hasKinds` marks texts that have kinds. */
   retype(column: Column, type: ColumnType, hasKinds?: true): void;
+  /** Sets Column.clock of a datetime column; undefined = UTC. */
+  setClock(column: Column, clock: string | undefined): void;
   remove(column: Column): void;
-  /** Simultaneous; a collision is a problem. */
+  /** Renames all columns simultaneously. A collision of names is a problem. */
   rename(names: ReadonlyMap<Column, string>, pointer: string): void;
-  /** Columns that are not known yet change their names too (rename by pattern or style): later names are not the file's. */
+  /**
+   * Declares that columns which are not known yet are renamed too (by a pattern or style). Names read later are then
+   * not names of the file.
+   */
   renameUnknown(): void;
-  /** Columns whose names are not known yet are added: later unknown names may be theirs. */
+  /** Declares that columns with unknown names are added. Unknown names read later may refer to them. */
   addUnknown(): void;
   /**
-   * Names of columns that only rows name, and that the operation is to add: in the order of these rows, as an earlier try of
-   * the Run found them (Operator.rowNames). Null while nobody knows them; the operation must be the last one.
+   * Names of columns that only the rows determine and that the operation adds, in the order of these rows. An earlier
+   * attempt of the Run has found them (Operator.rowNames). Null if they are not known yet; the operation must then be
+   * the last one.
    */
   columnsOfRows(): readonly string[] | null;
   /**
-   * The columns from now on, in this order; closes the set (select, aggregate, pivot), unless the operation resolved a
-   * pattern or "*", by which unknown columns may pass. With `rest`, others follow. The flag column stays, last.
+   * Sets the columns from now on, in this order. Closes the set (select, aggregate, pivot), unless the operation has
+   * resolved a pattern or "*", which may select unknown columns. With `rest`, the other columns follow. The flag
+   * column stays at the end.
    */
   arrange(columns: readonly Column[], options: { readonly rest: boolean }): void;
-  /** Makes the set closed: after this an unknown name is an error of the Template itself. */
+  /** Closes the set: from now on, an unknown name is a mistake in the Template. */
   close(): void;
-  /** An RE2 pattern over names, or a sentence that says what to write instead. Compiled once for a Template. */
+  /**
+   * Compiles an RE2 pattern for names, once per Template. Returns a sentence about what to write instead if the
+   * pattern is invalid.
+   */
   compilePattern(source: string): CompiledPattern;
-  /** What is no mistake but may not be meant: told to who checks the Template. */
+  /**
+   * Adds a hint about something that is allowed but may be unintended. It is shown to the person who checks the
+   * Template.
+   */
   note(pointer: string, message: string): void;
-  /** A sentence with the known name that was probably meant, or nothing: for some of a Template's mistakes, not for thousands. */
+  /**
+   * A sentence with the known name that was probably meant, or ''. Limited to some of a Template's mistakes, because
+   * thousands would take too long.
+   */
   suggest(name: string, known: () => Iterable<string>): string;
-  /** A mistake in the Template at this place: what to write instead. */
+  /** Reports a mistake in the Template at this position. The message says what to write instead. */
   problem(pointer: string, code: string, message: string): void;
 }

@@ -1,54 +1,102 @@
-// The shapes of a Template's sections beside its operations and its output (output-section.ts). A property with a default may be left out of a file.
+// Schemas of a Template's sections and of their settings, except its operations and its output.
 import { Type } from '../bundled/type-box.ts';
-import { baseParameters } from '../execution/parameters/base-parameters.ts';
-import { columnName } from '../execution/parameters/column-set.ts';
-import { character, line, nullable } from './setting-schemas.ts';
+import { baseParameters, columnName } from './base-parameters.ts';
+
+// Keys of mappings that come from data: headers, cells, units, names of groups.
+
+/** Matches any text. A `Type.Record` with `Type.String()` as key type would refuse keys with a line break. */
+export const anyKey = Type.String({ pattern: '^[\\s\\S]*$' });
+
+// Schemas of single settings, for the sections of a Template and of the output formats.
+
+/** A setting that may be absent or null. */
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
+  Type.Union([type, Type.Null()], { default: null, description });
+
+/** One character: not a line break, and not half of a surrogate pair. */
+export const character = (description: string) =>
+  Type.String({ pattern: '^[^\\r\\n]$', title: 'one character', description });
+
+/** One line of text, because names and descriptions are used in responses and headers. */
+const line = (description: string) =>
+  Type.String({ pattern: '^[^\\u0000-\\u001F\\u007F]*$', title: 'one line of text', description });
+
+// Schemas of a Template's sections, except its operations and its output (sections.ts). A property with a
+// default is optional in a file.
 
 const columnMatch = Type.Union(
   [
     Type.String({ minLength: 1 }),
-    Type.Object({ pattern: Type.String({ minLength: 1, description: 'RE2 pattern over the header.' }) }),
-    Type.Object({ position: Type.Integer({ minimum: 1, maximum: 16_384, description: 'Place in the file, from 1.' }) }),
+    Type.Object({ pattern: Type.String({ minLength: 1, description: 'RE2 pattern for the header.' }) }),
+    Type.Object({
+      position: Type.Integer({ minimum: 1, maximum: 16_384, description: 'Position in the file, from 1.' }),
+    }),
   ],
   { title: 'a header text, {pattern} or {position}: "Amount", {pattern: "^Amount"}, {position: 3}' },
 );
 
 const declaredColumn = Type.Object({
   name: columnName,
-  match: Type.Array(columnMatch, { default: [], description: 'Other headers under which the column is found.' }),
-  required: Type.Boolean({ default: true, description: '`false`: a file without it gets a column of nulls.' }),
+  match: Type.Array(columnMatch, { default: [], description: 'Other headers of the column.' }),
+  required: Type.Boolean({
+    default: true,
+    description: '`false`: if the file lacks the column, it is a column of nulls.',
+  }),
 });
 
-/** Lines of a header that a Template may declare: as many as forms of offices have. */
+/** Maximum number of header lines that a Template may declare: enough for the forms of public offices. */
 const HEADER_ROWS_MAX = 10;
 
+/** Maximum length of the delimiter, in characters. */
+const DELIMITER_CHARACTERS_MAX = 8;
+
 const csvInput = Type.Object({
-  delimiter: nullable(character('The character between fields.'), 'Character between fields; null = detect.'),
+  delimiter: nullable(
+    Type.String({
+      pattern: `^[^\\r\\n]{1,${DELIMITER_CHARACTERS_MAX}}$`,
+      title: `one to ${DELIMITER_CHARACTERS_MAX} characters`,
+      description: 'The separator of fields.',
+    }),
+    'Separator of fields: one character, or up to 8, such as `"||"`; null = detected.',
+  ),
   header_row: nullable(
     Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('none')], { title: 'a whole number from 0, or none' }),
-    'Record of the header, from 0; `none` = no header, columns are column_1...; null = detect.',
+    'Record that contains the header, from 0; `none` = no header, columns are called column_1 and so on; null = detected.',
   ),
   header_rows: nullable(
     Type.Integer({ minimum: 1, maximum: HEADER_ROWS_MAX }),
-    'Lines of the header, whose texts are joined for each column; `header_row` is the last of them; null = detect, one where `header_row` is given.',
+    'Number of header lines, whose texts are joined for each column; `header_row` is the last of them; null = detected, or one if `header_row` is declared.',
   ),
   comment: nullable(
     Type.String({ pattern: '^[^\\s"]{1,8}$', title: 'up to 8 characters without spaces and quotes, such as "#"' }),
-    'Lines that begin with it are left out and counted, but for those inside quotes; they are no records. Null = none.',
+    'Lines that start with this text are ignored and counted, except inside quotes; they are not records. Null = none.',
   ),
   encoding: nullable(
     Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
       title: 'a name such as windows-1252, a list of names, or auto',
     }),
-    'WHATWG name such as windows-1252, ibm437 or ibm850; a list of them: the first in which the whole file is valid; ' +
-      '`auto`: the most likely one; null = byte order mark, else UTF-8.',
+    'WHATWG name such as windows-1252, ibm437 or ibm850; a list of names: the first in which the whole file is valid; `auto`: the most likely encoding; null = byte order mark, otherwise UTF-8.',
   ),
   quote: nullable(
     Type.String({ pattern: '^[^\\r\\n]?$', title: 'one character, or "" for none' }),
-    'Character around fields, "" = none; null = detect.',
+    'Character around fields, "" = none; null = detected.',
   ),
-  ragged: Type.Enum(['pad', 'fail'], { default: 'pad', description: 'Rows with too few or too many fields.' }),
-  stray_quotes: Type.Enum(['keep', 'fail'], { default: 'keep', description: 'Text behind a closing quote.' }),
+  escape: nullable(
+    Type.Enum(['\\', ''], { title: '"\\" (a backslash), or "" for none' }),
+    'Character that makes the next character part of the cell: `"\\"`, or `""` = none; null = detected.',
+  ),
+  ragged: nullable(
+    Type.Enum(['pad', 'reject', 'fail']),
+    'Rows with too few or too many fields: `pad` adds or drops cells, `reject` moves such rows to the rejected rows, `fail` refuses the file; also for lists of JSON and rows of workbooks. null = `pad`, but with `defaults.on_error: reject` rows that would lose cells are rejected.',
+  ),
+  stray_quotes: Type.Enum(['keep', 'fail'], {
+    default: 'keep',
+    description: 'Text after a closing quote: `keep` keeps it, `fail` refuses the file.',
+  }),
+  nul_bytes: Type.Enum(['fail', 'drop'], {
+    default: 'fail',
+    description: 'NUL bytes: `fail` refuses the file, `drop` removes and counts them.',
+  }),
 });
 
 const jsonInput = Type.Object({
@@ -57,11 +105,11 @@ const jsonInput = Type.Object({
       pattern: '^(?:/(?:[^~]|~[01])*)?$',
       title: 'a JSON pointer, such as /orders, or "" for the file itself',
     }),
-    'JSON pointer to the list of records, such as `/orders`; `""` = the file itself; null = the only list of objects in it.',
+    'JSON pointer to the list of records, such as `/orders`; `""` = the file itself; null = the list with columns of the Template, otherwise the only list of records.',
   ),
   flatten: nullable(
     Type.String({ minLength: 1, maxLength: 8 }),
-    'Makes columns of nested objects, at most 8 deep: `"."` gives `customer.name`; null = an object is one cell.',
+    'Separator in the names of columns that are made of nested objects, at most 8 levels deep: `"."` gives `customer.name`; null = an object is one cell.',
   ),
 });
 
@@ -69,7 +117,7 @@ const sheetName = Type.Union([Type.String({ minLength: 1 }), Type.Integer({ mini
   title: 'a name, or a number from 1',
 });
 
-/** Characters of a line that columns may name. */
+/** Maximum number of characters of a line that columns may refer to. */
 export const FIXED_CHARACTERS_MAX = 65_536;
 
 const fixedColumn = Type.Object({
@@ -77,20 +125,26 @@ const fixedColumn = Type.Object({
   start: Type.Integer({
     minimum: 1,
     maximum: FIXED_CHARACTERS_MAX,
-    description: 'First character of the line, from 1.',
+    description: 'Position of the first character in the line, from 1.',
   }),
   length: Type.Integer({ minimum: 1, maximum: FIXED_CHARACTERS_MAX, description: 'Characters.' }),
 });
 
 const fixedInput = Type.Object(
-  { columns: Type.Array(fixedColumn, { minItems: 1, maxItems: 16_384, description: 'Columns by their places.' }) },
+  {
+    columns: Type.Array(fixedColumn, { minItems: 1, maxItems: 16_384, description: 'Columns with their positions.' }),
+    record_length: nullable(
+      Type.Integer({ minimum: 1, maximum: FIXED_CHARACTERS_MAX }),
+      'Number of characters of a record, in a file without line ends; null = each line is a record.',
+    ),
+  },
   { title: 'columns by their places: {columns: [{name: id, start: 1, length: 8}]}' },
 );
 
-/** Records above or below a table that values are looked for in. */
+/** Maximum number of records above or below a table that are searched for values. */
 export const META_RECORDS_MAX = 1000;
 
-/** Values of one section: each is searched in every record. */
+/** Maximum number of values of one section. Each is searched in every record. */
 const META_VALUES_MAX = 100;
 
 const metaValue = Type.Object(
@@ -100,82 +154,78 @@ const metaValue = Type.Object(
         minimum: 0,
         maximum: META_RECORDS_MAX - 1,
         description:
-          'Record from 0: of the file from its beginning, in `footer` from its end, blank ones left out there.',
+          'Record, counted from 0 from the start of the file; in `footer` from its end, without blank records.',
       }),
     ),
     field: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 16_384,
-        description: 'Field of the record, from 1; the whole record unless set.',
+        description: 'Field of the record, from 1; by default the whole record.',
       }),
     ),
     pattern: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'RE2 pattern, found anywhere: its first group is the value, without a group all that it matches.',
+        description:
+          'RE2 pattern that is searched; its first group is the value, or the whole match if it has no group.',
       }),
     ),
-    required: Type.Boolean({ default: true, description: '`false`: a file without the value has null there.' }),
+    required: Type.Boolean({ default: true, description: '`false`: the value is null if the file lacks it.' }),
   },
   { title: 'a place or a pattern: {record: 0, field: 13}, {pattern: "^Account: (.+)"}' },
 );
 
 const metaValues = (description: string) =>
-  Type.Optional(Type.Record(Type.String(), metaValue, { maxProperties: META_VALUES_MAX, description }));
+  Type.Optional(Type.Record(anyKey, metaValue, { maxProperties: META_VALUES_MAX, description }));
 
 export const inputSection = Type.Object({
   header_match: Type.Enum(['exact', 'normal', 'loose'], {
     default: 'normal',
     description:
-      '`exact`: as written; `normal`: also without regard to case, outer and repeated spaces and invisible characters; ' +
-      '`loose`: also without spaces, `_ - . / : # ( )` and accents.',
+      '`exact`: headers are identical; `normal`: they may also differ in case, outer and repeated spaces and invisible characters; `loose`: also in spaces, `_ - . / : # ( )` and accents.',
   }),
   duplicate_headers: Type.Enum(['suffix', 'first', 'last', 'fail'], {
     default: 'suffix',
     description:
-      'Equal headers: `suffix` calls them a, a_2, a_3; `first` and `last` keep one; `fail` refuses the file.',
+      'Equal headers: `suffix` renames them to a, a_2, a_3; `first` and `last` keep one; `fail` refuses the file.',
   }),
   other_columns: Type.Enum(['keep', 'drop'], {
     default: 'keep',
-    description: 'Columns of the file that the Template neither declares nor reads.',
+    description: 'Columns of the file that the Template neither declares nor uses.',
   }),
   null_values: Type.Array(Type.String(), { default: [''], description: 'Texts that mean "missing".' }),
   format: Type.Enum(['auto', 'lines', 'fixed'], {
     default: 'auto',
     description:
-      '`auto`: what the file shows to be, with `fixed` a file of fixed columns; `lines`: a text each of whose lines is one cell of one column; ' +
-      '`fixed`: says that `fixed` has the columns.',
+      '`auto`: the detected format, or fixed columns if `fixed` is set; `lines`: a text file whose lines are cells of one column; `fixed`: requires `fixed`.',
   }),
   csv: Type.Optional(csvInput),
-  fixed: nullable(fixedInput, 'The file has its columns at the same places of each line; null = it has not.'),
+  fixed: nullable(fixedInput, 'Columns at fixed positions of each line; null = the file has no such columns.'),
   json: Type.Optional(jsonInput),
   sheet: nullable(
     Type.Union([sheetName, Type.Array(sheetName, { minItems: 1, maxItems: 1000 })], {
       title: 'a name, a number from 1, a list of these, or "*"',
     }),
-    'XLSX: name or number from 1 of the sheet; a list, or `*` for all visible ones: several with the same header are read one after ' +
-      'the other; null = the first visible one with cells.',
+    'XLSX: name of the sheet, or number from 1; a list, or `*` for all visible sheets: several sheets with the same header are read one after the other; null = the first visible sheet with cells.',
   ),
-  sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, behind the others.'),
-  table: nullable(Type.String({ minLength: 1 }), 'XLSX: name of an Excel table, whose cells alone are read.'),
+  sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, after the others.'),
+  table: nullable(Type.String({ minLength: 1 }), 'XLSX: name of an Excel table; only its cells are read.'),
   merged: Type.Enum(['first', 'fill'], {
     default: 'first',
-    description: 'XLSX: merged cells have their value in the `first` one, or in all of them (`fill`).',
+    description: 'XLSX: only the `first` cell of a merged range has its value, or all of its cells (`fill`).',
   }),
   hidden: Type.Enum(['keep', 'skip'], {
     default: 'keep',
-    description: 'XLSX: hidden rows and columns are read like others, or left out (`skip`).',
+    description: 'XLSX: hidden rows and columns are read like others (`keep`) or ignored (`skip`).',
   }),
   preamble: metaValues(
-    'Values that stand above the header, by the names that `run.meta.<name>` has for them: CSV, fixed columns, XLSX; also in comments ' +
-      '(`csv.comment`) at the head of the file. Of CSV and fixed columns without a header they stand in the first records, which stay rows.',
+    'Values above the header, by their names in `run.meta.<name>`: CSV, fixed columns, XLSX; also in comments (`csv.comment`) at the start of the file. In CSV and fixed columns without a header, they are in the first records, which are also rows.',
   ),
   footer: metaValues(
-    'Values in the last records, for CSV and fixed columns: by pattern the last record that it is found in. The Run waits for the ' +
-      'end of the file. The records stay rows.',
+    'Values in the last records, for CSV and fixed columns; a pattern uses the last record that matches. The Run waits for the end of the file. The records are also rows.',
   ),
-  columns: Type.Array(declaredColumn, { default: [], description: 'Columns by the names that the Template uses.' }),
+  columns: Type.Array(declaredColumn, { default: [], description: 'Columns with their names in the Template.' }),
 });
 
 export const defaultsSection = Type.Object({
@@ -183,23 +233,24 @@ export const defaultsSection = Type.Object({
     ...baseParameters.on_error,
     default: 'fail',
     description:
-      'Rows in trouble: `fail` ends the Run, `drop_row` drops the row, `reject` puts it into a second file, `blank` empties the cell, `keep` leaves it (in an operation that ' +
-      'changes the type in place: empty), `flag` ' +
-      'empties it and notes `column:CODE` in the flag column.',
+      'Rows with errors: `fail` ends the Run, `drop_row` drops the row, `reject` moves it to a second file, `blank` sets the cell to null, `keep` does not change it (but sets it to null if the operation changes the type in place), `flag` sets it to null and adds `column:CODE` to the flag column.',
   }),
   flag_column: Type.String({ minLength: 1, default: '_issues', description: 'Name of the flag column.' }),
-  max_errors: nullable(Type.Integer({ minimum: 0 }), 'More errors in rows than this end the Run.'),
-  max_error_ratio: nullable(Type.Number({ minimum: 0, maximum: 1 }), 'More errors per row read than this end the Run.'),
+  max_errors: nullable(Type.Integer({ minimum: 0 }), 'Maximum number of row errors; more end the Run.'),
+  max_error_ratio: nullable(
+    Type.Number({ minimum: 0, maximum: 1 }),
+    'Maximum number of errors per row read; more end the Run.',
+  ),
 });
 
 export const tablesSection = Type.Record(
-  Type.String(),
+  anyKey,
   Type.Object({
     ref: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Name of a table of the catalog.' }),
   }),
 );
 
-const testCells = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+const testCells = Type.Array(Type.Record(anyKey, Type.Unknown()), {
   description: 'The rows of the output, as `{column: cell}`.',
 });
 
@@ -209,27 +260,26 @@ export const testsSection = Type.Array(
     input: Type.Object(
       {
         text: Type.Optional(Type.String({ description: 'The file itself.' })),
-        file: Type.Optional(Type.String({ description: 'A file beside the Template.' })),
-        format: Type.Optional(Type.String({ description: "The file's ending, such as csv." })),
-        delimiter: Type.Optional(character('As the request parameter.')),
-        header_row: Type.Optional(Type.Integer({ minimum: 0, description: 'As the request parameter.' })),
+        file: Type.Optional(Type.String({ description: 'A file next to the Template.' })),
+        format: Type.Optional(Type.String({ description: "Extension of the file's name, such as csv." })),
+        delimiter: Type.Optional(character('Like the parameter of a request.')),
+        header_row: Type.Optional(Type.Integer({ minimum: 0, description: 'Like the parameter of a request.' })),
       },
       { oneOf: [{ required: ['text'] }, { required: ['file'] }] },
     ),
-    tables: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: 'Texts of reference tables as CSV.' }),
-    ),
+    tables: Type.Optional(Type.Record(anyKey, Type.String(), { description: 'Reference tables as CSV texts.' })),
     expect: Type.Object(
       {
         rows: Type.Optional(testCells),
         text: Type.Optional(Type.String({ description: 'The output itself.' })),
-        file: Type.Optional(Type.String({ description: 'A file beside the Template.' })),
-        rejects: Type.Optional(Type.String({ description: 'The rejected rows, as their CSV has them.' })),
-        error: Type.Optional(Type.String({ description: 'The code with which the Run fails.' })),
-        report: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the report.' })),
+        file: Type.Optional(Type.String({ description: 'A file next to the Template.' })),
+        rejects: Type.Optional(Type.String({ description: 'The CSV of rejected rows.' })),
+        error: Type.Optional(Type.String({ description: 'Error code of the failed Run.' })),
+        report: Type.Optional(Type.Record(anyKey, Type.Unknown(), { description: 'Fields of the report.' })),
         match: Type.Enum(['exact', 'subset', 'bytes'], {
           default: 'exact',
-          description: '`subset`: these rows or lines in this order, among others; `bytes`: line ends count too.',
+          description:
+            '`subset`: the output contains these rows or lines in this order, possibly with others between them; `bytes`: line ends must match too.',
         }),
       },
       { minProperties: 1 },

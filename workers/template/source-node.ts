@@ -1,24 +1,45 @@
-// A Template's text as a tree of values that know their place in it, the same for JSON and YAML, and the limits of it.
-import { pointerSegments } from './pointer.ts';
+// A Template's text as a tree of values with their positions, and JSON pointers to them.
 
-/** Characters of a Template's text at most: far more than a person writes, little enough to read in a tenth of a second. */
+// JSON pointers (RFC 6901), which give the positions of problems in a Template.
+
+/** One segment of a pointer, escaped. */
+export function pointerSegment(name: string | number): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The segments of a pointer, unescaped. */
+export function pointerSegments(pointer: string): string[] {
+  if (pointer === '') return [];
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+// A Template's text as a tree of values with their positions, the same for JSON and YAML, and the limits of such a
+// text.
+
+/**
+ * Maximum length of a Template's text, in characters: far more than a person writes, and few enough to read in a
+ * tenth of a second.
+ */
 export const TEMPLATE_CHARACTERS_MAX = 1_048_576;
 
-/** Values inside values at most; the language itself needs about ten levels. */
+/** Maximum nesting of values. The language itself needs about ten levels. */
 export const TEMPLATE_DEPTH_MAX = 64;
 
-/** Values of a Template at most, those that YAML aliases repeat included. */
+/** Maximum number of values of a Template, including those that YAML aliases repeat. */
 export const TEMPLATE_NODES_MAX = 200_000;
 
-/** YAML aliases of a Template at most: fragments are the language's own way to repeat. */
+/** Maximum number of YAML aliases of a Template: the language has fragments for repetition. */
 export const TEMPLATE_ALIASES_MAX = 100;
 
-/** Problems reported at once. */
+/** Maximum number of problems reported at once. */
 export const PROBLEMS_MAX = 50;
 
-/** Objects have no prototype: a key such as `__proto__` is a key like others. */
+/** A value with its position. Objects have no prototype, so that `__proto__` is an ordinary key. */
 export interface SourceNode {
-  /** Offset in the text, of the key where the node is a value with a key. */
+  /** Offset in the text; for a value with a key, the offset of the key. */
   readonly at: number;
   readonly value: unknown;
   readonly children: ReadonlyMap<string, SourceNode> | readonly SourceNode[] | null;
@@ -32,7 +53,7 @@ export interface SourceProblem {
 
 export type SourceResult = { readonly root: SourceNode } | { readonly problems: readonly SourceProblem[] };
 
-/** Thrown inside the readers where they cannot go on. */
+/** Thrown by the readers when they cannot continue. */
 export class SourceRefused extends Error {
   readonly problem: SourceProblem;
 
@@ -42,7 +63,7 @@ export class SourceRefused extends Error {
   }
 }
 
-/** A number as a Template may hold it; larger ones would lose digits. */
+/** Checks that a number is finite and exact. Larger whole numbers would lose digits. */
 export function checkedNumber(value: number, at: number): number {
   if (!Number.isFinite(value)) throw new SourceRefused(at, 'BAD_NUMBER', 'Not a number that a Template can hold.');
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
@@ -51,7 +72,7 @@ export function checkedNumber(value: number, at: number): number {
   return value;
 }
 
-/** Offset of the deepest value that a pointer reaches: the value itself, or what lacks it. */
+/** Offset of the deepest value that a pointer reaches: the value itself, or its nearest existing parent. */
 export function placeOf(root: SourceNode, pointer: string): number {
   let node = root;
   for (const segment of pointerSegments(pointer)) {
@@ -64,7 +85,7 @@ export function placeOf(root: SourceNode, pointer: string): number {
   return node.at;
 }
 
-/** Turns offsets into lines and columns, both from 1. */
+/** Converts offsets to lines and columns, both starting at 1. */
 export class LineTable {
   readonly #starts: number[] = [0];
 
@@ -82,4 +103,8 @@ export class LineTable {
     }
     return { line: low + 1, column: offset - this.#starts[low]! + 1 };
   }
+}
+
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-// The two entries of a list of operations that are no operations themselves, and the names of operations to come.
+// The two entries of a list of operations that are not operations themselves: `use` and `comment`.
 import { Type } from '../bundled/type-box.ts';
 
-/** `use`: the operations of a fragment stand in its place. */
+/** `use` is replaced by the operations of a fragment. */
 const useParameters = Type.Object({
   fragment: Type.String({ minLength: 1, description: 'Name of a list under `fragments`.' }),
   with: Type.Optional(
@@ -11,7 +11,7 @@ const useParameters = Type.Object({
   ),
 });
 
-/** `comment`: for the reader. */
+/** `comment` is a remark for readers. */
 const commentParameters = Type.Object({
   text: Type.Optional(Type.String({ description: 'Anything.' })),
 });

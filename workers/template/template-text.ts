@@ -1,9 +1,362 @@
-// Opens a Template's text, JSON or YAML, and turns places in it into problems with pointer, line and column.
-import { readJson } from './read-json.ts';
-import { readYaml } from './read-yaml.ts';
-import type { SourceNode } from './source-node.ts';
-import { LineTable, PROBLEMS_MAX, placeOf, TEMPLATE_CHARACTERS_MAX } from './source-node.ts';
+// Parses a Template's text, JSON or YAML, with the positions of all values, and converts positions to problems.
+
+import { Composer, type CST, isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, Parser } from 'yaml';
+import {
+  checkedNumber,
+  LineTable,
+  PROBLEMS_MAX,
+  placeOf,
+  type SourceNode,
+  type SourceProblem,
+  SourceRefused,
+  type SourceResult,
+  TEMPLATE_ALIASES_MAX,
+  TEMPLATE_CHARACTERS_MAX,
+  TEMPLATE_DEPTH_MAX,
+  TEMPLATE_NODES_MAX,
+} from './source-node.ts';
 import type { Problem } from './template.ts';
+
+// Objects whose keys keep the order of the Template's text. JavaScript moves keys that are whole numbers to the
+// front, in ascending order. Column names and texts to replace may be whole numbers, and their order matters.
+
+/** A key that JavaScript would move. */
+const WHOLE_NUMBER = /^(?:0|[1-9][0-9]*)$/;
+
+/**
+ * Creates a read-only object without a prototype. `Object.entries` and similar functions return the keys in the given
+ * order.
+ */
+export function orderedRecord(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const record: Record<string, unknown> = Object.create(null);
+  let isMoved = false;
+  for (const [key, value] of entries) {
+    isMoved ||= WHOLE_NUMBER.test(key);
+    record[key] = value;
+  }
+  if (!isMoved) return record;
+  const keys = [...new Set(entries.map(([key]) => key))];
+  return new Proxy(record, { ownKeys: () => keys });
+}
+
+// Reads a Template in JSON: strict RFC 8259, unique keys, positions of all values. JSON.parse reports no positions,
+// and of two equal keys it silently uses the last.
+
+/** The tree of a JSON text, or the first position at which it is not valid JSON. */
+export function readJson(text: string): SourceResult {
+  try {
+    return { root: new JsonReader(text).read() };
+  } catch (error) {
+    if (error instanceof SourceRefused) return { problems: [error.problem] };
+    throw error;
+  }
+}
+
+class JsonReader {
+  readonly #text: string;
+  #at = 0;
+  #nodes = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): SourceNode {
+    this.#skipSpace();
+    const root = this.#value(this.#at, 0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#refusal('There is more text after the end of the Template.');
+    return root;
+  }
+
+  #value(at: number, depth: number): SourceNode {
+    if (++this.#nodes > TEMPLATE_NODES_MAX) {
+      throw this.#refusal(`A Template has at most ${TEMPLATE_NODES_MAX} values.`, 'TOO_LARGE');
+    }
+    if (depth > TEMPLATE_DEPTH_MAX) {
+      throw this.#refusal(`A Template is nested at most ${TEMPLATE_DEPTH_MAX} levels deep.`, 'TOO_DEEP');
+    }
+    const first = this.#text[this.#at];
+    if (first === '{') return this.#object(at, depth);
+    if (first === '[') return this.#array(at, depth);
+    return { at, value: first === '"' ? this.#string() : this.#literal(), children: null };
+  }
+
+  #object(at: number, depth: number): SourceNode {
+    const children = new Map<string, SourceNode>();
+    this.#at++;
+    for (let more = !this.#took('}'); more; more = this.#another('}')) {
+      this.#skipSpace();
+      const keyAt = this.#at;
+      if (this.#text[keyAt] !== '"') throw this.#refusal('A key in double quotes is missing here.');
+      const key = this.#string();
+      if (children.has(key))
+        throw new SourceRefused(keyAt, 'DUPLICATE_KEY', `The key ${JSON.stringify(key)} is given twice.`);
+      if (!this.#took(':')) throw this.#refusal('A colon is missing here.');
+      this.#skipSpace();
+      const child = this.#value(keyAt, depth + 1);
+      children.set(key, child);
+    }
+    return { at, value: orderedRecord([...children].map(([key, child]) => [key, child.value])), children };
+  }
+
+  #array(at: number, depth: number): SourceNode {
+    const children: SourceNode[] = [];
+    this.#at++;
+    for (let more = !this.#took(']'); more; more = this.#another(']')) {
+      this.#skipSpace();
+      children.push(this.#value(this.#at, depth + 1));
+    }
+    return { at, value: children.map((child) => child.value), children };
+  }
+
+  /** Called after an item. Returns true at a comma and false at the end. */
+  #another(end: string): boolean {
+    if (this.#took(end)) return false;
+    if (this.#took(',')) return true;
+    throw this.#refusal(`A comma or "${end}" is missing here.`);
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let end = start + 1;
+    for (; this.#text[end] !== '"'; end++) {
+      if (end >= this.#text.length)
+        throw new SourceRefused(start, 'SYNTAX', 'The text in quotes has no closing quote.');
+      if (this.#text[end] === '\\') end++;
+    }
+    this.#at = end + 1;
+    try {
+      return JSON.parse(this.#text.slice(start, end + 1)) as string;
+    } catch {
+      throw new SourceRefused(start, 'SYNTAX', 'The text in quotes contains a control character or an unknown escape.');
+    }
+  }
+
+  #literal(): unknown {
+    const word = /[-+.\w]*/y;
+    word.lastIndex = this.#at;
+    const text = word.exec(this.#text)![0];
+    const start = this.#at;
+    if (text === 'true' || text === 'false' || text === 'null') {
+      this.#at += text.length;
+      return text === 'null' ? null : text === 'true';
+    }
+    if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) throw this.#refusal('A value is missing here.');
+    this.#at += text.length;
+    return checkedNumber(Number(text), start);
+  }
+
+  #took(character: string): boolean {
+    this.#skipSpace();
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    const space = /[ \t\r\n]*/y;
+    space.lastIndex = this.#at;
+    space.test(this.#text);
+    this.#at = space.lastIndex;
+  }
+
+  #refusal(message: string, code = 'SYNTAX'): SourceRefused {
+    return new SourceRefused(this.#at, code, message);
+  }
+}
+
+// Reads a Template in YAML: 1.2 core schema, one document, unique keys, no tags, few aliases. The only importer of
+// `yaml`. The depth is checked before the tree is built, because the library builds it by recursion.
+
+/** The tree of a YAML text, or its YAML problems. */
+export function readYaml(text: string): SourceResult {
+  try {
+    const tokens = shallowTokens(text);
+    // Unique keys are checked below, because the library compares every key with every other key.
+    const options = { version: '1.2', schema: 'core', uniqueKeys: false, merge: false } as const;
+    const documents = [...new Composer(options).compose(tokens)];
+    const problems = documents.flatMap(({ errors }) => errors.map(syntaxProblem)).slice(0, PROBLEMS_MAX);
+    if (problems.length > 0) return { problems };
+    const document = documents[0];
+    if (document?.contents == null) throw new SourceRefused(0, 'SYNTAX', 'The Template is empty.');
+    if (documents.length > 1) {
+      throw severalDocuments(documents[1]!.range[0]);
+    }
+    if (document.directives?.yaml.version !== '1.2') {
+      throw new SourceRefused(0, 'YAML_VERSION', 'A Template is YAML 1.2: remove the %YAML line.');
+    }
+    return { root: new TreeBuilder().build(document.contents as Node, null, 0) };
+  } catch (error) {
+    if (error instanceof SourceRefused) return { problems: [error.problem] };
+    throw error;
+  }
+}
+
+/** Maximum number of lexemes of a YAML text, about 50,000 lines: the library takes seconds for a million lexemes. */
+const LEXEMES_MAX = 300_000;
+
+/** The lexer emits this before plain text, which may start with any character. */
+const PLAIN_TEXT_FOLLOWS = '\u001f';
+
+/** Refuses invalid texts in linear time. For these texts, the library takes seconds and hundreds of MiB. */
+function checkLexemes(text: string): void {
+  let left = LEXEMES_MAX;
+  let at = 0;
+  let depth = 0;
+  let [closings, directives, documents] = [0, 0, 0];
+  let before = '';
+  for (const lexeme of new Lexer().lex(text)) {
+    if (--left < 0) {
+      throw new SourceRefused(0, 'TOO_LARGE', 'The Template is too large as YAML. Move lists into reference tables.');
+    }
+    if (before !== PLAIN_TEXT_FOLLOWS) {
+      if ((lexeme === '[' || lexeme === '{') && ++depth > TEMPLATE_DEPTH_MAX + 1) throw tooDeep(at);
+      if (lexeme === ']' || lexeme === '}') depth > 0 ? depth-- : closings++;
+      if (lexeme === '---') documents++;
+      if (lexeme.startsWith('%')) directives++;
+      if (closings > PROBLEMS_MAX) throw new SourceRefused(at, 'SYNTAX', 'Brackets are closed that were never opened.');
+      if (documents > PROBLEMS_MAX) throw severalDocuments(at);
+      if (directives > PROBLEMS_MAX) throw new SourceRefused(at, 'SYNTAX', 'Remove the lines that begin with "%".');
+    }
+    before = lexeme;
+    // Markers that the lexer inserts are not part of the text.
+    if (!/^[\u0002\u0018\u001f\ufeff]$/.test(lexeme)) at += lexeme.length;
+  }
+}
+
+/** Parses the text. Refuses it if it has too many tokens or is nested too deeply. */
+function shallowTokens(text: string): CST.Token[] {
+  checkLexemes(text);
+  const tokens = [...new Parser().parse(text)];
+  const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    // One level more than the limit: the document itself counts as a level, and a single value does not.
+    if (depth > TEMPLATE_DEPTH_MAX + 1) throw tooDeep(token.offset);
+    if (token.type === 'document' && token.value !== undefined) open.push({ token: token.value, depth });
+    if (!('items' in token)) continue;
+    for (const item of token.items) {
+      if (item.key) open.push({ token: item.key, depth: depth + 1 });
+      if (item.value) open.push({ token: item.value, depth: depth + 1 });
+    }
+  }
+  return tokens;
+}
+
+function severalDocuments(at: number): SourceRefused {
+  const message = 'A Template is one YAML document: remove everything after the line "---".';
+  return new SourceRefused(at, 'SYNTAX', message);
+}
+
+function tooDeep(at: number): SourceRefused {
+  return new SourceRefused(at, 'TOO_DEEP', `A Template is nested at most ${TEMPLATE_DEPTH_MAX} levels deep.`);
+}
+
+function syntaxProblem(error: { readonly pos: readonly [number, number]; readonly message: string }): SourceProblem {
+  const message = `Not valid YAML: ${error.message}.`.replace(/\.\.$/, '.');
+  const hint = SYNTAX_HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? '';
+  return { at: error.pos[0], code: 'SYNTAX', message: message + hint };
+}
+
+const QUOTE_TEXTS =
+  ' Put a text that holds ": ", " #", a bracket or a comma into quotes, as most expressions do: \'a ? "b" : "c"\'.';
+
+/** Hints that the messages of the library lack, by message. */
+const SYNTAX_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^Tabs are not allowed/, ' Indent with spaces.'],
+  [
+    /^Plain value cannot start|^Alias cannot be/,
+    ' Put it into quotes, as in columns: "*" or where: \'`Invoice No` == "7"\'.',
+  ],
+  [/^Invalid escape sequence/, " Write patterns in single quotes: '\\d+'."],
+  [/^Missing closing ["']quote/, ' Close each quote on the same line, or before the next key.'],
+  [
+    /collections are not allowed|Nested mappings are not allowed|Implicit keys need|Missing , or : between|Unexpected/i,
+    QUOTE_TEXTS,
+  ],
+  [
+    /All .* (items|keys) must|at the same column|Bad indentation|indented/i,
+    ' Indent entries of one list or mapping alike.',
+  ],
+];
+
+class TreeBuilder {
+  readonly #anchors = new Map<string, Node>();
+  readonly #open = new Set<Node>();
+  #nodes = 0;
+  #aliases = 0;
+
+  /** @param keyAt offset of the node's key, if it has one */
+  build(node: Node, keyAt: number | null, depth: number): SourceNode {
+    const at = keyAt ?? node.range?.[0] ?? 0;
+    if (++this.#nodes > TEMPLATE_NODES_MAX) {
+      throw new SourceRefused(
+        at,
+        'TOO_LARGE',
+        `A Template has at most ${TEMPLATE_NODES_MAX} values, aliases included.`,
+      );
+    }
+    if (depth > TEMPLATE_DEPTH_MAX) throw tooDeep(at);
+    if (isAlias(node)) return this.build(this.#resolve(node.source, at), at, depth);
+    if ('tag' in node && node.tag !== undefined) {
+      const message =
+        'Tags ("!...") are not used in Templates. Remove the tag, or write an expression that begins with ! in quotes.';
+      throw new SourceRefused(at, 'YAML_TAG', message);
+    }
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    this.#open.add(node);
+    const built = this.#content(node, at, depth);
+    this.#open.delete(node);
+    return built;
+  }
+
+  #content(node: Node, at: number, depth: number): SourceNode {
+    if (isMap(node)) return this.#map(node.items as Pair<Node, Node | null>[], at, depth);
+    if (isSeq(node)) {
+      const children = (node.items as Node[]).map((item) => this.build(item, null, depth + 1));
+      return { at, value: children.map((child) => child.value), children };
+    }
+    const value = isScalar(node) ? node.value : null;
+    return { at, value: typeof value === 'number' ? checkedNumber(value, at) : value, children: null };
+  }
+
+  #map(items: readonly Pair<Node, Node | null>[], at: number, depth: number): SourceNode {
+    const children = new Map<string, SourceNode>();
+    for (const item of items) {
+      const keyAt = item.key?.range?.[0] ?? at;
+      const key = this.#key(item.key, keyAt);
+      if (children.has(key))
+        throw new SourceRefused(keyAt, 'DUPLICATE_KEY', `The key ${JSON.stringify(key)} is given twice.`);
+      const child =
+        item.value === null ? { at: keyAt, value: null, children: null } : this.build(item.value, keyAt, depth + 1);
+      children.set(key, child);
+    }
+    return { at, value: orderedRecord([...children].map(([key, child]) => [key, child.value])), children };
+  }
+
+  /** Keys are texts exactly as written: `01` stays "01", `no` stays "no". */
+  #key(key: Node | null, at: number): string {
+    if (!isScalar(key) || key.tag !== undefined) {
+      throw new SourceRefused(at, 'BAD_KEY', 'A key is a plain text. Put it in quotes.');
+    }
+    if (typeof key.value === 'string') return key.value;
+    return key.source ?? String(key.value ?? '');
+  }
+
+  #resolve(name: string, at: number): Node {
+    if (++this.#aliases > TEMPLATE_ALIASES_MAX) {
+      const message = `A Template has at most ${TEMPLATE_ALIASES_MAX} aliases. Use \`fragments\` and \`use\`.`;
+      throw new SourceRefused(at, 'TOO_MANY_ALIASES', message);
+    }
+    const node = this.#anchors.get(name);
+    if (node === undefined) throw new SourceRefused(at, 'SYNTAX', 'The alias has no anchor before it.');
+    if (this.#open.has(node)) throw new SourceRefused(at, 'SYNTAX', 'The alias is inside the value that it repeats.');
+    return node;
+  }
+}
+
+// Parses a Template's text, JSON or YAML, and converts positions in it to problems with pointer, line and column.
 
 export type TemplateFormat = 'json' | 'yaml';
 
@@ -11,24 +364,24 @@ export type TemplateFormat = 'json' | 'yaml';
 export interface TemplateText {
   readonly source: string;
   readonly format: TemplateFormat;
-  /** Of the source's bytes, lower-case hex. */
+  /** Hash of the source's bytes, in lower-case hex. */
   readonly sha256: string;
 }
 
-/** A Template's text that is sound as JSON or YAML. */
+/** A Template's text that is valid JSON or YAML. */
 export interface ParsedTemplate {
   readonly root: SourceNode;
-  /** The problem at a place of the text. */
+  /** Creates a problem at a position of the text. */
   problem(pointer: string, code: string, message: string): Problem;
 }
 
-/** The format that a file name's ending tells: .json, .yaml, .yml; else null. */
+/** Format for a file name's ending: .json, .yaml or .yml; otherwise null. */
 export function templateFormat(fileName: string): TemplateFormat | null {
   const ending = /\.(json|ya?ml)$/i.exec(fileName)?.[1]?.toLowerCase();
   return ending === undefined ? null : ending === 'json' ? 'json' : 'yaml';
 }
 
-/** Reads the text; what is wrong with it as JSON or YAML comes back as problems with the pointer "". */
+/** Parses the text. JSON or YAML errors are returned as problems with the pointer "". */
 export function parseTemplate(
   source: string,
   format: TemplateFormat,

@@ -1,10 +1,14 @@
-// A Template as it stands after its check: normalised, with every default filled in. Made by check.ts alone.
+// A Template after its check, and the names of the values above and below a file's table.
+
+import { STRING, type Type } from '../expression/check/type.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
 import type { ColumnSet } from './scope.ts';
 
+// A Template after its check: normalised, with every default filled in. Only check.ts makes it.
+
 export type HeaderMatch = 'exact' | 'normal' | 'loose';
 
-/** One way in which a declared column is found in a file. */
+/** A way to find a declared column in a file. */
 export type ColumnMatch = string | { readonly pattern: string } | { readonly position: number };
 
 export interface DeclaredColumn {
@@ -13,60 +17,81 @@ export interface DeclaredColumn {
   readonly required: boolean;
 }
 
-/** A column looked for in a file. */
+/** A column that is looked up in a file. */
 export interface FileColumn {
   readonly name: string;
   readonly match: readonly ColumnMatch[];
-  /** `fail`: TEMPLATE_COLUMNS_MISSING, `null`: a column of nulls, `skip`: there is no such column. */
+  /** `fail`: TEMPLATE_COLUMNS_MISSING. `null`: a column of nulls. `skip`: the column does not exist. */
   readonly ifMissing: IfMissing;
   readonly declared: boolean;
 }
 
-/** A label, `auto` for the most likely one, or labels tried in their order; null = byte order mark, else UTF-8. */
+/**
+ * A label, `auto` for the most likely encoding, or labels that are tried in order; null = byte order mark, else
+ * UTF-8.
+ */
 export type EncodingSetting = string | readonly string[] | null;
 
-/** A column that stands at the same place of each line. */
+/** A column at a fixed position in each line. */
 export interface FixedColumn {
   readonly name: string;
-  /** First character, from 1. */
+  /** First character, starting at 1. */
   readonly start: number;
-  /** Characters. */
+  /** Number of characters. */
   readonly length: number;
 }
 
+export interface FixedInput {
+  readonly columns: readonly FixedColumn[];
+  /** Number of characters of a record in a file without line ends; null = each line is a record. */
+  readonly recordLength: number | null;
+}
+
 export interface CsvInput {
-  /** null = detect. */
+  /** One character or several; null = detect. */
   readonly delimiter: string | null;
   /** null = detect, 'none' = the file has no header: columns are column_1... */
   readonly headerRow: number | 'none' | null;
-  /** Lines of the header, of which `headerRow` is the last; null = detect, one where `headerRow` is given. */
+  /** Number of header lines, of which `headerRow` is the last; null = detect, or one line if `headerRow` is given. */
   readonly headerRows: number | null;
-  /** Lines that begin with it are no records; null = none. */
+  /** Lines that start with this text are not records; null = no comments. */
   readonly comment: string | null;
   readonly encoding: EncodingSetting;
-  /** null = detect, '' = none. */
+  /** null = detect, '' = no quote character. */
   readonly quote: string | null;
-  readonly ragged: 'pad' | 'fail';
+  /**
+   * Escape character, always a backslash: the next character is part of the cell. null = detect, '' = no escape
+   * character.
+   */
+  readonly escape: '\\' | '' | null;
+  /** Treatment of rows with too few or too many fields. `reject_long` rejects only rows that would lose cells. */
+  readonly ragged: 'pad' | 'reject_long' | 'reject' | 'fail';
   readonly strayQuotes: 'keep' | 'fail';
+  readonly nulBytes: 'fail' | 'drop';
 }
 
 export interface JsonInput {
-  /** JSON pointer to the list of records; null = the only list of objects in the file's object. */
+  /** JSON pointer to the list of records; null = search for it, see records-member.ts. */
   readonly records: string | null;
-  /** Stands between the names of nested objects and their keys, which are columns then; null = an object is a cell. */
+  /**
+   * Separator between the names of nested objects and their keys, which become columns; null = an object is a cell.
+   */
   readonly flatten: string | null;
 }
 
-/** A value that stands above or below the table: `run.meta.<name>` in expressions. */
+/** A value above or below the table. Expressions refer to it as `run.meta.<name>`. */
 export interface MetaValue {
   readonly name: string;
-  /** Record from 0: of the file, or from its end upwards; null: any that the pattern is found in. */
+  /**
+   * Number of the record, starting at 0 from the start of the file, or from its end upwards; null = any record that
+   * the pattern matches.
+   */
   readonly record: number | null;
-  /** Field of the record from 1; null: the whole record. */
+  /** Number of the field in the record, starting at 1; null = the whole record. */
   readonly field: number | null;
-  /** RE2; its first group is the value, without groups what it matches. Null: the field is. */
+  /** RE2 pattern. The value is its first group or, without groups, the whole match. Null = the value is the field. */
   readonly pattern: string | null;
-  /** A file without the value is refused. */
+  /** If true, a file without the value is refused. */
   readonly required: boolean;
 }
 
@@ -76,27 +101,30 @@ export interface TemplateInput {
   readonly otherColumns: 'keep' | 'drop';
   /** Texts that mean "missing". */
   readonly nullValues: readonly string[];
-  /** `fixed` has `fixed` beside it, `lines` has not. */
+  /** `fixed` requires the setting `fixed`, `lines` excludes it. */
   readonly format: 'auto' | 'lines' | 'fixed';
   readonly csv: CsvInput;
   readonly json: JsonInput;
-  /** Of a workbook, by name or number from 1; '*' = all visible ones with cells, null = the first of these. */
+  /**
+   * Sheets of a workbook, by name or number starting at 1; '*' = all visible sheets with cells, null = the first of
+   * these.
+   */
   readonly sheet: string | number | readonly (string | number)[] | null;
-  /** Column for the name of a workbook's sheet; it is among `columns`. */
+  /** Column for the name of a workbook's sheet. It is also in `columns`. */
   readonly sheetInto: string | null;
-  /** Of a workbook, by name: its range alone is read. */
+  /** Name of a table in a workbook; only its range is read. */
   readonly table: string | null;
   readonly merged: 'first' | 'fill';
   readonly hidden: 'keep' | 'skip';
-  /** The file is lines of these columns; null = it is not. */
-  readonly fixed: { readonly columns: readonly FixedColumn[] } | null;
-  /** Values above the table, and below it. */
+  /** The file consists of lines with these columns; null = other formats. */
+  readonly fixed: FixedInput | null;
+  /** Values above and below the table. */
   readonly preamble: readonly MetaValue[];
   readonly footer: readonly MetaValue[];
   readonly columns: readonly DeclaredColumn[];
 }
 
-/** What an operation does when the file lacks a column that it reads. */
+/** Behaviour of an operation if the file lacks a column that it reads. */
 export type IfMissing = 'fail' | 'null' | 'skip';
 
 export type OnError = 'fail' | 'drop_row' | 'reject' | 'blank' | 'keep' | 'flag';
@@ -108,32 +136,32 @@ export interface TemplateDefaults {
   readonly maxErrorRatio: number | null;
 }
 
-/** One step: its place in the Template, its operation's name, the common parameters, and its own. */
+/** One step: its position in the Template, the operation's name, the common parameters, and its own parameters. */
 export interface TemplateOperation {
-  /** Where it stands: its number from 1 among those that run, and its line in the file; null: it stands nowhere. */
+  /** Number among the enabled operations, starting at 1, and line in the file; null if it is not in the file. */
   readonly place: { readonly number: number; readonly line: number } | null;
   /** JSON pointer in the Template, such as "/operations/3". */
   readonly pointer: string;
   readonly name: string;
   readonly id: string | null;
   readonly enabled: boolean;
-  /** Expression source, or null. */
+  /** Source of an expression, or null. */
   readonly where: string | null;
   readonly ifMissing: IfMissing;
   readonly onError: OnError;
-  /** Validated against the operation's schema. */
+  /** Valid according to the operation's schema. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 export interface TemplateOutput {
   /** Name of the format. */
   readonly format: string;
-  /** Columns of the output in order, null = all as they stand. */
+  /** Columns of the output in order; null = all columns in their current order. */
   readonly columns: ColumnSet | null;
-  /** What the format works by, made of its section (workers/output/format.ts). */
+  /** Settings of the format, converted from its section (workers/output/format.ts). */
   readonly settings: unknown;
   readonly formulaGuard: 'auto' | 'strict' | 'off' | 'fail';
-  /** Name of the output with {template} and {run}. */
+  /** Name of the output, with {template} and {run}. */
   readonly name: string;
 }
 
@@ -142,30 +170,30 @@ export interface Template {
   readonly name: string | null;
   readonly description: string | null;
   readonly input: TemplateInput;
-  /** Reference tables by the name that operations use, each with its catalog name. */
+  /** Reference tables by the name that operations use, each with its name in the catalog. */
   readonly tables: Readonly<Record<string, { readonly ref: string }>>;
-  /** It declares at least one of them. */
+  /** True if the Template declares at least one reference table. */
   readonly usesTables: boolean;
   readonly defaults: TemplateDefaults;
   /**
-   * The columns looked for in a file: the declared ones in their order, then the names that operations read of it, each
-   * with what happens when the file lacks it.
+   * The columns that are looked up in a file: the declared columns in order, then the names that operations read,
+   * each with the behaviour if the file lacks the column.
    */
   readonly fileColumns: readonly FileColumn[];
-  /** Whether columns of the file beside these have a part in the Run. */
+  /** True if other columns of the file are part of the Run, too. */
   readonly takesOthers: boolean;
-  /** Name of the flag column where an operation flags rows, else null. It is the last column at every step. */
+  /** Name of the flag column if an operation flags rows, otherwise null. It is the last column at every step. */
   readonly flagColumn: string | null;
-  /** Fragments are already put in place; disabled operations and comments are left out. */
+  /** Operations after expansion of fragments, without disabled operations and comments. */
   readonly operations: readonly TemplateOperation[];
-  /** Of column sets, of `match` and of `rename`. */
+  /** Patterns of column sets, `match` and `rename`. */
   readonly patterns: ColumnPatterns;
   readonly output: TemplateOutput;
-  /** As they stand in the file; `template test` runs them. */
+  /** Tests as written in the file. `template test` runs them. */
   readonly tests: readonly unknown[];
 }
 
-/** One mistake in a Template and what to write instead. `line` and `column` are 1-based. */
+/** One mistake in a Template, and what to write instead. `line` and `column` start at 1. */
 export interface Problem {
   readonly pointer: string;
   readonly line: number;
@@ -174,5 +202,18 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Takes a mistake at a JSON pointer. */
+/** Reports a mistake at a JSON pointer. */
 export type ReportProblem = (pointer: string, code: string, message: string) => void;
+
+// Names of the values above and below a file's table in expressions.
+
+/** Prefix of the name that the Template gives to the value. */
+export const META_PREFIX = 'run.meta.';
+
+const NONE: ReadonlyMap<string, Type> = new Map();
+
+/** The variables of expressions: the values that `input.preamble` and `input.footer` declare. All are texts. */
+export function metaVariables({ preamble, footer }: TemplateInput): ReadonlyMap<string, Type> {
+  if (preamble.length + footer.length === 0) return NONE;
+  return new Map([...preamble, ...footer].map(({ name }) => [META_PREFIX + name, STRING]));
+}

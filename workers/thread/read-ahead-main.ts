@@ -1,4 +1,4 @@
-// The entry of a read-ahead thread's thread; the build joins what it needs into one file.
+// Entry point of a read-ahead thread. The build bundles its dependencies into one file.
 import { serveJobs } from '../input/read-ahead/serve-jobs.ts';
 
 serveJobs();

@@ -1,8 +1,8 @@
-// What a worker thread does: one long task that serves Runs until it is told to stop.
+// The single long task of a worker thread: it serves Runs until it receives `stop`.
 import type { ThreadStart } from '../protocol/messages.ts';
 import { Thread } from './thread.ts';
 
-/** Resolves when the thread was told to stop. */
+/** Resolves after the thread has received `stop`. */
 export function serveRuns(start: ThreadStart): Promise<void> {
   return new Thread(start).serve();
 }

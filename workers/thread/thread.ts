@@ -1,55 +1,81 @@
-// The Runs of one worker thread: starts them as messages say, tells their sources how far the files have grown, cancels
-// them. States of a Run here: running → done | cancelled | fault, each told to the main thread, then forgotten.
+// The Runs of one worker thread, and how they take turns.
 import type { MessagePort } from 'node:worker_threads';
-import { TableCache } from '../execution/tables/table-cache.ts';
+import { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat } from '../input/format.ts';
 import { inputFormats } from '../input/index.ts';
 import { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
 import { BytesSource } from '../input/source/bytes-source.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { AccountShare } from '../memory/account-share.ts';
-import { type BudgetShare, largeRowOwner, NO_ACCOUNT, threadShare } from '../memory/budget.ts';
+import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
 import { type Collector, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
-import { MemorySink } from '../output/sink/memory-sink.ts';
+import { MemorySink } from '../output/sink/file-sink.ts';
 import { OutputTurns } from '../output/sink/output-turns.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
 import type { Frame } from '../protocol/frame.ts';
-import { FrameSender } from '../protocol/frame-sender.ts';
 import {
   CANCEL_FLAGS,
   CONTROL_BEAT,
+  CONTROL_TASK,
+  NO_ACCOUNT,
   type RunOutcome,
   type RunTask,
   type ThreadStart,
   type ToWorker,
 } from '../protocol/messages.ts';
-import { taskOutcome } from '../protocol/outcome-codec.ts';
+import { FrameSender, taskOutcome } from '../protocol/outcome-codec.ts';
 import { RunProgress } from '../protocol/run-progress.ts';
 import { TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
-import { CoreShare } from './core-share.ts';
-import { type Coroutine, runCoroutine } from './coroutine.ts';
-import { ThreadTurns } from './thread-turns.ts';
+import { CoreShare } from '../scheduling/core-share.ts';
+import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
 
-/** Milliseconds between two beats of a thread whose Runs wait for bytes: well below the silence that takes Runs from it. */
+// Round-robin scheduling of the paused Runs of one thread. One Run continues for one time slice per turn of the event
+// loop, so that a new small Run waits for one slice only, regardless of how many large Runs are active.
+
+class ThreadTurns {
+  readonly #waiting: (() => void)[] = [];
+
+  /** Resolves when it is the caller's turn. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length === 1) setImmediate(this.#pass);
+    });
+  }
+
+  readonly #pass = (): void => {
+    this.#waiting.shift()?.();
+    if (this.#waiting.length > 0) setImmediate(this.#pass);
+  };
+}
+
+// The Runs of one worker thread. Starts and cancels them as messages request, and forwards the growth of uploads to
+// their sources. States of a Run: running -> done | cancelled | fault. The thread sends each end state to the main
+// thread and then forgets the Run.
+
+/**
+ * Interval between the beats of a thread whose Runs wait for bytes, in milliseconds. Well below the silence after
+ * which the main thread takes Runs from a thread.
+ */
 const IDLE_BEAT_MILLISECONDS = 40;
 
 /**
- * Runs over bytes in memory that may be at work at once, each for 8 ms (run.ts) at a time: the next one waits an eighth of
- * a second for its turn at most, and beyond that another thread takes it.
+ * Maximum number of active Runs over bytes in memory. Each runs for 8 ms at a time (SLICE_MILLISECONDS), so that the
+ * next Run waits at most an eighth of a second for its turn. Further Runs are taken by another thread.
  */
 const IN_MEMORY_AT_WORK_MAX = 16;
 
-/** The output of a part is about as large as the part (PART_SIZES). */
+/** Initial capacity for the output of a part, in bytes. The output is about as large as the part (PART_SIZES). */
 const PART_ROOM_BYTES = 12 * 1024 * 1024;
 
-/** What a thread is composed of beside what its start says. */
+/** Dependencies of a thread besides its start parameters. */
 export interface ThreadParts {
-  /** What a thread that also does other things has already. */
+  /** For a thread that also does other work and already has these. */
   readonly templates?: TemplateCache;
   readonly collector?: Collector;
   /** See RunJob. */
@@ -66,7 +92,7 @@ export class Thread {
   readonly #largeRow: Int32Array;
   readonly #turns: OutputTurns;
   readonly #slices = new ThreadTurns();
-  /** Of parts that have ended: their room is used again. */
+  /** Buffers of parts that have ended; reused by later parts. */
   readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
   readonly #progress: SharedArrayBuffer | null;
@@ -76,16 +102,16 @@ export class Thread {
   readonly #templates: TemplateCache;
   readonly #formats: readonly InputFormat[];
   readonly #tables = new TableCache();
-  /** Of Runs over files that are at work: they are told how far these have grown. */
+  /** Sources of the active Runs over files. They receive the `grown` messages. */
   readonly #sources = new Map<number, FileSource>();
   readonly #claims: TaskClaims;
   /**
-   * Runs over bytes in memory that wait for their turn. They hardly wait once they have begun, so one after the other is as
-   * fast as together, in one kernel's memory.
+   * Runs over bytes in memory that wait for their turn. Such a Run rarely waits after its start, so that running them
+   * one after the other is as fast as running them together, and needs the memory of only one kernel.
    */
   readonly #inMemory: RunTask[] = [];
   #isTakingInMemory = false;
-  /** Those that took longer than a turn of the loop: others begin meanwhile. */
+  /** Runs over bytes in memory that took longer than one turn of the event loop. Other Runs start meanwhile. */
   readonly #longInMemory = new Set<Promise<void>>();
   readonly #turn = (): Promise<void> => this.#slices.next();
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
@@ -110,7 +136,7 @@ export class Thread {
     this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
   }
 
-  /** Takes messages until `stop`. */
+  /** Handles messages until `stop`. */
   async serve(): Promise<void> {
     const tasks = new TaskDecoder();
     const beat = setInterval(this.#beat, IDLE_BEAT_MILLISECONDS);
@@ -139,7 +165,7 @@ export class Thread {
     }
     if (message.kind === 'cancel') Atomics.store(this.#cancel, message.task % CANCEL_FLAGS, message.task);
     const source = this.#sources.get(message.task);
-    if (source === undefined) return; // it has ended while the message was on its way, or has all of its bytes
+    if (source === undefined) return; // the Run has ended meanwhile, or already has all bytes
     if (message.kind === 'cancel') source.cancel();
     else if (message.kind === 'set_aside') source.setAside();
     else source.grown(message.bytes, message.ended);
@@ -169,7 +195,7 @@ export class Thread {
   *#takeInMemory(): Coroutine<void> {
     this.#isTakingInMemory = true;
     for (let task = this.#inMemory.shift(); task !== undefined; task = this.#inMemory.shift()) {
-      // One that has waited for long was given to another thread.
+      // A task that waited for long may have been given to another thread.
       if (task.source.kind !== 'bytes' || !this.#claims.take(task.task)) continue;
       const work = runCoroutine(this.#run(task, new BytesSource(task.source.bytes)));
       if (work instanceof Promise) yield this.#giveWay(work);
@@ -177,7 +203,10 @@ export class Thread {
     this.#isTakingInMemory = false;
   }
 
-  /** Resolves when the next Run over bytes in memory may begin: this one is over, or has worked for a time slice and another. */
+  /**
+   * Resolves when the next Run over bytes in memory may start: when this Run has ended, or after one turn of the event loop
+   * as soon as fewer than IN_MEMORY_AT_WORK_MAX such Runs are active.
+   */
   async #giveWay(work: Promise<void>): Promise<void> {
     this.#longInMemory.add(work);
     void work.then(() => this.#longInMemory.delete(work));
@@ -190,6 +219,8 @@ export class Thread {
     const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
     const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
     const progress = this.#progress === null ? null : new RunProgress(this.#progress, source);
+    const beat = (): void => this.#beatFor(task);
+    beat();
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
       const outcome = yield* runTemplate({
@@ -207,7 +238,7 @@ export class Thread {
         readAhead: this.#readAhead,
         turn: this.#turn,
         cancelled: () => this.#isCancelled(task),
-        beat: this.#beat,
+        beat,
         progressed: progress === null ? undefined : (rowsRead: number) => progress.tell(rowsRead),
       });
       this.#done(task, outcome);
@@ -218,6 +249,15 @@ export class Thread {
       this.#partBytes.push(bytes);
       source.close();
     }
+  }
+
+  /**
+   * Called by a Run whenever it starts to use the thread. If the beat stops, the pool then knows which Run was
+   * running.
+   */
+  #beatFor({ task }: RunTask): void {
+    Atomics.store(this.#control, CONTROL_TASK, task);
+    this.#beat();
   }
 
   #isCancelled({ task }: RunTask): boolean {

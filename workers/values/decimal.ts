@@ -1,21 +1,24 @@
-// Owns the exact decimal: an integer and the number of its digits behind the point. It does not read localised numbers
-// (number-text.ts) and knows nothing of columns.
+// Exact decimals: an integer and the number of its digits after the decimal point. Localised numbers are read in
+// number-text.ts.
 
-/** How a digit that does not fit is dropped; `error` refuses instead of dropping. */
+/** Treatment of digits that do not fit. `error` refuses instead of dropping them. */
 export type Rounding = 'half_even' | 'half_up' | 'down' | 'error';
 
-/** The closed list of roundings, as templates spell them. */
+/** All rounding modes, as Templates spell them. */
 export const ROUNDINGS: readonly Rounding[] = ['half_even', 'half_up', 'down', 'error'];
 
-/** Most digits of a decimal, so that no arithmetic over a cell can run away; a limit far above any amount of money. */
+/**
+ * Maximum number of digits of a decimal. It bounds the cost of arithmetic on a cell and is far above any amount of
+ * money.
+ */
 export const DECIMAL_DIGITS_MAX = 1000;
 
-/** Digits behind the point that a division keeps at least before it rounds (half even). */
+/** Minimum number of digits after the point that a division keeps before it rounds (half even). */
 export const DIVISION_SCALE = 10;
 
 /**
- * An exact decimal: `digits` times ten to the power of minus `scale`. `digits` is a number while it is a safe integer
- * and a bigint above, never the other way round; the scale is kept as written (1.20 has scale 2).
+ * An exact decimal: `digits` times ten to the power of minus `scale`. `digits` is a number if and only if it is a
+ * safe integer, otherwise a bigint. The scale is kept as written (1.20 has scale 2).
  */
 export class Decimal {
   readonly digits: number | bigint;
@@ -31,14 +34,14 @@ export class Decimal {
   }
 }
 
-/** A decimal of a bigint, narrowed to the fast form where it fits. Null when it has too many digits. */
+/** Creates a decimal, with a number instead of a bigint if the digits fit. Null if there are too many digits. */
 export function decimalOf(digits: number | bigint, scale: number): Decimal | null {
   if (typeof digits === 'number') return new Decimal(digits === 0 ? 0 : digits, scale);
   if (digits >= SAFE_MIN && digits <= SAFE_MAX) return new Decimal(Number(digits), scale);
   return digits < BIGGEST && digits > -BIGGEST ? new Decimal(digits, scale) : null;
 }
 
-/** Reads `-12.30`, `.5`, `7`, with an optional exponent (`1.5e3`) where `exponent` allows it; null when it is no such text. */
+/** Parses `-12.30`, `.5`, `7` and, if `exponent` is true, an exponent (`1.5e3`). Null for other texts. */
 export function parseDecimal(text: string, exponent = false): Decimal | null {
   const plain = parsePlain(text);
   if (plain !== null) return plain;
@@ -57,7 +60,7 @@ export function parseDecimal(text: string, exponent = false): Decimal | null {
   return scale >= 0 ? decimalOf(digits, scale) : decimalOf(digits * powerOfTen(-scale), 0);
 }
 
-/** Plain text with all digits of the scale, a leading zero and no exponent: `-0.50`. */
+/** Formats a decimal with all digits of its scale, a leading zero and no exponent: `-0.50`. */
 export function decimalText(value: Decimal): string {
   const { digits, scale } = value;
   if (scale === 0) return String(digits);
@@ -69,7 +72,7 @@ export function decimalText(value: Decimal): string {
   return `${negative ? '-' : ''}${text.slice(0, point)}.${text.slice(point)}`;
 }
 
-/** Sum with the larger scale of the two. Null when it has too many digits. */
+/** Sum, with the larger of both scales. Null if it has too many digits. */
 export function addDecimals(left: Decimal, right: Decimal): Decimal | null {
   if (left.scale === right.scale && typeof left.digits === 'number' && typeof right.digits === 'number') {
     const sum = left.digits + right.digits;
@@ -81,12 +84,12 @@ export function addDecimals(left: Decimal, right: Decimal): Decimal | null {
   return decimalOf(digitsAtScale(left, scale) + digitsAtScale(right, scale), scale);
 }
 
-/** Difference with the larger scale of the two. */
+/** Difference, with the larger of both scales. */
 export function subtractDecimals(left: Decimal, right: Decimal): Decimal | null {
   return addDecimals(left, negateDecimal(right));
 }
 
-/** Product; its scale is the sum of the scales. */
+/** Product; its scale is the sum of both scales. */
 export function multiplyDecimals(left: Decimal, right: Decimal): Decimal | null {
   const scale = left.scale + right.scale;
   if (scale > DECIMAL_DIGITS_MAX) return null;
@@ -98,8 +101,8 @@ export function multiplyDecimals(left: Decimal, right: Decimal): Decimal | null 
 }
 
 /**
- * Quotient, rounded half even to the largest of both scales and DIVISION_SCALE; zeros at the end are then dropped down
- * to the larger scale of the two. The divisor must not be zero.
+ * Quotient, rounded half even to the largest of both scales and DIVISION_SCALE. Trailing zeros are then removed down
+ * to the larger of both scales. The divisor must not be zero.
  */
 export function divideDecimals(left: Decimal, right: Decimal): Decimal | null {
   const kept = Math.max(left.scale, right.scale);
@@ -111,18 +114,18 @@ export function divideDecimals(left: Decimal, right: Decimal): Decimal | null {
   return result === null ? null : trimZeros(result, kept);
 }
 
-/** Remainder with the sign of the dividend. The divisor must not be zero. */
+/** Remainder, with the sign of the dividend. The divisor must not be zero. */
 export function remainderOfDecimals(left: Decimal, right: Decimal): Decimal | null {
   const scale = Math.max(left.scale, right.scale);
   return decimalOf(digitsAtScale(left, scale) % digitsAtScale(right, scale), scale);
 }
 
-/** The negative; zero has no sign. */
+/** The negated value; zero has no sign. */
 export function negateDecimal(value: Decimal): Decimal {
   return new Decimal(value.digits === 0 ? 0 : -value.digits, value.scale);
 }
 
-/** -1, 0 or 1, by value: 1.2 equals 1.20. */
+/** Compares by value: -1, 0 or 1. 1.2 equals 1.20. */
 export function compareDecimals(left: Decimal, right: Decimal): number {
   if (left.scale === right.scale) return left.digits < right.digits ? -1 : left.digits > right.digits ? 1 : 0;
   const scale = Math.max(left.scale, right.scale);
@@ -134,7 +137,10 @@ export function compareDecimals(left: Decimal, right: Decimal): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The value with `scale` digits behind the point (a negative scale rounds whole digits). Null: rounding `error` would drop a digit, or too many digits. */
+/**
+ * Rounds to `scale` digits after the point (a negative scale rounds digits before the point). Null if rounding
+ * `error` would drop a digit, or if there are too many digits.
+ */
 export function roundDecimal(value: Decimal, scale: number, rounding: Rounding): Decimal | null {
   if (scale >= value.scale) return decimalOf(digitsAtScale(value, scale), scale);
   const dropped = value.scale - scale;
@@ -147,7 +153,7 @@ export function roundDecimal(value: Decimal, scale: number, rounding: Rounding):
   return scale >= 0 ? decimalOf(rounded, scale) : decimalOf(rounded * powerOfTen(-scale), 0);
 }
 
-/** The largest whole decimal that is not above the value, with scale 0. */
+/** The largest whole decimal that is not greater than the value, with scale 0. */
 export function floorDecimal(value: Decimal): Decimal | null {
   const unit = powerOfTen(value.scale);
   const digits = BigInt(value.digits);
@@ -155,19 +161,19 @@ export function floorDecimal(value: Decimal): Decimal | null {
   return decimalOf(digits < 0n && quotient * unit !== digits ? quotient - 1n : quotient, 0);
 }
 
-/** The whole part as a bigint, cut towards zero. */
+/** The whole part as a bigint, rounded towards zero. */
 export function truncateDecimal(value: Decimal): bigint {
   return BigInt(value.digits) / powerOfTen(value.scale);
 }
 
 /** The nearest double, correctly rounded. */
 export function decimalToNumber(value: Decimal): number {
-  // Both operands are exact doubles here, so that the one division is correctly rounded.
+  // Both operands are exact doubles, so that the result of the single division is correctly rounded.
   if (typeof value.digits === 'number' && value.scale <= 22) return value.digits / 10 ** value.scale;
   return Number(decimalText(value));
 }
 
-/** The decimal that the shortest text of a double spells (0.1 becomes 0.1); null for NaN and the infinities. */
+/** The decimal of a double's shortest text (0.1 becomes 0.1); null for NaN and the infinities. */
 export function decimalFromNumber(value: number): Decimal | null {
   return Number.isFinite(value) ? parseDecimal(String(value), true) : null;
 }
@@ -182,7 +188,7 @@ const SAFE_MIN = -SAFE_MAX;
 const BIGGEST = 10n ** BigInt(DECIMAL_DIGITS_MAX);
 const POWERS = Array.from({ length: 40 }, (_, exponent) => 10n ** BigInt(exponent));
 
-/** Most characters that the loop below reads, so that the digits stay a safe integer. */
+/** Maximum number of characters that the loop below reads, so that the digits stay a safe integer. */
 const PLAIN_LENGTH_MAX = 16;
 
 function parsePlain(text: string): Decimal | null {
@@ -204,10 +210,10 @@ function parsePlain(text: string): Decimal | null {
   return new Decimal(negative && digits !== 0 ? -digits : digits, scale < 0 ? 0 : scale);
 }
 
-/** Ten to this power is a safe integer. */
+/** Ten to the power of this exponent is a safe integer. */
 const SAFE_POWER_MAX = 15;
 
-/** The digits at a larger scale where they are a safe integer, otherwise NaN. */
+/** The digits at a larger scale if they are a safe integer, otherwise NaN. */
 function safeDigits(value: Decimal, scale: number): number {
   const shift = scale - value.scale;
   if (typeof value.digits !== 'number' || shift > SAFE_POWER_MAX) return Number.NaN;
@@ -215,7 +221,10 @@ function safeDigits(value: Decimal, scale: number): number {
   return Number.isSafeInteger(digits) ? digits : Number.NaN;
 }
 
-/** A safe integer over a power of ten: the truncated quotient is exact, since quotient times unit stays below 2 ** 53. */
+/**
+ * Divides a safe integer by a power of ten. The truncated quotient is exact, because quotient times unit stays below
+ * 2 ** 53.
+ */
 function roundQuotient(digits: number, unit: number, rounding: Rounding): number | null {
   const quotient = Math.trunc(digits / unit);
   const rest = Math.abs(digits - quotient * unit);
@@ -229,7 +238,7 @@ function digitsAtScale(value: Decimal, scale: number): bigint {
   return BigInt(value.digits) * powerOfTen(scale - value.scale);
 }
 
-/** The same value with fewer zeros at the end, down to a scale: with 0 equal decimals have one form. */
+/** Removes trailing zeros down to the given scale. With scale 0, equal decimals have the same form. */
 export function trimZeros(value: Decimal, scale: number): Decimal {
   if (typeof value.digits === 'number') return trimSafeZeros(value.digits, value.scale, scale);
   let { digits } = value;

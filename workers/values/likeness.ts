@@ -1,7 +1,8 @@
-// Owns how like two texts are: a key that spellings of one name share, and a measure between 0 and 1.
-import { normalise } from './normalise.ts';
+// Similarity of texts: a key that spellings of the same name share, and a measure between 0 and 1.
+import { normalise, normaliseInSlices, separatePieces } from './normalise.ts';
+import { done, lowerCaseInSlices, PIECE_UNITS, type TextWork, textPieces } from './text-edits.ts';
 
-/** Letters that no decomposition takes apart, as OpenRefine's keyer spells them. */
+/** Letters that Unicode does not decompose, spelled as in OpenRefine's keyer. */
 const SPELLED: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ß: 'ss',
@@ -27,41 +28,79 @@ const SPELLED: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+// The regular expression engine keeps 16 bytes for each repetition, so a match has at most a thousand.
 /** Combining diacritical marks, modifier letters and modifier symbols. */
-const DIACRITICS = /[\u0300-\u036f\p{Lm}\p{Sk}]+/gu;
-/** Punctuation and control characters, but for those that part words. */
-const PUNCTUATION = /[\p{P}\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]+/gu;
+const DIACRITICS = /[\u0300-\u036f\p{Lm}\p{Sk}]{1,1000}/gu;
+/** Punctuation and control characters, except those that separate words. */
+const PUNCTUATION = /[\p{P}\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]{1,1000}/gu;
 const WHITE_SPACE = /[\s\u0085]+/u;
+const WHITE_SPACE_CUT = /[\s\u0085]/g;
+const SPELLED_LETTERS = new RegExp(`[${[...SPELLED.keys()].join('')}]`, 'gu');
 
-/** Longest text that is compared, in characters: far above a name or an address, and a million comparisons at most. */
+/**
+ * Maximum length of a compared text, in characters: far above a name or an address, and at most a million comparisons
+ * of characters.
+ */
 export const COMPARED_LENGTH_MAX = 1000;
 
 /**
- * The key of OpenRefine's method "fingerprint" (FingerprintKeyer, version 3.5 and later): lower case, without diacritics and
- * punctuation, its words sorted, none twice. `Müller, Anna` and `anna  MULLER` have the same.
+ * The key of OpenRefine's "fingerprint" method (FingerprintKeyer, version 3.5 and later): lower case, without
+ * diacritics and punctuation, words sorted and without duplicates. `Müller, Anna` and `anna  MULLER` have the same
+ * key. A text of more than PIECE_UNITS UTF-16 units keeps all words in their order.
  */
 export function fingerprintOf(text: string): string {
-  const folded = normalise(text.trim().toLowerCase(), 'NFKD').replace(DIACRITICS, '');
-  let spelled = '';
-  for (const letter of folded) spelled += SPELLED.get(letter) ?? letter;
-  const words = spelled.replace(PUNCTUATION, '').split(WHITE_SPACE);
-  return [...new Set(words)]
-    .filter((word) => word !== '')
-    .sort()
-    .join(' ');
+  if (text.length > PIECE_UNITS) return done(longFingerprint(text));
+  return [...new Set(wordsOf(text))].sort().join(' ');
 }
 
-/** Most characters that count at the beginning, and what each of them adds of what is missing to 1. */
+/** The fingerprint of a text of more than PIECE_UNITS UTF-16 units. */
+export function* longFingerprint(text: string): TextWork {
+  const keys: string[] = [];
+  for (const words of textPieces(text, WHITE_SPACE_CUT)) {
+    // A text without white space is one piece here, so its letters are spelled in smaller pieces.
+    const spelled: string[] = [];
+    for (const piece of separatePieces(yield* lowerCaseInSlices(words.trim()))) {
+      if (piece !== undefined) spelled.push(spellDecomposed(yield* normaliseInSlices(piece, 'NFKD')));
+      yield;
+    }
+    // Some letters become several words.
+    for (const part of textPieces(spelled.join(''), WHITE_SPACE_CUT)) {
+      const key = splitWords(part).join(' ');
+      if (key !== '') keys.push(key);
+      yield;
+    }
+  }
+  return keys.join(' ');
+}
+
+function wordsOf(text: string): string[] {
+  return splitWords(spellDecomposed(normalise(text.trim().toLowerCase(), 'NFKD')));
+}
+
+/** Removes diacritics and punctuation, and spells letters that Unicode does not decompose. */
+function spellDecomposed(text: string): string {
+  const folded = text.replace(DIACRITICS, '');
+  return folded.replace(SPELLED_LETTERS, (letter) => SPELLED.get(letter)!).replace(PUNCTUATION, '');
+}
+
+function splitWords(text: string): string[] {
+  return text.split(WHITE_SPACE).filter((word) => word !== '');
+}
+
+/**
+ * Maximum length of a common prefix that counts, and the share of the difference to 1 that each of its characters
+ * adds.
+ */
 const PREFIX_MAX = 4;
 const PREFIX_WEIGHT = 0.1;
-/** Only texts that are this like are raised by their beginning. */
+/** Only texts with a similarity above this value get the bonus for a common prefix. */
 const BOOST_ABOVE = 0.7;
 
 /**
- * The similarity of Jaro and Winkler, 0 to 1, of code points (W. E. Winkler, String Comparator Metrics and Enhanced Decision
- * Rules in the Fellegi-Sunter Model of Record Linkage, 1990): characters that both have within half the longer text, less
- * half of those that stand in another order, raised for a common beginning. Takes as many steps as the product of the
- * lengths. Two empty texts are the same.
+ * Jaro-Winkler similarity, 0 to 1, of code points (W. E. Winkler, String Comparator Metrics and Enhanced Decision
+ * Rules in the Fellegi-Sunter Model of Record Linkage, 1990). Counts the characters that both texts contain within
+ * half the length of the longer text, subtracts half of those in a different order, and adds a bonus for a common
+ * prefix. The number of steps is the product of both lengths. Two empty texts are equal.
  */
 export function jaroWinkler(left: readonly string[], right: readonly string[]): number {
   if (left.length === 0 && right.length === 0) return 1;

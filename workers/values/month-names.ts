@@ -1,20 +1,23 @@
-// Owns the month and weekday names of the languages that date patterns know. They are ours, so that no result depends on
-// the locale data of the runtime.
+// Month and weekday names of the languages that date patterns support. They are defined here so that results do not
+// depend on the locale data of the runtime.
 import { normalise } from './normalise.ts';
 
-/** A name as it is read: folded (see foldName), and its number from 0. */
+/** A name as it is read: folded (see foldName), and its number starting at 0. */
 export interface Spelling {
   readonly folded: string;
   readonly index: number;
 }
 
-/** Names of one language; `months` and `weekdays` (Monday first) in full, then as abbreviated without a dot. */
+/**
+ * Names of one language. `months` and `weekdays` (Monday first) are full names, the others are abbreviations without
+ * a dot.
+ */
 export interface DateNames {
   readonly months: readonly string[];
   readonly monthsShort: readonly string[];
   readonly weekdays: readonly string[];
   readonly weekdaysShort: readonly string[];
-  /** What is read: these names and the other forms that people and banks write. The longest come first. */
+  /** All accepted spellings: these names and the forms that people and banks use. The longest come first. */
   readonly spellings: {
     readonly months: readonly Spelling[];
     readonly monthsShort: readonly Spelling[];
@@ -29,7 +32,10 @@ interface OtherForms {
   readonly monthsShort?: Readonly<Record<string, number>>;
 }
 
-/** Small letters without accents, unit by unit, so that places in the text stay: `FÉVR` and `fevr` are the same. */
+/**
+ * Converts to lower case without accents, one UTF-16 unit at a time, so that positions in the text are preserved:
+ * `FÉVR` and `fevr` become the same.
+ */
 export function foldName(text: string): string {
   return text.replace(/[^a-z]/g, (unit) => {
     const small = unit.toLowerCase();
@@ -37,14 +43,14 @@ export function foldName(text: string): string {
   });
 }
 
-/** The months as they stand without a day. */
+/** Forms of the months that are used without a day. */
 const POLISH_NOMINATIVES = Object.fromEntries(
   'styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień'
     .split(' ')
     .map((name, index) => [name, index + 1]),
 );
 
-/** The names by the language's code. A Map, so that no code can reach Object's own properties. */
+/** Names by language code. A Map, so that no code can reach properties of Object. */
 export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'en',
@@ -130,7 +136,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   ],
 ]);
 
-/** What is wrong with a locale, or null. */
+/** Returns what is wrong with a locale, or null. */
 export function localeProblem(locale: string): string | null {
   const known = [...DATE_NAMES.keys()];
   return known.includes(locale) ? null : `Write the language as ${known.slice(0, -1).join(', ')} or ${known.at(-1)}.`;

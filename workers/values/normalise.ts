@@ -1,46 +1,76 @@
-// The only place that brings a text into a normal form of Unicode. The runtime's own `normalize` sorts a run of combining
-// marks by insertion and joins what it can by moving the rest, which both cost the square of the run's length: here long
-// runs are cut into pieces first.
+// Unicode normalisation in linear time. The only caller of the runtime's `normalize`, which takes quadratic time for
+// a long run of combining marks (it sorts marks by insertion, and composes characters by moving the rest). Here, long
+// runs are split into pieces first.
 
 export type NormalForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
-/** Most marks that are sorted together, counted as NFKD writes them: UAX 15, "Stream-Safe Text Format" (section 13). */
+/**
+ * Maximum number of marks that are sorted together, counted in NFKD: UAX 15, "Stream-Safe Text Format" (section 13).
+ */
 export const MARK_RUN_MAX = 30;
 
 /**
- * Longest piece that is handed to the runtime at once, in UTF-16 units: it copies what it normalises twice, NFKD makes up to
- * 18 of one, and where blocks of megabytes are freed the C library keeps such blocks from then on.
+ * Maximum length of a piece that is passed to the runtime, in UTF-16 units. The runtime copies its input twice, and
+ * NFKD turns one unit into up to 18. After freeing blocks of megabytes, the C library would keep such blocks.
  */
 const PIECE_UNITS_MAX = 16_384;
 
 /**
- * A text in a normal form, in time that grows with its length. A run of more than MARK_RUN_MAX marks is brought into the form in
- * pieces of so many, each by itself; nothing is inserted (stream-safe text has U+034F between the pieces) and nothing refused.
- * No language has such a run: the longest of Unicode's own examples has a dozen.
+ * Normalises a text in linear time. A run of more than MARK_RUN_MAX marks is normalised in pieces of that size.
+ * Nothing is inserted (stream-safe text has U+034F between pieces) and nothing is refused. Real languages do not have
+ * such runs: the longest of Unicode's examples has a dozen marks.
  */
 export function normalise(text: string, form: NormalForm): string {
-  if (text.length <= PIECE_UNITS_MAX) return normalisePiece(text, form);
-  let made = '';
-  for (let from = 0; from < text.length; ) {
-    const to = pieceEnd(text, from);
-    made += normalisePiece(text.slice(from, to), form);
-    from = to;
-  }
-  return made;
+  return text.length <= PIECE_UNITS_MAX ? normalisePiece(text, form) : finished(normaliseInSlices(text, form));
 }
 
-/** Before a character that joins nothing before it; where there is none, as among marks alone, the text's end. */
-function pieceEnd(text: string, from: number): number {
+/** Work that may pause at each `undefined`. */
+type Work<T> = Generator<undefined, T, undefined>;
+
+/** Like normalise, for long texts. */
+export function* normaliseInSlices(text: string, form: NormalForm): Work<string> {
+  if (text.length <= PIECE_UNITS_MAX) return yield* pieceInSlices(text, form);
+  const made: string[] = [];
+  for (const piece of separatePieces(text)) {
+    if (piece !== undefined) made.push(yield* pieceInSlices(piece, form));
+    yield;
+  }
+  return made.join('');
+}
+
+/**
+ * Splits a text into pieces that do not combine with each other in any form. A piece is short, except in a run of marks.
+ * May pause at each `undefined`.
+ */
+export function* separatePieces(text: string): Generator<string | undefined, void, undefined> {
+  for (let from = 0; from < text.length; ) {
+    const to = yield* pieceEnd(text, from);
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+/**
+ * End of a piece: before a character that does not combine with the text before it. If there is no such character, as
+ * in a run of marks, the end of the text.
+ */
+function* pieceEnd(text: string, from: number): Work<number> {
   const longest = from + PIECE_UNITS_MAX;
   let at = longest;
   while (at > from && mayJoin(text, at)) at--;
   if (at > from) return at;
   at = longest + 1;
-  while (at < text.length && mayJoin(text, at)) at++;
+  while (at < text.length && mayJoin(text, at)) {
+    at++;
+    if (at % PIECE_UNITS_MAX === 0) yield;
+  }
   return at;
 }
 
-/** Whether what begins at a UTF-16 unit may join what stands before it; the second half of a pair begins nothing. */
+/**
+ * True if the character at a UTF-16 unit may combine with the text before it. True for the second half of a surrogate
+ * pair, too.
+ */
 function mayJoin(text: string, at: number): boolean {
   if (MAY_BE_MARK[text.charCodeAt(at)] === 0) return false;
   const point = text.codePointAt(at);
@@ -52,38 +82,61 @@ function isSecondHalf(unit: number): boolean {
 }
 
 function normalisePiece(text: string, form: NormalForm): string {
+  return mayHoldLongRun(text) ? finished(pieceInSlices(text, form)) : text.normalize(form);
+}
+
+/** Pieces of a run of marks that are normalised between two pauses: a few milliseconds of work. */
+const RUN_PIECES_MAX = 256;
+
+function* pieceInSlices(text: string, form: NormalForm): Work<string> {
   if (!mayHoldLongRun(text)) return text.normalize(form);
-  let made = '';
+  const made: string[] = [];
   let from = 0;
   for (const cut of cutsOf(text)) {
-    made += text.slice(from, cut).normalize(form);
+    made.push(text.slice(from, cut).normalize(form));
     from = cut;
+    if (made.length % RUN_PIECES_MAX === 0) yield;
   }
-  return made + text.slice(from).normalize(form);
+  made.push(text.slice(from).normalize(form));
+  return made.join('');
+}
+
+function finished<T>(work: Work<T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
 }
 
 /**
- * What may be sorted among, or join, what stands before it: all marks, what becomes one in NFKD (half-width voicing), two vowels
- * of Kirat Rai, and the vowels and finals of Hangul (also the compatible and half-width ones), which are never cut where it shows.
+ * Characters that may be reordered with, or combine with, the text before them: all marks, characters that become
+ * marks in NFKD (half-width voicing), two vowels of Kirat Rai, and the vowels and finals of Hangul (including
+ * compatibility and half-width forms), so that no cut has a visible effect.
  */
 const MARKS =
   '\\p{M}\\uFF9E\\uFF9F\\u{16D67}\\u{16D68}\\u1161-\\u1175\\u11A8-\\u11C2\\u3133\\u3135\\u3136\\u313A-\\u313F\\u314F-\\u3163' +
   '\\uFFA3\\uFFA5\\uFFA6\\uFFAA-\\uFFAF\\uFFC2-\\uFFC7\\uFFCA-\\uFFCF\\uFFD2-\\uFFD7\\uFFDA-\\uFFDC';
 
-/** A mark is at most three in NFKD, and any character ends in at most three: fewer than this are never more than MARK_RUN_MAX. */
+/**
+ * A mark has at most three marks in NFKD, and any character ends in at most three. A run of fewer characters than
+ * this therefore never exceeds MARK_RUN_MAX.
+ */
 const LONG_RUN_CHARACTERS = 10;
 
 const MARK = new RegExp(`[${MARKS}]`, 'u');
 const MARKS_AT_END = new RegExp(`[${MARKS}]*$`, 'u');
 const LONG_RUN = new RegExp(`[${MARKS}]{${LONG_RUN_CHARACTERS}}`, 'gu');
-/** The engine of regular expressions keeps 16 bytes for each character that it has repeated: so many are looked for at once. */
+/** The regular expression engine keeps 16 bytes for each repeated character, so a match is limited in length. */
 const RUN_PIECE = new RegExp(`[${MARKS}]{1,1000}`, 'uy');
 
 const FIRST_MARK = 0x300;
 
 type MarkRanges = readonly (readonly [first: number, last: number])[];
 
-/** Where UTF-16 units of marks stand, generously: letters in between need no second look. The last three are surrogates. */
+/**
+ * Generous ranges of UTF-16 units that may belong to marks. Letters in between are checked a second time. The last
+ * three ranges are surrogates.
+ */
 const MARK_RANGES: MarkRanges = [
   [0x300, 0x36f],
   [0x483, 0x489],
@@ -115,7 +168,10 @@ const MARK_RANGES: MarkRanges = [
   [0xdc00, 0xdfff],
 ];
 
-/** The scripts of India have a block of 128 each, all laid out alike: signs at its start, vowels, lengths, more vowels. */
+/**
+ * The scripts of India have blocks of 128 characters with the same layout: signs at the start, vowels, lengths, more
+ * vowels.
+ */
 const INDIC = { first: 0x900, last: 0xdff, block: 0x80 };
 const INDIC_RANGES: MarkRanges = [
   [0x00, 0x04],
@@ -124,10 +180,12 @@ const INDIC_RANGES: MarkRanges = [
   [0x70, 0x7f],
 ];
 
-/** By UTF-16 unit: whether it may be of a mark. */
+/** For each UTF-16 unit, 1 if it may belong to a mark. */
 const MAY_BE_MARK = markTable();
 
-/** A run of so many characters covers one of every so many units: only these are looked at. */
+/**
+ * A run of LONG_RUN_CHARACTERS units contains one of every LONG_RUN_CHARACTERS positions, so only these are checked.
+ */
 function mayHoldLongRun(text: string): boolean {
   for (let at = LONG_RUN_CHARACTERS - 1; at < text.length; at += LONG_RUN_CHARACTERS) {
     if (text.charCodeAt(at) >= FIRST_MARK && isInLongRun(text, at)) return true;
@@ -144,20 +202,23 @@ function isInLongRun(text: string, at: number): boolean {
   return to - from > LONG_RUN_CHARACTERS;
 }
 
-/** Half of a pair may be of a mark wherever one of its kind is. */
+/** Half of a surrogate pair may belong to a mark if a mark with that half exists. */
 function mayBeMark(unit: number): boolean {
   if (MAY_BE_MARK[unit] === 0) return false;
   return (unit >= 0xd800 && unit < 0xe000) || MARK.test(String.fromCharCode(unit));
 }
 
-/** Where the pieces begin, but for the first. */
-function cutsOf(text: string): number[] {
-  const cuts: number[] = [];
+/** Start positions of all pieces except the first. */
+function* cutsOf(text: string): Generator<number, void, undefined> {
   const lengths = new Map<string, number>();
-  LONG_RUN.lastIndex = 0;
-  for (let found = LONG_RUN.exec(text); found !== null; found = LONG_RUN.exec(text)) {
-    let count = marksAtEnd(text.slice(Math.max(0, found.index - 2), found.index));
-    let at = found.index;
+  let at = 0;
+  for (;;) {
+    // Set again each time, because other texts are searched during a pause.
+    LONG_RUN.lastIndex = at;
+    const found = LONG_RUN.exec(text);
+    if (found === null) return;
+    at = found.index;
+    let count = marksAtEnd(text.slice(Math.max(0, at - 2), at));
     for (const mark of marksFrom(text, at)) {
       let length = lengths.get(mark);
       if (length === undefined) {
@@ -165,15 +226,13 @@ function cutsOf(text: string): number[] {
         lengths.set(mark, length);
       }
       if (count + length > MARK_RUN_MAX) {
-        cuts.push(at);
+        yield at;
         count = 0;
       }
       count += length;
       at += mark.length;
     }
-    LONG_RUN.lastIndex = at;
   }
-  return cuts;
 }
 
 /** The marks of a run, one after the other. */
@@ -187,7 +246,7 @@ function* marksFrom(text: string, start: number): Generator<string> {
   }
 }
 
-/** How many marks the last character of a text ends in. */
+/** Number of marks at the end of the last character of a text. */
 function marksAtEnd(text: string): number {
   const last = [...text].at(-1) ?? '';
   return [...MARKS_AT_END.exec(last.normalize('NFKD'))![0]].length;

@@ -1,35 +1,75 @@
-// Owns reading numbers as people write them (`1.234,56`, `(12)`, `7,5 %`, `120- `) into exact decimals. Which error a
-// row gets, and the column's final type, are the caller's.
+// Parses numbers as people write them (`1.234,56`, `(12)`, `7,5 %`, `120- `) into exact decimals. Error codes and the
+// column's final type are the responsibility of callers.
 import { Decimal, multiplyDecimals, parseDecimal, trimZeros } from './decimal.ts';
 
-/** The ways in which a text may say "below zero". */
-export type NegativeStyle = '-x' | 'x-' | '(x)' | 'x CR';
+/** Words of bookkeeping for credit and debit, in pairs: if one of them marks negative numbers, the other marks the rest. */
+const COUNTERPARTS = { CR: 'DR', DR: 'CR', C: 'D', D: 'C', S: 'H', H: 'S' } as const;
 
-/** How numbers are written: one character each; `grouping` empty means none. `strip` holds texts that are dropped at the ends (currency signs). */
+type BookkeepingWord = keyof typeof COUNTERPARTS;
+
+/** Notations for negative numbers. `x` is the number: the word in `x CR` is after it, the word in `CR x` before it. */
+export type NegativeStyle = '-x' | 'x-' | '(x)' | '▲x' | `x ${BookkeepingWord}` | `${BookkeepingWord} x`;
+
+const WORDS = Object.keys(COUNTERPARTS) as readonly BookkeepingWord[];
+
+export const NEGATIVE_STYLES: readonly NegativeStyle[] = [
+  '-x',
+  'x-',
+  '(x)',
+  '▲x',
+  ...WORDS.map((word) => `x ${word}` as const),
+  ...WORDS.map((word) => `${word} x` as const),
+];
+
+interface SignWord {
+  /** Matches the word at the end or at the beginning of a text. */
+  readonly pattern: RegExp;
+  readonly isNegative: boolean;
+}
+
+/** The words of each style that has one. A dot may follow the word: `12.00 Cr.`. */
+const SIGN_WORDS: ReadonlyMap<NegativeStyle, readonly SignWord[]> = new Map(
+  WORDS.flatMap((word): [NegativeStyle, readonly SignWord[]][] => {
+    const words = [word, COUNTERPARTS[word]];
+    const after = words.map((one) => ({ pattern: new RegExp(`${one}\\.?$`, 'i'), isNegative: one === word }));
+    const before = words.map((one) => ({ pattern: new RegExp(`^${one}\\.?`, 'i'), isNegative: one === word }));
+    return [
+      [`x ${word}`, after],
+      [`${word} x`, before],
+    ];
+  }),
+);
+
+/**
+ * Notation of numbers. `decimal` and `grouping` are single characters; an empty `grouping` means no grouping. `strip`
+ * contains texts that are removed at both ends (currency signs).
+ */
 export interface NumberFormat {
   decimal?: string;
   grouping?: string;
   negative?: readonly NegativeStyle[];
   strip?: readonly string[];
-  /** Read `7,5 %` as 0.075. Without it a percent sign is no number. */
+  /** Read `7,5 %` as 0.075. Without this, a text with a percent sign is not a number. */
   percent?: boolean;
   /** Allow `1.5E3`. */
   exponent?: boolean;
-  /** How many digits groups have: three, or as in India three behind twos (`12,34,567`). */
+  /** Sizes of groups: three digits or, as in India, three preceded by twos (`12,34,567`). */
   groups?: GroupSizes;
-  /** What a text behind the number multiplies it by (`1.5k`), the longest first. */
+  /** Suffixes that multiply the number (`1.5k`), the longest first. */
   units?: readonly NumberUnit[];
-  /** What stood around the digits of texts that were read, by its characters: columns repeat their signs and units. */
+  /**
+   * Cache: the texts around the digits of earlier numbers, and their meaning. Columns repeat their signs and units.
+   */
   seen?: Map<string, Surroundings | null>;
 }
 
-/** What stands around the digits of a number, and says. */
+/** Meaning of the text around a number's digits. */
 type Surroundings = Pick<PeeledNumber, 'isNegative' | 'isPercent' | 'unit'>;
 
-/** Texts around digits that are remembered; columns have some at most. */
+/** Maximum number of cached texts. Real columns have a few. */
 const SEEN_MAX = 64;
 
-/** Longest of them, in characters: longer ones are no signs. */
+/** Maximum length of a cached text, in characters. Longer texts are not signs or units. */
 const SEEN_LENGTH_MAX = 16;
 
 export type GroupSizes = 'thousands' | 'indian';
@@ -40,8 +80,8 @@ export interface NumberUnit {
 }
 
 /**
- * The exact decimal of a whole text with the scale as written, or null: grouping is only taken where it groups as it must. With a
- * unit the scale is the least that holds the product.
+ * The exact decimal of a whole text with its scale as written, or null. Grouping is accepted only at valid positions.
+ * With a unit, the scale is the smallest that holds the product.
  */
 export function parseNumberText(text: string, format: NumberFormat = {}): Decimal | null {
   const decimal = format.decimal ?? '.';
@@ -73,7 +113,10 @@ function scaled(value: Decimal, { isPercent, unit }: Pick<Surroundings, 'isPerce
   return product === null ? null : trimZeros(product, 0);
 }
 
-/** Digits in one pass between signs and units that a text before had, too; undefined where they are to be read in full. */
+/**
+ * Fast path: digits between signs and units that an earlier text had, too. Returns undefined if the text must be read
+ * in full.
+ */
 function readSurrounded(
   text: string,
   decimal: string,
@@ -94,12 +137,12 @@ function readSurrounded(
   return scaled(isBelow ? new Decimal(-digits.digits, digits.scale) : digits, around);
 }
 
-/** Null where more than the digits is left when the rest is taken off. */
+/** Returns null if anything except the digits remains after removing the known texts. */
 function surroundings(before: string, behind: string, format: NumberFormat): Surroundings | null {
   const key = `${before}1${behind}`;
   const known = format.seen!.get(key);
   if (known !== undefined) return known;
-  // A text that is taken off and has digits itself could take some of the number's.
+  // A text to be stripped that contains digits could remove digits of the number.
   const isSure = !format.strip?.some((one) => /[0-9]/.test(one));
   const peeled = isSure ? peel(key, format) : null;
   const found = peeled?.body === '1' ? peeled : null;
@@ -111,10 +154,10 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Most digits that the loop below reads, so that they stay a safe integer. */
+/** Maximum number of digits that the loop below reads, so that they stay a safe integer. */
 const SIMPLE_DIGITS_MAX = 15;
 
-/** A number without sign, blanks and anything else in one pass over its characters; undefined when it is none of these. */
+/** Reads a number without sign and spaces in one pass; undefined for all other texts. */
 function readSimple(text: string, decimal: string, grouping: string): Decimal | undefined {
   const point = decimal.charCodeAt(0);
   const group = grouping === '' || grouping.trim() === '' ? -1 : grouping.charCodeAt(0);
@@ -150,8 +193,8 @@ interface PeeledNumber {
 }
 
 /**
- * Takes what may stand around the digits off the ends, in any order, until nothing is left of it: `strip` as often as it
- * stands there, one sign, one percent sign and one unit. Null where a sign stands there that the format does not have.
+ * Removes everything that may surround the digits, in any order: any number of `strip` texts, one sign, one percent
+ * sign and one unit. Null if the text has a sign that the format does not allow.
  */
 function peel(text: string, format: NumberFormat): PeeledNumber | null {
   const styles = format.negative ?? ['-x'];
@@ -182,7 +225,7 @@ function peel(text: string, format: NumberFormat): PeeledNumber | null {
   }
 }
 
-/** Without the texts that are left out, at the ends alone: between digits they would join two numbers to one. */
+/** Removes texts at both ends only: removed between digits, they would join two numbers to one. */
 function withoutAffixes(text: string, affixes: readonly string[]): string {
   let from = 0;
   let to = text.length;
@@ -207,13 +250,14 @@ interface Signed {
   readonly negative: boolean;
 }
 
-/** Null where a sign stands there that no style has. */
+/** Returns null if the text has a sign that no style allows. */
 function takeSign(text: string, styles: readonly NegativeStyle[]): Signed | null {
   if (styles.includes('(x)') && text.startsWith('(') && text.endsWith(')')) {
     return { body: trimSpaces(text.slice(1, -1)), negative: true };
   }
-  if (styles.includes('x CR') && /cr$/i.test(text)) return { body: trimSpaces(text.slice(0, -2)), negative: true };
-  if (styles.includes('x CR') && /dr$/i.test(text)) return { body: trimSpaces(text.slice(0, -2)), negative: false };
+  if (styles.includes('▲x') && /^[▲△]/.test(text)) return { body: trimSpaces(text.slice(1)), negative: true };
+  const marked = markedBody(text, styles);
+  if (marked !== null) return marked;
   if (styles.includes('x-') && /[-−]$/.test(text)) return { body: trimSpaces(text.slice(0, -1)), negative: true };
   if (styles.includes('x-') && text.endsWith('+')) return { body: trimSpaces(text.slice(0, -1)), negative: false };
   const first = text.charAt(0);
@@ -223,12 +267,34 @@ function takeSign(text: string, styles: readonly NegativeStyle[]): Signed | null
   return { body: first === '+' ? trimSpaces(text.slice(1)) : text, negative: false };
 }
 
+/** Null if no style has a word that the text has. */
+function markedBody(text: string, styles: readonly NegativeStyle[]): Signed | null {
+  for (const style of styles) {
+    const found = SIGN_WORDS.get(style)?.find(({ pattern }) => pattern.test(text));
+    if (found !== undefined) {
+      return { body: trimSpaces(text.replace(found.pattern, '')), negative: found.isNegative };
+    }
+  }
+  return null;
+}
+
+/** Two styles that give a word opposite signs; null if there are none. */
+export function contradictingStyles(styles: readonly NegativeStyle[]): readonly [NegativeStyle, NegativeStyle] | null {
+  for (const style of styles) {
+    const word = WORDS.find((one) => style === `x ${one}` || style === `${one} x`);
+    if (word === undefined) continue;
+    const other = style.replace(word, COUNTERPARTS[word]) as NegativeStyle;
+    if (styles.includes(other)) return [style, other];
+  }
+  return null;
+}
+
 interface Grouped {
   readonly grouping: string;
   readonly groups: GroupSizes;
 }
 
-/** The number with a point and without grouping, when every character is where it may be. */
+/** The number with a point and without grouping, if every character is at a valid position. */
 function plainDigits(body: string, decimal: string, grouped: Grouped): string | null {
   const point = body.indexOf(decimal);
   const whole = point < 0 ? body : body.slice(0, point);
@@ -239,7 +305,7 @@ function plainDigits(body: string, decimal: string, grouped: Grouped): string | 
   return fraction === '' ? digits : `${digits}.${fraction}`;
 }
 
-/** Signs that group however they are written: files mix the plain space with narrow ones, ' with ’. Each alone is one of its like. */
+/** Grouping characters that are treated as equal: files mix plain and narrow spaces, and ' and ’. */
 const GROUPING_SIGNS = [/[\u0020\u00a0\u2007\u2009\u202f]/, /['\u2019]/];
 
 function ungroup(whole: string, { grouping, groups }: Grouped): string | null {

@@ -1,63 +1,67 @@
-// Owns finding personal data inside of longer texts: e-mail addresses, IBANs, card and telephone numbers. It finds shapes
-// (and checksums where there are some); what has another shape stays unseen. Every search is linear in the text.
-import { isLuhn } from './check-digits.ts';
-import { ibanLength, isIban } from './iban.ts';
+// Finds personal data in longer texts: e-mail addresses, IBANs, card and telephone numbers. Detects formats, and
+// checksums where they exist; data in other formats is not found. Every search takes linear time.
+import { ibanLength, isIban } from './identifiers.ts';
 
 export type PersonalKind = 'email' | 'iban' | 'card' | 'phone';
 
 /** A range of a text: [from, to). */
 export type TextRange = readonly [from: number, to: number];
 
-/** Ranges of one kind in their order, none overlapping. */
-export function findPersonalData(kind: PersonalKind, text: string): TextRange[] {
+/**
+ * Ranges of one kind in order, without overlaps. Returned one by one, because a long text may contain a million. Null
+ * after each candidate that turned out to be something else: the caller may pause there.
+ */
+export function findPersonalData(kind: PersonalKind, text: string): Iterable<TextRange | null> {
   return FINDERS[kind](text);
 }
 
-const FINDERS: Readonly<Record<PersonalKind, (text: string) => TextRange[]>> = {
+/** A long text may be cut after these characters, because they are never part of personal data. */
+export const BETWEEN_PERSONAL_DATA = /[\n\r\t,;:!?<>="'|{}[\]*#&]/g;
+
+const FINDERS: Readonly<Record<PersonalKind, (text: string) => Iterable<TextRange | null>>> = {
   email: findEmails,
   iban: findIbans,
-  card: (text) => matches(text, DIGIT_GROUPS).flatMap((range) => findCards(text, range)),
-  phone: (text) => matches(text, PHONE).filter((range) => isPhone(text.slice(...range))),
+  card: findCards,
+  *phone(text) {
+    for (const range of matches(text, PHONE)) yield isPhone(text.slice(...range)) ? range : null;
+  },
 };
 
-/** What stands before the at sign and, from it on, behind it; the bounds keep the search linear. */
+/** Characters before the at sign, and the at sign with the domain. The limits keep the search linear. */
 const LOCAL = /[\p{L}\p{N}._%+-]/u;
 const LOCAL_CHARACTERS_MAX = 64;
 const DOMAIN = /@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/uy;
 const IBAN_START = /(?<![\p{L}\p{N}])[A-Za-z]{2}[0-9]{2}/gu;
-const DIGIT_GROUPS = /[0-9]+(?:[ -][0-9]+)*/g;
 
-/** Digits of card numbers (ISO/IEC 7812-1). */
+/** Number of digits of card numbers (ISO/IEC 7812-1). */
 const CARD_DIGITS_MIN = 12;
 const CARD_DIGITS_MAX = 19;
 
-/** Begins as people write numbers: +, 00, 0 or (0. */
+/** Starts as telephone numbers are written: +, 00, 0 or (0. */
 const PHONE = /(?<![\p{L}\p{N}+])(?:\+ ?|\(?0)[0-9](?:[ ()/.-]{0,3}[0-9]){5,18}(?![0-9])/gu;
 const DATE = /^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}/;
 
-/** Digits of telephone numbers: E.164 ends at 15, an exit code may stand before. */
+/** Number of digits of telephone numbers: at most 15 in E.164, with an optional exit code in front. */
 const PHONE_DIGITS_MIN = 7;
 const PHONE_DIGITS_MAX = 17;
 
-function matches(text: string, pattern: RegExp): TextRange[] {
-  return Array.from(text.matchAll(pattern), (match) => [match.index, match.index + match[0].length] as const);
+function* matches(text: string, pattern: RegExp): Iterable<TextRange> {
+  for (const match of text.matchAll(pattern)) yield [match.index, match.index + match[0].length];
 }
 
-/** By their at signs: a search from each place on for a name before one takes a hundred times longer where there are none. */
-function findEmails(text: string): TextRange[] {
-  const ranges: TextRange[] = [];
+/** Searches for at signs first: searching for names takes a hundred times longer in texts without at signs. */
+function* findEmails(text: string): Iterable<TextRange | null> {
   let from = 0;
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', Math.max(from, at + 1))) {
     const start = localStart(text, from, at);
     DOMAIN.lastIndex = at;
-    if (start === at || !DOMAIN.test(text)) continue;
-    from = DOMAIN.lastIndex;
-    ranges.push([start, from]);
+    const isFound = start < at && DOMAIN.test(text);
+    if (isFound) from = DOMAIN.lastIndex;
+    yield isFound ? [start, from] : null;
   }
-  return ranges;
 }
 
-/** Where the name begins that ends at `end`: LOCAL_CHARACTERS_MAX before it at most, and not before `from`. */
+/** Start of the name that ends at `end`: at most LOCAL_CHARACTERS_MAX before it, and not before `from`. */
 function localStart(text: string, from: number, end: number): number {
   let start = end;
   for (let count = 0; count < LOCAL_CHARACTERS_MAX && start > from; count++) {
@@ -69,17 +73,17 @@ function localStart(text: string, from: number, end: number): number {
   return start;
 }
 
-function findIbans(text: string): TextRange[] {
-  const ranges: TextRange[] = [];
+function* findIbans(text: string): Iterable<TextRange | null> {
+  let from = 0;
   for (const { index } of text.matchAll(IBAN_START)) {
-    if (index < (ranges.at(-1)?.[1] ?? 0)) continue;
+    if (index < from) continue;
     const end = ibanEnd(text, index);
-    if (end > 0) ranges.push([index, end]);
+    if (end > 0) from = end;
+    yield end > 0 ? [index, end] : null;
   }
-  return ranges;
 }
 
-/** The end of the IBAN that begins here; 0 when none does. */
+/** End of the IBAN that starts here, or 0. */
 function ibanEnd(text: string, start: number): number {
   const length = ibanLength(text.slice(start, start + 2));
   let iban = '';
@@ -93,27 +97,81 @@ function ibanEnd(text: string, start: number): number {
   return 0;
 }
 
-/** Whole groups of digits that are a card number together. */
-function findCards(text: string, [from, to]: TextRange): TextRange[] {
-  const groups = matches(text.slice(from, to), /[0-9]+/g);
-  const ranges: TextRange[] = [];
-  for (let first = 0; first < groups.length; first++) {
-    const last = lastOfCard(text, from, groups, first);
-    if (last < 0) continue;
-    ranges.push([from + groups[first]![0], from + groups[last]![1]]);
-    first = last;
-  }
-  return ranges;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
+/** A group of digits, and what the digits up to its end add up to. */
+interface DigitGroup {
+  readonly start: number;
+  readonly end: number;
+  /** Number of digits from the first group of the row to the end of this group. */
+  readonly digits: number;
+  /** Luhn sums of these digits, where the digits at odd places are doubled, or those at even places (from 1). */
+  readonly oddSum: number;
+  readonly evenSum: number;
 }
 
-function lastOfCard(text: string, from: number, groups: readonly TextRange[], first: number): number {
-  let digits = '';
+/**
+ * Finds card numbers, which consist of whole groups of digits with a space or hyphen between them. Sums are carried
+ * from group to group, so that a check takes the same time for each length of a number.
+ */
+function* findCards(text: string): Iterable<TextRange | null> {
+  let before: DigitGroup = NO_DIGITS;
+  // A card number has at most CARD_DIGITS_MAX groups, so no more are held at a time.
+  const groups: DigitGroup[] = [];
+  function* first(): Iterable<TextRange | null> {
+    const last = lastOfCard(before, groups);
+    yield last < 0 ? null : [groups[0]!.start, groups[last]!.end];
+    before = groups.splice(0, Math.max(0, last) + 1).at(-1)!;
+  }
+  for (let at = nextDigit(text, 0); at < text.length; at = nextDigit(text, groups.at(-1)?.end ?? before.end)) {
+    const previous = groups.at(-1) ?? before;
+    const isJoined = previous.end === at - 1 && previous.digits > 0 && (text[at - 1] === ' ' || text[at - 1] === '-');
+    if (!isJoined) {
+      while (groups.length > 0) yield* first();
+      before = NO_DIGITS;
+    }
+    groups.push(digitGroup(text, at, isJoined ? previous : NO_DIGITS));
+    if (groups.length === CARD_DIGITS_MAX) yield* first();
+  }
+  while (groups.length > 0) yield* first();
+}
+
+const NO_DIGITS: DigitGroup = { start: 0, end: 0, digits: 0, oddSum: 0, evenSum: 0 };
+
+function nextDigit(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && !isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function digitGroup(text: string, start: number, before: DigitGroup): DigitGroup {
+  let { digits, oddSum, evenSum } = before;
+  let end = start;
+  for (; end < text.length && isDigit(text.charCodeAt(end)); end++) {
+    const digit = text.charCodeAt(end) - DIGIT_0;
+    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+    digits++;
+    oddSum += digits % 2 === 1 ? doubled : digit;
+    evenSum += digits % 2 === 0 ? doubled : digit;
+  }
+  return { start, end, digits, oddSum, evenSum };
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= DIGIT_0 && unit <= DIGIT_9;
+}
+
+/** Index of the last group of the card number that starts with the first group, or -1. */
+function lastOfCard(before: DigitGroup, groups: readonly DigitGroup[]): number {
   let found = -1;
-  for (let last = first; last < groups.length; last++) {
-    const [start, end] = groups[last]!;
-    if (digits.length + end - start > CARD_DIGITS_MAX) break;
-    digits += text.slice(from + start, from + end);
-    if (digits.length >= CARD_DIGITS_MIN && isLuhn(digits)) found = last;
+  for (let last = 0; last < groups.length; last++) {
+    const { digits, oddSum, evenSum } = groups[last]!;
+    const length = digits - before.digits;
+    if (length > CARD_DIGITS_MAX) break;
+    // The last digit is not doubled, the digit before it is.
+    const sum = digits % 2 === 0 ? oddSum - before.oddSum : evenSum - before.evenSum;
+    if (length >= CARD_DIGITS_MIN && sum % 10 === 0) found = last;
   }
   return found;
 }

@@ -1,11 +1,85 @@
-// What each step on a text does to one decoded text, and the functions of the same names. Kernels do the same to plain cells, many at once; both must agree.
-// Everything follows the root locale, never the machine's.
-import { normalise } from './normalise.ts';
+// The text functions, as operations and expressions apply them to one decoded text. Long texts are edited piece by
+// piece.
+import { normalise, normaliseInSlices, separatePieces } from './normalise.ts';
 
-// \p{White_Space}, which is all in the basic plane: without it the search is twice as fast.
+// Edits long texts piece by piece, so that the work can pause between pieces. A piece ends only at a position where
+// editing both sides separately gives the same result as editing the whole text.
+
+/** Length of a piece, in UTF-16 units: about a millisecond of work. */
+export const PIECE_UNITS = 65_536;
+
+/** A cut between any two characters, for edits that treat each character by itself. */
+export const BETWEEN_CHARACTERS = /(?![\udc00-\udfff])/g;
+
+/** Replacements between two pauses. */
+const REPLACEMENTS_MAX = 1_024;
+
+/** Work on one text that may pause at each `undefined`. */
+export type TextWork = Generator<undefined, string, undefined>;
+
+/**
+ * Splits a text into pieces of at least PIECE_UNITS units. The rest of a text without a further cut is one piece.
+ * @param cut global pattern; a piece may end after each of its matches
+ */
+export function* textPieces(text: string, cut: RegExp): Generator<string, void, undefined> {
+  let from = 0;
+  while (text.length - from > PIECE_UNITS) {
+    cut.lastIndex = from + PIECE_UNITS;
+    const found = cut.exec(text);
+    if (found === null) break;
+    const to = found.index + found[0].length;
+    yield text.slice(from, to);
+    from = to;
+  }
+  if (from < text.length) yield text.slice(from);
+}
+
+/** @param cut see textPieces */
+export function* editInPieces(text: string, cut: RegExp, edit: (piece: string) => string): TextWork {
+  if (text.length <= PIECE_UNITS) return edit(text);
+  const made: string[] = [];
+  for (const piece of textPieces(text, cut)) {
+    made.push(edit(piece));
+    yield;
+  }
+  return made.join('');
+}
+
+/** Like `replaceAll` with a function, for edits that look at what is around a match. */
+function* replacedInSlices(
+  text: string,
+  pattern: RegExp,
+  replacement: (match: string, at: number) => string,
+): TextWork {
+  let made: string[] = [];
+  let from = 0;
+  for (const { 0: match, index } of text.matchAll(pattern)) {
+    made.push(text.slice(from, index), replacement(match, index));
+    from = index + match.length;
+    if (made.length < REPLACEMENTS_MAX) continue;
+    made = [made.join('')];
+    yield;
+  }
+  made.push(text.slice(from));
+  return made.join('');
+}
+
+/** Does the work without pauses. */
+export function done<T>(work: Generator<undefined, T, undefined>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+// The text functions, as operations and expressions apply them to one decoded text. Kernels implement the same edits
+// for many plain cells at once; both must agree. Everything uses the root locale, never the locale of the machine.
+
+// Equal to \p{White_Space}, all of which is in the basic plane. Written as ranges, because the search is then twice
+// as fast.
 const WHITE_SPACE_RUNS = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
-// The engine of regular expressions keeps 16 bytes for each repetition where a class goes beyond the basic plane: none has more
-// than a thousand.
+// If a class goes beyond the basic plane, the regular expression engine keeps 16 bytes for each repetition, so a
+// match has at most a thousand.
 const MARKS = /\p{Mn}{1,1000}/gu;
 /** Scripts in which a mark on a letter is an accent. In others it is a vowel, a tone or part of the letter. */
 const ACCENTED_LETTER = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
@@ -13,7 +87,7 @@ const CONTROLS = /\p{Cc}+/gu;
 const NOT_LETTERS = /[^\p{L}\p{M}]{1,1000}/gu;
 const NOT_DIGITS = /[^0-9]+/g;
 
-/** Letters that Unicode does not take apart, as people write them without accents. */
+/** Letters that Unicode does not decompose, and their spelling without accents. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
   'ø:o Ø:O ł:l Ł:L đ:d Đ:D ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE ß:ss ẞ:SS þ:th Þ:TH ð:d Ð:D ı:i ŧ:t Ŧ:T'
     .split(' ')
@@ -29,19 +103,45 @@ export function lowerCase(text: string): string {
   return text.toLowerCase();
 }
 
-/** The only small letter whose capital is another letter's: Unicode's case folding keeps ı apart from i. */
+/**
+ * The only lower-case letter whose upper case belongs to another letter. Unicode case folding keeps ı distinct from
+ * i.
+ */
 const DOTLESS_I = '\u0131';
+const NOT_DOTLESS_I = /[^\u0131]+/g;
 
 /**
- * Equal for texts that differ in case alone, also where one letter becomes two (ß, ẞ, SS): full case folding, but for the
- * Turkic forms (Unicode, CaseFolding.txt, status C and F), up to the choice of the letter that stands for its like.
+ * Equal results for texts that differ in case only, including letters that become two (ß, ẞ, SS). Full case folding
+ * without the Turkic forms (Unicode, CaseFolding.txt, status C and F), except for the choice of the representative
+ * letter.
  */
 export function foldCase(text: string): string {
-  if (text.includes(DOTLESS_I)) return text.split(DOTLESS_I).map(foldCase).join(DOTLESS_I);
+  if (text.includes(DOTLESS_I)) return text.replace(NOT_DOTLESS_I, foldCase);
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('\u03C2', '\u03C3');
 }
 
-/** Without a regular expression: an anchored search for white space at the end costs the square of its length. */
+/** Like foldCase, for long texts: each character is folded by itself. */
+export function foldCaseInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, foldCase);
+}
+
+/** Like upperCase, for long texts. */
+export function upperCaseInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, upperCase);
+}
+
+/** Its lower case is another one at the end of a word. */
+const SIGMA = '\u03A3';
+
+/** A character that ends a word for the lower case of a sigma (Unicode, SpecialCasing.txt, Final_Sigma). */
+const ENDS_WORD = /[^\p{Cased}\p{Case_Ignorable}]/gu;
+
+/** Like lowerCase, for long texts. */
+export function lowerCaseInSlices(text: string): TextWork {
+  return editInPieces(text, text.includes(SIGMA) ? ENDS_WORD : BETWEEN_CHARACTERS, lowerCase);
+}
+
+/** Uses no regular expression, because an anchored search for white space at the end takes quadratic time. */
 export function trimWhiteSpace(text: string): string {
   let from = 0;
   let to = text.length;
@@ -54,7 +154,14 @@ export function collapseWhiteSpace(text: string): string {
   return text.replace(WHITE_SPACE_RUNS, ' ');
 }
 
-/** Letters beyond ASCII stay. */
+const NOT_WHITE_SPACE = /[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
+
+/** Like collapseWhiteSpace, for long texts. */
+export function collapseWhiteSpaceInSlices(text: string): TextWork {
+  return editInPieces(text, NOT_WHITE_SPACE, collapseWhiteSpace);
+}
+
+/** Letters beyond ASCII are unchanged. */
 export function upperAscii(text: string): string {
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
@@ -63,37 +170,80 @@ export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** é as e; ø, ß and their like too. Letters of scripts other than Latin, Greek and Cyrillic keep their marks. */
+/** Like upperAscii, for long texts. */
+export function upperAsciiInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, upperAscii);
+}
+
+/** Like lowerAscii, for long texts. */
+export function lowerAsciiInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, lowerAscii);
+}
+
+/**
+ * Replaces é by e, and similarly ø, ß and others. Letters of scripts other than Latin, Greek and Cyrillic keep their
+ * marks.
+ */
 export function stripAccents(text: string): string {
-  const bare = normalise(withoutAccents(normalise(text, 'NFD')), 'NFC');
+  const decomposed = normalise(text, 'NFD');
+  const bare = normalise(decomposed.replace(MARKS, accentsOf(decomposed)), 'NFC');
   return bare.replace(WITHOUT_ACCENT, (letter) => PLAIN_LETTERS.get(letter)!);
 }
 
-function withoutAccents(decomposed: string): string {
+/** Like stripAccents, for long texts. */
+export function* stripAccentsInSlices(text: string): TextWork {
+  const made: string[] = [];
+  for (const piece of separatePieces(text)) {
+    if (piece !== undefined) {
+      const decomposed = yield* normaliseInSlices(piece, 'NFD');
+      const bare = yield* normaliseInSlices(yield* replacedInSlices(decomposed, MARKS, accentsOf(decomposed)), 'NFC');
+      made.push(bare.replace(WITHOUT_ACCENT, (letter) => PLAIN_LETTERS.get(letter)!));
+    }
+    yield;
+  }
+  return made.join('');
+}
+
+/** Returns what replaces each run of marks, from left to right. */
+function accentsOf(decomposed: string): (marks: string, at: number) => string {
   let end = -1;
   let isAccent = false;
-  return decomposed.replace(MARKS, (marks, at: number) => {
-    // Behind the longest match its run may go on: what holds for its beginning holds for the rest.
+  return (marks, at) => {
+    // A run may be longer than the longest match. The continuation is treated like the start of the run.
     if (at !== end) isAccent = ACCENTED_LETTER.test(characterBefore(decomposed, at));
     end = at + marks.length;
     return isAccent ? '' : marks;
-  });
+  };
 }
 
-/** The character that ends at a UTF-16 unit, empty at the beginning. */
+/** The character that ends at a UTF-16 unit; empty at the start. */
 export function characterBefore(text: string, at: number): string {
   const isPair =
     at > 1 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800;
   return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);
 }
 
-/** A run of them is a space between what it parts, and nothing at the ends: lines do not grow together. */
+/** Replaces each run of control characters by a space, so that lines are not joined. At the ends, removes the run. */
 export function removeControls(text: string): string {
-  return text.replace(CONTROLS, (run, at: number) => (at === 0 || at + run.length === text.length ? '' : ' '));
+  return text.replace(CONTROLS, (run, at) => withoutControls(text, run, at));
+}
+
+/** Like removeControls, for long texts. */
+export function removeControlsInSlices(text: string): TextWork {
+  return replacedInSlices(text, CONTROLS, (run, at) => withoutControls(text, run, at));
+}
+
+function withoutControls(text: string, run: string, at: number): string {
+  return at === 0 || at + run.length === text.length ? '' : ' ';
 }
 
 export function straightenQuotes(text: string): string {
   return text.replace(/[\u2018-\u201B]/g, "'").replace(/[\u201C-\u201F]/g, '"');
+}
+
+/** Like straightenQuotes, for long texts. */
+export function straightenQuotesInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, straightenQuotes);
 }
 
 export function digitsOnly(text: string): string {
@@ -104,21 +254,38 @@ export function lettersOnly(text: string): string {
   return text.replace(NOT_LETTERS, '');
 }
 
-/** From here on a text asks for each kind of character once: one expression a character would hold its thread for seconds. */
+/** Like lettersOnly, for long texts. */
+export function lettersOnlyInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, lettersOnly);
+}
+
+/**
+ * From this length on, the kind of each character is cached: one regular expression per character would block the
+ * thread for seconds. In UTF-16 units.
+ */
 const LONG_TEXT_UNITS = 4096;
 
 const LETTER = 1;
 const MARK = 2;
 const OTHER = 3;
 
-/** A letter begins a word unless a letter or digit stands before it, or an apostrophe behind a letter. */
+/** A letter starts a word unless it follows a letter or digit, or an apostrophe after a letter. */
 export function titleCase(text: string): string {
-  const lower = text.toLowerCase();
+  return withTitles(text.toLowerCase(), { inWord: false, letterBefore: false });
+}
+
+/** What precedes a piece of a text. */
+interface BeforeTitle {
+  inWord: boolean;
+  letterBefore: boolean;
+}
+
+/** @param before changed to what precedes the next piece */
+function withTitles(lower: string, before: BeforeTitle): string {
   let made = '';
   let from = 0;
   let at = 0;
-  let inWord = false;
-  let letterBefore = false;
+  let { inWord, letterBefore } = before;
   const kindOf = kindsIn(lower);
   for (const character of lower) {
     const start = at;
@@ -136,17 +303,40 @@ export function titleCase(text: string): string {
     inWord = letter || isDigit(character) || (letterBefore && (character === "'" || character === '\u2019'));
     letterBefore = letter;
   }
+  before.inWord = inWord;
+  before.letterBefore = letterBefore;
   return made + lower.slice(from);
 }
 
-/** The first letter of the text, and the first behind `.`, `!` or `?` and a white space. */
+/** A cut between any two characters, except between an i and its dot (see isDotted). */
+const NOT_BEFORE_DOT = /(?![\udc00-\udfff])(?!(?<=[iI\u0130])\u0307)/g;
+
+/** Cuts for edits that write a text in lower case and look at what precedes a character. */
+const cutOfWords = (text: string): RegExp => (text.includes(SIGMA) ? ENDS_WORD : NOT_BEFORE_DOT);
+
+/** Like titleCase, for long texts. */
+export function titleCaseInSlices(text: string): TextWork {
+  const before: BeforeTitle = { inWord: false, letterBefore: false };
+  return editInPieces(text, cutOfWords(text), (piece) => withTitles(piece.toLowerCase(), before));
+}
+
+/** Capitalises the first letter of the text, and the first letter after `.`, `!` or `?` and white space. */
 export function sentenceCase(text: string): string {
-  const lower = text.toLowerCase();
+  return withSentences(text.toLowerCase(), { begins: true, stopped: false });
+}
+
+/** What precedes a piece of a text: `stopped` after a full stop. */
+interface BeforeSentence {
+  begins: boolean;
+  stopped: boolean;
+}
+
+/** @param before changed to what precedes the next piece */
+function withSentences(lower: string, before: BeforeSentence): string {
   let made = '';
   let from = 0;
   let at = 0;
-  let begins = true;
-  let stopped = false;
+  let { begins, stopped } = before;
   const kindOf = kindsIn(lower);
   for (const character of lower) {
     const letter = kindOf(character) === LETTER;
@@ -163,7 +353,15 @@ export function sentenceCase(text: string): string {
     else if (stopped && isWhiteSpace(character.charCodeAt(0))) begins = true;
     stopped = !letter && (character === '.' || character === '!' || character === '?');
   }
+  before.begins = begins;
+  before.stopped = stopped;
   return made + lower.slice(from);
+}
+
+/** Like sentenceCase, for long texts. */
+export function sentenceCaseInSlices(text: string): TextWork {
+  const before: BeforeSentence = { begins: true, stopped: false };
+  return editInPieces(text, cutOfWords(text), (piece) => withSentences(piece.toLowerCase(), before));
 }
 
 /** Number of characters (code points). */
@@ -180,7 +378,7 @@ export function firstCharacters(text: string, length: number): string {
   return text.slice(0, at);
 }
 
-/** Characters for which `keeps` holds. */
+/** The characters for which `keeps` returns true. */
 export function filterCharacters(text: string, keeps: (character: string) => boolean): string {
   let made = '';
   let from = 0;
@@ -193,6 +391,11 @@ export function filterCharacters(text: string, keeps: (character: string) => boo
     at += character.length;
   }
   return made + text.slice(from);
+}
+
+/** Like filterCharacters, for long texts. */
+export function filterCharactersInSlices(text: string, keeps: (character: string) => boolean): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, (piece) => filterCharacters(piece, keeps));
 }
 
 function isWhiteSpace(unit: number): boolean {
@@ -211,12 +414,12 @@ function isWhiteSpace(unit: number): boolean {
   );
 }
 
-/** The small letter of İ is two characters, which become one again. */
+/** The lower case of İ consists of two characters, which are combined again. */
 function isDotted(letter: string, next: string | undefined): boolean {
   return letter === 'i' && next === '\u0307';
 }
 
-/** Of a letter that becomes several (ﬁ, ß) the first alone: Fi, Ss. */
+/** Upper case of a letter. If it expands to several letters (ﬁ, ß), only the first is upper case: Fi, Ss. */
 function capital(letter: string, next: string | undefined): string {
   if (isDotted(letter, next)) return '\u0130';
   const upper = letter.toUpperCase();
@@ -245,7 +448,10 @@ function kindOfCharacter(character: string): number {
   return /\p{M}/u.test(character) ? MARK : OTHER;
 }
 
-/** A sign in the place of each character but for the first and last ones; of all, where fewer than `hiddenMin` would be hidden. */
+/**
+ * Replaces all characters except the first and last ones by a sign. If fewer than `hiddenMin` would be hidden, all
+ * are replaced.
+ */
 export function maskCharacters(text: string, first: number, last: number, hiddenMin: number, sign: string): string {
   const characters = [...text];
   const hidden = characters.length - first - last;
@@ -254,7 +460,7 @@ export function maskCharacters(text: string, first: number, last: number, hidden
   return begin + sign.repeat(hidden) + (last === 0 ? '' : characters.slice(-last).join(''));
 }
 
-/** The code points in the opposite order. A list of them would take many times the memory of the text. */
+/** The code points in reverse order. A list of them would take many times the memory of the text. */
 export function reversed(text: string): string {
   const units = new Uint16Array(text.length);
   let to = text.length;
@@ -266,11 +472,127 @@ export function reversed(text: string): string {
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
+/** Like reversed, for long texts. */
+export function* reversedInSlices(text: string): TextWork {
+  const made: string[] = [];
+  for (const piece of textPieces(text, BETWEEN_CHARACTERS)) {
+    made.push(reversed(piece));
+    yield;
+  }
+  return made.reverse().join('');
+}
+
+/** Inserts a text before each character and at the end. */
+export function insertBetween(text: string, by: string): string {
+  return done(insertBetweenInSlices(text, by));
+}
+
+/** Like insertBetween, for long texts. */
+export function* insertBetweenInSlices(text: string, by: string): TextWork {
+  const made = yield* editInPieces(text, BETWEEN_CHARACTERS, (piece) =>
+    Array.from(piece, (character) => by + character).join(''),
+  );
+  return made + by;
+}
+
 function isHighSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800;
 }
 
-/** False for the unit behind the last one, which is none. */
+/** Returns false for NaN, the unit after the end of the text. */
 function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
+}
+
+// Removes invisible characters from a text, and keeps characters that have a visible effect on their neighbours.
+
+/** The regular expression engine keeps 16 bytes for each repetition, so a match has at most a thousand. */
+const INVISIBLES = /\p{Default_Ignorable_Code_Point}{1,1000}/gu;
+
+const ZERO_WIDTH_NON_JOINER = 0x200c;
+const ZERO_WIDTH_JOINER = 0x200d;
+/** Variation selectors after a character of an emoji: text or picture (UTS 51, "Emoji Presentation"). */
+const TEXT_STYLE = 0xfe0e;
+const PICTURE_STYLE = 0xfe0f;
+const KEYCAP = '\u20E3';
+/** Tag characters after this flag spell a region (UTS 51, "Emoji Tag Sequences"). */
+const BLACK_FLAG = '\u{1F3F4}';
+const FIRST_TAG = 0xe0020;
+const LAST_TAG = 0xe007f;
+/** Variation selectors that choose a form of an ideograph (UTS 37). */
+const FIRST_IDEOGRAPHIC_SELECTOR = 0xe0100;
+const LAST_IDEOGRAPHIC_SELECTOR = 0xe01ef;
+
+const PICTURE = /^\p{Extended_Pictographic}$/u;
+const PICTURE_OR_MODIFIER = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
+const KEY = /^[0-9#*]$/;
+const IDEOGRAPH = /^\p{Unified_Ideograph}$/u;
+/**
+ * Letters and marks whose form depends on their neighbours. Between them, both joiners are part of the spelling
+ * (Unicode, 23.2).
+ */
+const SHAPED = new RegExp(
+  `^[${['Arabic', 'Syriac', 'Mandaic', 'Nko', 'Mongolian', 'Phags_Pa', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati']
+    .concat(['Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar', 'Tibetan'])
+    .map((script) => `\\p{Script_Extensions=${script}}`)
+    .join('')}]$`,
+  'u',
+);
+const LETTER_OR_MARK = /^[\p{L}\p{M}]$/u;
+
+/** Removes all invisible characters, for comparing texts. */
+export function withoutInvisibles(text: string): string {
+  return text.replace(INVISIBLES, '');
+}
+
+/** Like withoutInvisibles, for long texts. */
+export function withoutInvisiblesInSlices(text: string): TextWork {
+  return editInPieces(text, BETWEEN_CHARACTERS, withoutInvisibles);
+}
+
+/**
+ * Removes zero-width characters, soft hyphens and similar characters. Keeps joiners and variation selectors inside an
+ * emoji, joiners between two letters of a joining script, and selectors of an ideograph's form.
+ */
+export function removeInvisibles(text: string): string {
+  return text.replace(INVISIBLES, (run, at) => keptOf(text, run, at));
+}
+
+/** Like removeInvisibles, for long texts. */
+export function removeInvisiblesInSlices(text: string): TextWork {
+  return replacedInSlices(text, INVISIBLES, (run, at) => keptOf(text, run, at));
+}
+
+/** The characters of a run that have a visible effect. */
+function keptOf(text: string, run: string, at: number): string {
+  let before = characterBefore(text, at);
+  let kept = '';
+  const characters = [...run];
+  for (const [index, character] of characters.entries()) {
+    const after = characters[index + 1] ?? characterAt(text, at + run.length);
+    if (!isSeen(character.codePointAt(0)!, before, after)) continue;
+    kept += character;
+    // A variation selector or tag belongs to its picture, so `before` stays the picture: a joiner may follow.
+    if (character.codePointAt(0) === ZERO_WIDTH_JOINER) before = character;
+  }
+  return kept;
+}
+
+function isSeen(point: number, before: string, after: string): boolean {
+  if (point === ZERO_WIDTH_JOINER && PICTURE_OR_MODIFIER.test(before)) return PICTURE.test(after);
+  if (point === ZERO_WIDTH_JOINER || point === ZERO_WIDTH_NON_JOINER) return isShaped(before) && isShaped(after);
+  if (point === TEXT_STYLE || point === PICTURE_STYLE) {
+    return PICTURE_OR_MODIFIER.test(before) || (KEY.test(before) && after === KEYCAP);
+  }
+  if (point >= FIRST_TAG && point <= LAST_TAG) return before === BLACK_FLAG;
+  return point >= FIRST_IDEOGRAPHIC_SELECTOR && point <= LAST_IDEOGRAPHIC_SELECTOR && IDEOGRAPH.test(before);
+}
+
+function isShaped(character: string): boolean {
+  return SHAPED.test(character) && LETTER_OR_MARK.test(character);
+}
+
+function characterAt(text: string, at: number): string {
+  const point = text.codePointAt(at);
+  return point === undefined ? '' : String.fromCodePoint(point);
 }

@@ -1,29 +1,31 @@
-// What the cells of one column are like, over all rows that came: blanks, different values, the most frequent ones, shapes,
-// least and most, a histogram. Sees each cell once and holds no more than its ceilings.
+// Statistics of one column over all its rows: blanks, distinct values, most frequent values, shapes, minimum,
+// maximum, and histogram. Reads each cell once, and limits its memory.
 import type { ColumnType } from '../batch/schema.ts';
 import { Decimal } from '../values/decimal.ts';
 
-/** Different values that are told apart: beyond, the profile says "more than". */
+/** Maximum number of distinct values that are counted; above it, the profile reports "more than". */
 const VALUES_MAX = 20_000;
 
-/** Longer texts are not held to be told apart: the profile is for columns of values, not of documents. */
+/**
+ * Longer texts are not stored as values: the profile is meant for columns of values, not of documents. In characters.
+ */
 const VALUE_CHARACTERS_MAX = 200;
 
-/** Characters of a shape: what stands behind them seldom tells columns apart. */
+/** Number of characters of a shape. Later characters rarely distinguish columns. */
 export const SHAPE_CHARACTERS_MAX = 40;
 
-/** What is shown for each character of ASCII, by its code. */
+/** Shape character of each ASCII character, by its code. */
 export const ASCII_SHAPES = Uint8Array.from({ length: 128 }, (_, code) =>
   shapeOfAny(String.fromCharCode(code)).charCodeAt(0),
 );
 
-/** Of what runs are told, by its code. */
+/** Codes of the shape characters whose runs are merged. */
 export const RUNS: ReadonlySet<number> = new Set([...'Aa9'].map((shown) => shown.charCodeAt(0)));
 
-/** Shapes that are counted. */
+/** Maximum number of shapes that are counted. */
 const SHAPES_MAX = 1_000;
 
-/** Numbers that make the histogram and the quantities: 8 bytes each. */
+/** Maximum number of numbers kept for the histogram, 8 bytes each. */
 const NUMBERS_MAX = 1_000_000;
 
 export const FREQUENT_VALUES = 20;
@@ -37,18 +39,21 @@ export interface Counted {
 
 export interface Profile {
   readonly rows: number;
-  /** Nulls, and texts of nothing but spaces. */
+  /** Nulls, and texts that contain only spaces. */
   readonly blank: number;
-  /** Up to VALUES_MAX; with `moreDistinct` there are more. */
+  /** At most VALUES_MAX; if `moreDistinct` is true, there are more. */
   readonly distinct: number;
   readonly moreDistinct: boolean;
   readonly frequent: readonly Counted[];
-  /** Letters as a and A, digits as 9; each run of more than one as one with a plus. */
+  /** Letters are shown as a and A, digits as 9. A run of more than one is shown as one character and a plus. */
   readonly shapes: readonly Counted[];
-  /** As texts; null where there are no values. By value where these are numbers or dates, else as texts. */
+  /** Minimum as text; null if there are no values. Numbers and dates are compared by value, others as text. */
   readonly least: string | null;
   readonly most: string | null;
-  /** Rows in HISTOGRAM_BARS parts of equal width from least to most; null where the column has no numbers or dates. */
+  /**
+   * Number of rows in each of HISTOGRAM_BARS intervals of equal width from minimum to maximum; null if the column has
+   * no numbers or dates.
+   */
   readonly histogram: readonly number[] | null;
 }
 
@@ -69,7 +74,7 @@ export class ColumnProfile {
     this.#numbers = new Float64Array(this.#hasOrder ? 1024 : 0);
   }
 
-  /** @param value as CellReader gives it, for its order */
+  /** @param value as CellReader returns it; used for ordering */
   add(text: string | null, value: unknown): void {
     this.#rows++;
     if (text === null || text.trim() === '') {
@@ -136,12 +141,15 @@ export class ColumnProfile {
   }
 }
 
-/** Letters as a and A, digits as 9, runs of more than one as one with a plus. */
+/** Replaces letters by a and A, digits by 9, and a run of more than one by one character and a plus. */
 export function shapeOf(text: string): string {
   return asciiShape(text) ?? shapeOfAny(text);
 }
 
-/** Null: there are other letters in it. By far the most cells have none, and a profile is made of millions. */
+/**
+ * Returns null if the text contains other characters than ASCII. Most cells are ASCII, and a profile covers millions
+ * of cells.
+ */
 function asciiShape(text: string): string | null {
   let shape = '';
   let last = 0;
@@ -171,7 +179,7 @@ function cut(text: string): string {
   return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`;
 }
 
-/** Of numbers, decimals, dates and times: as a double, which is exact enough for a picture. */
+/** Sort key of numbers, decimals, dates and times: a double, which is exact enough for a chart. */
 function orderOf(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
@@ -179,7 +187,7 @@ function orderOf(value: unknown): number {
   return Date.parse(String(value));
 }
 
-/** The highest counts; of equal ones the first text. */
+/** The entries with the highest counts. Equal counts are sorted by text. */
 function mostFrequent(counts: ReadonlyMap<string, number>, countMax: number): Counted[] {
   const sorted = [...counts].sort(([a, some], [b, others]) => others - some || (a < b ? -1 : 1));
   return sorted.slice(0, countMax).map(([text, count]) => ({ text, count }));

@@ -1,8 +1,45 @@
-// Copies of rows behind or before one operation that are of interest wherever they stand in the file: those that it changed,
-// and those in trouble there. A row is known by its source row, and by its place among those of the same source row.
-import { type IndexedRows, RowIndex } from './row-index.ts';
+// Copies of rows before or after one operation that are of interest regardless of their position in the file, found by
+// their row numbers.
 
-/** Cells that may still be copied, of all operations together. */
+// Finds stored rows by their source row and their index among the rows of that source row. The index is built at the
+// first lookup, so that storing rows stays cheap: at each edit of a Template, 2,000 rows are stored for each of a
+// dozen operations.
+
+/** The stored rows. Rows are only appended. */
+export interface IndexedRows {
+  readonly count: number;
+  sourceRow(place: number): number;
+  /** Index among the rows of the same source row, starting at 0. */
+  repeat(place: number): number;
+}
+
+export class RowIndex {
+  readonly #rows: IndexedRows;
+  readonly #places = new Map<string, number>();
+  /** Number of rows already indexed. */
+  #indexed = 0;
+
+  constructor(rows: IndexedRows) {
+    this.#rows = rows;
+  }
+
+  /** Returns -1 if the row is not stored. */
+  find(sourceRow: number, repeat: number): number {
+    for (; this.#indexed < this.#rows.count; this.#indexed++)
+      this.#places.set(keyOf(this.#rows.sourceRow(this.#indexed), this.#rows.repeat(this.#indexed)), this.#indexed);
+    return this.#places.get(keyOf(sourceRow, repeat)) ?? -1;
+  }
+}
+
+function keyOf(sourceRow: number, repeat: number): string {
+  return `${sourceRow}/${repeat}`;
+}
+
+// Copies of rows before or after one operation that are of interest regardless of their position in the file: rows
+// that the operation changed, and rows with errors at it. A row is identified by its source row and its index among
+// the rows of that source row.
+
+/** Number of cells that may still be copied, shared by all operations. */
 export class CellAllowance {
   #left: number;
 
@@ -10,7 +47,7 @@ export class CellAllowance {
     this.#left = cells;
   }
 
-  /** False: there are fewer. */
+  /** Returns false, and takes nothing, if fewer cells are left. */
   take(cells: number): boolean {
     if (cells > this.#left) return false;
     this.#left -= cells;
@@ -20,13 +57,13 @@ export class CellAllowance {
 
 export interface ChangedCell {
   readonly column: number;
-  /** Before the operation. */
+  /** The text before the operation. */
   readonly text: string | null;
 }
 
 export interface KeptRow {
   readonly sourceRow: number;
-  /** Among the rows of the same source row, from 0. */
+  /** Index among the rows of the same source row, starting at 0. */
   readonly repeat: number;
   readonly cells: readonly (string | null)[];
   readonly changed: readonly ChangedCell[];
@@ -44,7 +81,7 @@ export class KeptRows implements IndexedRows {
     this.#allowance = allowance;
   }
 
-  /** It takes no more, so that nobody needs to look for them. */
+  /** True if no more rows are accepted, so that callers can stop looking for them. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -61,7 +98,7 @@ export class KeptRows implements IndexedRows {
     return this.#rows[place]!.repeat;
   }
 
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   get rows(): readonly KeptRow[] {
     return this.#rows;
   }

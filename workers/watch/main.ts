@@ -1,4 +1,4 @@
-// The entry of the thread in which a command watches Runs.
+// Entry point of the thread in which a command watches Runs.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Bundles } from '../bundles.ts';
 

@@ -1,36 +1,38 @@
-// What a watched Run left behind: copies of rows behind each operation, what was in trouble, and the profile of the columns
-// behind one operation.
+// Data kept from a watched Run: copies of rows after each operation, row errors, and the profile of the columns after
+// one operation.
 import type { Batch } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
 import { type Schema, storedType } from '../batch/schema.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { textOfValue } from '../execution/cells/value-cells.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
 import type { RunPlan } from '../plan/plan.ts';
-import type { RunReport } from '../run/report.ts';
-import type { RowTrouble, RunWatch } from '../run/run-watch.ts';
+import type { RunReport } from '../protocol/report.ts';
+import type { RowTrouble, RunWatch } from '../run/run-job.ts';
 import { ColumnProfile, type Profile } from './column-profile.ts';
 import { CellAllowance, type KeptRow } from './kept-rows.ts';
-import type { StepRows } from './step-rows.ts';
-import { StepWatch } from './step-watch.ts';
+import { type StepRows, StepWatch } from './step-watch.ts';
 
-/** Rows that are copied behind each operation. */
+/** Maximum number of first rows copied after each operation. */
 export const ROWS_KEPT_MAX = 2_000;
 
-/** Cells that are copied in all of the first rows: of a file of 500 columns and many operations fewer rows are. */
+/**
+ * Maximum number of cells copied from the first rows, over all operations. A file with 500 columns and many
+ * operations gets fewer rows.
+ */
 const CELLS_KEPT_MAX = 4_000_000;
 
-/** Cells that are copied in all of rows that were changed or in trouble. */
+/** Maximum number of cells copied from rows that were changed or have errors, over all operations. */
 const CELLS_OF_INTEREST_MAX = 4_000_000;
 
-/** Cells in trouble that are noted for each operation. */
+/** Maximum number of row errors noted for each operation. */
 const TROUBLES_KEPT_MAX = 20_000;
 
 export interface SnapshotSettings {
   readonly gathers: boolean;
-  /** Null: all. */
+  /** Null: all rows. */
   readonly rowsMax: number | null;
-  /** Source rows, ascending, that are run alone; null: all. */
+  /** Source rows to process, ascending; null: all rows. */
   readonly pickedRows: readonly number[] | null;
-  /** Operations behind which the columns are profiled. */
+  /** Number of operations after which the columns are profiled. */
   readonly profiledStep: number;
 }
 
@@ -55,7 +57,7 @@ export class RunSnapshot implements RunWatch {
 
   constructor({ gathers, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
     this.gathers = gathers;
-    // Behind the last of them there is nothing to be read for.
+    // Nothing needs to be read after the last picked row.
     this.rowsMax = rowsMax ?? pickedRows?.at(-1) ?? Number.POSITIVE_INFINITY;
     this.pickedRows = pickedRows;
     this.#profiledStep = profiledStep;
@@ -102,20 +104,20 @@ export class RunSnapshot implements RunWatch {
   }
 
   /**
-   * The Run has ended. Who keeps what is left would keep its memory too, which the thread's collector then tries to have back
-   * several times a second.
+   * Ends the Run and releases its memory. Otherwise this object would keep that memory alive, and the thread's
+   * garbage collector would try to free it several times a second.
    */
   close(): void {
     this.#profileReaders = [];
     for (const step of this.#steps) step.close();
   }
 
-  /** Null: the Run did not come to its first row. */
+  /** Null if the Run did not reach its first row. */
   get plan(): RunPlan | null {
     return this.#plan;
   }
 
-  /** Of the file, so far. */
+  /** Number of file rows read so far. */
   get rowsSeen(): number {
     return this.#rowsSeen;
   }
@@ -124,27 +126,32 @@ export class RunSnapshot implements RunWatch {
     return this.#report;
   }
 
-  /** The rows behind so many operations. */
+  /** The rows after the given number of operations. */
   step(step: number): StepRows | null {
     return this.#steps[step]?.rows ?? null;
   }
 
-  /** Of the rows behind so many operations, those that the last of these changed. */
+  /** Among the rows after the given number of operations, those that the last of these operations changed. */
   changed(step: number): readonly KeptRow[] {
     return this.#steps[step]?.changed.rows ?? [];
   }
 
-  /** Whether that may be fewer than were changed. */
+  /** True if more rows may have been changed than were kept. */
   hasMoreChanged(step: number): boolean {
     return this.#steps[step]?.changed.isFull === true;
   }
 
-  /** The rows in trouble behind so many operations, as they came to the next; without those that it had held back. */
+  /**
+   * The rows after the given number of operations that had errors at the next one, as they arrived there. Excludes
+   * rows that the operation had held back.
+   */
   troubled(step: number): readonly KeptRow[] {
     return this.#steps[step]?.troubled.rows ?? [];
   }
 
-  /** A row behind so many operations, with what the last of these changed; null: it was not kept. */
+  /**
+   * A row after the given number of operations, with the changes by the last of them. Null if the row was not kept.
+   */
   row(step: number, sourceRow: number, repeat: number): KeptRow | null {
     const watch = this.#steps[step];
     if (watch === undefined) return null;
@@ -155,7 +162,7 @@ export class RunSnapshot implements RunWatch {
     return watch.troubled.find(sourceRow, repeat);
   }
 
-  /** In the order in which they were met. */
+  /** In the order of their occurrence. */
   troubles(operation: number): readonly Trouble[] {
     return this.#troubles.get(operation) ?? [];
   }

@@ -1,5 +1,6 @@
-// What the thread of a watching command does: runs Templates over a local file under its eyes, the last one that is wanted, and
-// answers questions about the Run that was complete last. Rows stay here; what is asked for crosses over.
+// Main code of the thread in which a command watches Runs. Runs Templates over a local file, abandons a Run if a
+// newer one was requested, and answers questions about the last complete Run. Rows stay in this thread; only
+// requested rows are sent to the command.
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
@@ -13,8 +14,8 @@ import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
 import { REJECTS_SUFFIX, type RunOutcome, type RunTask } from '../protocol/messages.ts';
 import { runTemplate } from '../run/run.ts';
-import type { RunWatch } from '../run/run-watch.ts';
-import { runCoroutine } from '../thread/coroutine.ts';
+import type { RunWatch } from '../run/run-job.ts';
+import { runCoroutine } from '../scheduling/coroutine.ts';
 import { RunSnapshot } from './run-snapshot.ts';
 import { ShapeRows } from './shape-rows.ts';
 import { SnapshotAnswers } from './snapshot-answers.ts';
@@ -38,27 +39,27 @@ type RunRequest = Exclude<WatchThreadRequest, RowsRequest>;
 type FileRequest = ShapesRequest | WatchRequest;
 
 interface RunTurn {
-  /** Of the message. */
+  /** Number of the request message. */
   readonly number: number;
-  /** Of the message whose Run is wanted. */
+  /** Number of the message whose Run is current. */
   readonly wanted: number;
 }
 
-/** Who watches a Run of this thread tells how far it is. */
+/** An observer that also reports the progress of the Run. */
 interface SeenRows extends RunWatch {
   readonly rowsSeen: number;
   close(): void;
 }
 
-/** Milliseconds between two words of how far a Run is. */
+/** Interval between progress messages, in milliseconds. */
 const PROGRESS_MILLISECONDS = 200;
 
 const THREAD = 0;
 
-/** What a watched Run writes is nobody's: beyond this it goes to the thread's folder. */
+/** The output of a watched Run is not used. A larger output goes to a file in the thread's folder. In bytes. */
 const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
 
-/** A local file has no plan and so no ceilings but the machine's. */
+/** A local file has no account plan, so only the machine limits it. */
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
 
 /** Serves the port until it is closed. */
@@ -75,9 +76,9 @@ class WatchServer {
   readonly #kernels: KernelPool;
   readonly #templates = new TemplateCache();
   #answers: SnapshotAnswers | null = null;
-  /** Whose answers these are. */
+  /** The request to which `#answers` belongs. */
   #last: WatchRequest | null = null;
-  /** Runs come one after the other. */
+  /** Runs are processed one after the other. */
   #running: Promise<void> = Promise.resolve();
 
   constructor(port: MessagePort, start: WatchThreadStart) {
@@ -94,7 +95,7 @@ class WatchServer {
     else await this.#inTurn(number, request as RunRequest);
   }
 
-  /** What can be told at once, also while a Run is under way. Null: a Run is needed for it. */
+  /** The answer if it is available at once, even during a Run. Null if it requires another Run. */
   #known(request: RowsRequest | TraceRequest | SourceRowsRequest): (() => unknown) | null {
     const answers = this.#answers;
     if (answers === null) return () => null;
@@ -104,7 +105,7 @@ class WatchServer {
     return () => (request.kind === 'trace' ? answers.trace(request) : answers.sourceRows(request.rows));
   }
 
-  /** What needs a Run waits for the one before. */
+  /** Requests that need a Run wait for the previous one. */
   async #inTurn(number: number, request: RunRequest): Promise<void> {
     const before = this.#running;
     this.#running = before.then(() => this.#work(number, request));
@@ -142,7 +143,10 @@ class WatchServer {
     }
   }
 
-  /** The verdict is that of a Run as it is. Where a row ends it, a second one shows the rows behind that one too. */
+  /**
+   * Runs the Template as usual, which gives the outcome. If a row error ends that Run, a second Run that skips such
+   * rows shows the rows after it, too.
+   */
   async #watchTwice(number: number, request: WatchRequest): Promise<Watched> {
     const begun = performance.now();
     const { rowsMax, pickedRows, profiledStep } = request;
@@ -163,7 +167,7 @@ class WatchServer {
       steps: answers.steps,
       profiledStep,
       profiles: snapshot.profiles,
-      // A Run that a row ends has read fewer than the one that shows the rows behind it.
+      // A Run that ended at a row has read fewer rows than the second Run, which shows the rows after it.
       isPartial: pickedRows !== null || rowsRead >= (rowsMax ?? Number.POSITIVE_INFINITY),
       troubledRows: answers.troubledRows,
       rowsRead,
@@ -188,7 +192,7 @@ class WatchServer {
     return (await this.#again(number, rows))?.sourceRows(rows) ?? null;
   }
 
-  /** Rows that were changed or in trouble far down are read again, to tell how they came from the file. */
+  /** Reads changed or failed rows from far down in the file again, to show how they arrived from the file. */
   async #again(number: number, rows: readonly number[]): Promise<SnapshotAnswers | null> {
     if (this.#last === null || !existsSync(this.#last.path)) return null;
     const pickedRows = [...new Set(rows)].sort((a, b) => a - b);
@@ -198,7 +202,7 @@ class WatchServer {
     return new SnapshotAnswers(snapshot);
   }
 
-  /** Ends when another Run is wanted than `wanted`. */
+  /** Ends with Cancelled as soon as another Run is wanted than `wanted`. */
   async #run({ number, wanted }: RunTurn, request: FileRequest, watch: SeenRows): Promise<RunOutcome> {
     const source = new FileSource(request.path);
     const task = this.#task(number, request);
@@ -245,6 +249,7 @@ class WatchServer {
       tables,
       secretsDirectory,
       startedAt,
+      showsHeaders: true,
       reservationBytes: RUN_RESERVATION_BYTES,
     };
   }

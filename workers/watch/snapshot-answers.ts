@@ -1,6 +1,8 @@
-// Answers questions about a watched Run: what stands behind each operation, windows of rows, the way of a cell.
+// Answers questions about a watched Run: the columns and counts after each operation, windows of rows, and the
+// history of a cell.
+
 import type { PlannedStep } from '../plan/plan.ts';
-import type { CodeCounts } from '../run/report.ts';
+import { type CodeCounts, rowOfFile } from '../protocol/report.ts';
 import type { KeptRow } from './kept-rows.ts';
 import type { RunSnapshot, Trouble } from './run-snapshot.ts';
 import type {
@@ -15,13 +17,13 @@ import type {
   WatchedTrouble,
 } from './watch-messages.ts';
 
-/** Rows in trouble that are told apart for the next look at a large file. */
+/** Maximum number of rows with errors that are reported for the next Run over a large file. */
 const TROUBLED_ROWS_MAX = 1_000;
 
-/** Of one snapshot that is complete: what was found out of it once is kept. */
+/** Answers about one complete snapshot. Results are cached. */
 export class SnapshotAnswers {
   readonly #snapshot: RunSnapshot;
-  /** The rows that a filter lets through, by step and filter. */
+  /** The rows that match a filter, by step and filter. */
   readonly #filtered = new Map<string, readonly KeptRow[]>();
   readonly #troublesByRow = new Map<number, ReadonlyMap<number, readonly Trouble[]>>();
 
@@ -29,7 +31,7 @@ export class SnapshotAnswers {
     this.#snapshot = snapshot;
   }
 
-  /** Nothing where the Run did not come to its first row. */
+  /** Empty if the Run did not reach its first row. */
   get steps(): readonly WatchedStep[] {
     const { plan, report } = this.#snapshot;
     if (plan === null || report === null) return [];
@@ -42,14 +44,14 @@ export class SnapshotAnswers {
     return [input, ...others];
   }
 
-  /** Those that the file has: columns of nulls, and the flag column, are the Template's. */
+  /** Headers of the file's columns. Excludes columns of nulls and the flag column, which the Template adds. */
   get headers(): readonly string[] {
     const { plan } = this.#snapshot;
     if (plan === null) return [];
     return this.#ownColumns().map((index) => plan.headers.get(plan.schema[index]!.id) ?? plan.schema[index]!.name);
   }
 
-  /** Source rows in trouble at any operation, ascending. */
+  /** Source rows with an error at any operation, ascending. */
   get troubledRows(): readonly number[] {
     const operations = this.#snapshot.plan?.steps ?? [];
     const rows = new Set(
@@ -64,7 +66,10 @@ export class SnapshotAnswers {
     return { count: rows.length, from, rows: shown.map((row) => this.#shown(step, row)) };
   }
 
-  /** @param alone answers of a Run of this row alone, for one that was not kept: they hold as far as rows do not depend on others */
+  /**
+   * @param alone answers of a Run of this row alone, for a row that was not kept. They are valid up to the first
+   * operation whose result depends on other rows.
+   */
   trace({ sourceRow, repeat, columnId }: TraceRequest, alone: SnapshotAnswers | null = null): readonly TracedCell[] {
     const { plan } = this.#snapshot;
     if (plan === null) return [];
@@ -91,7 +96,7 @@ export class SnapshotAnswers {
     });
   }
 
-  /** False: another Run would be needed to tell how the row came to the first operation. */
+  /** Returns false if another Run is needed to find out how the row arrived at the first operation. */
   hasSourceRow(row: number): boolean {
     return this.#snapshot.row(0, row, 0) !== null;
   }
@@ -140,11 +145,12 @@ export class SnapshotAnswers {
   #find(step: number, filter: RowFilter): readonly KeptRow[] {
     if (filter === 'changed') return this.#snapshot.changed(step);
     if (filter === 'all') return this.#firstRows(step);
-    // Rows in trouble are shown as they came to the operation: behind it many are gone.
+    // Rows with errors are shown as they arrived at the operation, because the operation may have dropped them.
     if (step === 0) return [];
     const troubled = this.#snapshot.troubled(step - 1);
     const known = new Set(troubled.map(({ sourceRow }) => sourceRow));
-    // The operation told of rows that it had held back: they are at hand where they are among the first.
+    // The operation reported errors of rows that it had held back. These rows are available if they are among the
+    // first rows.
     const held = this.#firstRows(step - 1)
       .filter(({ sourceRow }) => !known.has(sourceRow) && this.#troublesOf(step, sourceRow).length > 0)
       .map((row) => ({ ...row, changed: [] }));
@@ -161,7 +167,7 @@ export class SnapshotAnswers {
   }
 
   #shown(step: number, row: KeptRow): WatchedRow {
-    return { ...row, troubles: this.#troublesOf(step, row.sourceRow) };
+    return { ...row, fileRow: rowOfFile(row.sourceRow), troubles: this.#troublesOf(step, row.sourceRow) };
   }
 
   #troublesOf(step: number, sourceRow: number): readonly WatchedTrouble[] {

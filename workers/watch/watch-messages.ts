@@ -1,8 +1,8 @@
-// What crosses between a command and the thread in which it watches Runs, both ways. Plain values only.
+// Messages between a command and the thread in which it watches Runs, in both directions. Plain values only.
 import type { ColumnType } from '../batch/schema.ts';
 import type { Failure } from '../protocol/failure.ts';
 import type { TaskTable } from '../protocol/messages.ts';
-import type { CodeCounts } from '../run/report.ts';
+import type { CodeCounts } from '../protocol/report.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Profile } from './column-profile.ts';
 import type { KeptRow } from './kept-rows.ts';
@@ -11,9 +11,9 @@ export interface WatchThreadStart {
   readonly kernels: WebAssembly.Module;
   /** See MemoryBudget. */
   readonly budget: SharedArrayBuffer;
-  /** One Int32: the number of the Run that is wanted; others end. */
+  /** One Int32: the number of the current Run. All other Runs end. */
   readonly wanted: SharedArrayBuffer;
-  /** A folder of the thread's own. */
+  /** Folder used only by this thread. */
   readonly folder: string;
   readonly tables: Readonly<Record<string, TaskTable>>;
   readonly secretsDirectory: string | null;
@@ -23,13 +23,13 @@ export interface WatchRequest {
   readonly kind: 'watch';
   readonly template: TemplateText;
   readonly path: string;
-  /** Of the file's name, without the dot. */
+  /** File name ending, without the dot. */
   readonly ending: string;
-  /** Operations behind which the columns are profiled. */
+  /** Number of operations after which the columns are profiled. */
   readonly profiledStep: number;
-  /** Rows that are read at most; null: all. */
+  /** Maximum number of rows read; null: all rows. */
   readonly rowsMax: number | null;
-  /** Source rows, ascending, that are run alone; null: all. */
+  /** Source rows to process, ascending; null: all rows. */
   readonly pickedRows: readonly number[] | null;
   /** RFC 3339. */
   readonly startedAt: string;
@@ -39,15 +39,15 @@ export type RowFilter = 'all' | 'changed' | 'errors';
 
 export interface RowsRequest {
   readonly kind: 'rows';
-  /** Behind so many operations. */
+  /** Number of operations before the requested rows. */
   readonly step: number;
   readonly filter: RowFilter;
-  /** Index of the first row among those that the filter lets through. */
+  /** Index of the first row among those that match the filter. */
   readonly from: number;
   readonly count: number;
 }
 
-/** The way of a cell through all operations. */
+/** Requests the history of a cell through all operations. */
 export interface TraceRequest {
   readonly kind: 'trace';
   readonly sourceRow: number;
@@ -55,19 +55,19 @@ export interface TraceRequest {
   readonly columnId: number;
 }
 
-/** The cells of the file's own rows, for a test. */
+/** Requests cells of the file's own rows, for a test. */
 export interface SourceRowsRequest {
   readonly kind: 'source_rows';
   readonly rows: readonly number[];
 }
 
-/** Where in a file cells of new shapes stand. The Template reads the file and does no more. */
+/** Requests the rows of a file that have cells of new shapes. The Template is used only to read the file. */
 export interface ShapesRequest {
   readonly kind: 'shapes';
   readonly template: TemplateText;
   readonly path: string;
   readonly ending: string;
-  /** The first rows, of which it is known that they are shown. */
+  /** Number of first rows that are already shown. */
   readonly firstRows: number;
   readonly startedAt: string;
 }
@@ -80,38 +80,41 @@ export interface WatchedColumn {
   readonly type: ColumnType;
 }
 
-/** What stands behind so many operations: the first is the input. */
+/** State after a number of operations; the first entry is the input. */
 export interface WatchedStep {
-  /** The operation's name; null for the input. */
+  /** Name of the operation; null for the input. */
   readonly operation: string | null;
   readonly id: string | null;
   /** JSON pointer in the Template. */
   readonly pointer: string | null;
-  /** In the Template, from 1. */
+  /** Line in the Template, starting at 1. */
   readonly line: number | null;
-  /** O, K, B and E depend on more than one row: approximate where the file was not read to its end. */
+  /**
+   * False for operations of memory classes O, K, B and E, whose result depends on more than one row: it is
+   * approximate if the file was not read to its end.
+   */
   readonly isExact: boolean;
   readonly columns: readonly WatchedColumn[];
   readonly rows: number;
-  /** Of all rows. */
+  /** Number over all rows. */
   readonly cellsChanged: number;
-  /** Rows with changed cells that are kept, wherever they stand in the file. */
+  /** Number of kept rows with changed cells, from anywhere in the file. */
   readonly changedRows: number;
-  /** There may be more of them. */
+  /** True if more rows may have changed. */
   readonly hasMoreChanged: boolean;
   readonly keptRows: number;
   readonly errors: CodeCounts;
 }
 
 export interface Watched {
-  /** Null: it was cancelled for a later one. */
+  /** Null if the Run did not fail. */
   readonly failure: Failure | null;
   readonly steps: readonly WatchedStep[];
   readonly profiledStep: number;
   readonly profiles: readonly Profile[];
-  /** Not all rows were read. */
+  /** True if not all rows were read. */
   readonly isPartial: boolean;
-  /** Source rows in trouble, ascending, up to a ceiling. */
+  /** Source rows with errors, ascending, limited in number. */
   readonly troubledRows: readonly number[];
   readonly rowsRead: number;
   readonly rowsWritten: number | null;
@@ -125,11 +128,13 @@ export interface WatchedTrouble {
 }
 
 export interface WatchedRow extends KeptRow {
+  /** Number of the row in the file; null for a row that an operation added. */
+  readonly fileRow: number | null;
   readonly troubles: readonly WatchedTrouble[];
 }
 
 export interface WatchedRows {
-  /** That the filter lets through. */
+  /** Number of rows that match the filter. */
   readonly count: number;
   readonly from: number;
   readonly rows: readonly WatchedRow[];
@@ -137,9 +142,9 @@ export interface WatchedRows {
 
 export interface TracedCell {
   readonly operation: string | null;
-  /** Name of the column there; null: there is none. */
+  /** Name of the column at this step; null if the column does not exist there. */
   readonly column: string | null;
-  /** False: the row is not among those that are kept there. */
+  /** False if the row is not among the rows kept at this step. */
   readonly isThere: boolean;
   readonly text: string | null;
   readonly isChanged: boolean;

@@ -34,16 +34,104 @@ import tempfile
 import threading
 import urllib.parse
 import uuid
-from typing import Any, BinaryIO, Callable, Iterator, NamedTuple, Optional, TextIO, Union
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterator,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Set,
+    TextIO,
+    Tuple,
+    TypedDict,
+    TypeVar,
+    Union,
+)
 
-__all__ = ["TemplateRunClient", "TemplateRunError", "RunFailedError", "Cancelled"]
+__all__ = [
+    "Cancelled",
+    "Run",
+    "RunError",
+    "RunFailedError",
+    "RunFile",
+    "Template",
+    "TemplateRunClient",
+    "TemplateRunError",
+    "Usage",
+]
+
+
+class RunFile(TypedDict):
+    """The output of a Run, or its rejected rows."""
+
+    name: str
+    mime_type: str
+    size_bytes: int
+    download_url: str
+
+
+class RunError(TypedDict):
+    """Why a Run failed."""
+
+    code: str
+    message: str
+
+
+class _RunBase(TypedDict):
+    id: str
+    # "running", "succeeded" or "failed"
+    status: str
+    template_id: str
+    created_at: str
+
+
+class Run(_RunBase, total=False):
+    """A Run as the service reports it. `output` and `rows_written` are None unless it succeeded, `error` unless it failed."""
+
+    completed_at: Optional[str]
+    expires_at: Optional[str]
+    rows_written: Optional[int]
+    truncated: bool
+    output: Optional[RunFile]
+    rejects: RunFile
+    error: Optional[RunError]
+    report: Optional[Dict[str, Any]]
+
+
+class _TemplateBase(TypedDict):
+    id: str
+
+
+class Template(_TemplateBase, total=False):
+    """A Template that the account can use."""
+
+    name: Optional[str]
+    description: Optional[str]
+    output_format: Optional[str]
+
+
+class Usage(TypedDict):
+    """What an account has used of its plan. A limit or a ceiling that is None does not exist."""
+
+    used: int
+    limit: Optional[int]
+    resets_at: str
+    runs_in_flight: int
+    ceilings: Dict[str, Optional[int]]
+
 
 # A path, bytes, or what opens a new stream of the same bytes for each try.
 Source = Union[str, "os.PathLike[str]", bytes, Callable[[], BinaryIO]]
 # Told of a phase ("upload" or "download"), bytes so far, and bytes in all (None: not known before the end).
 Progress = Callable[[str, int, Optional[int]], None]
 # A path, or what gives it for the Run.
-Target = Union[str, "os.PathLike[str]", Callable[[dict], str]]
+Target = Union[str, "os.PathLike[str]", Callable[[Run], str]]
+_Result = TypeVar("_Result")
 
 RETRIES = 5
 # A POST waits 30 s for its Run before the first byte of its answer comes.
@@ -82,6 +170,7 @@ SPACE_SECONDS = 0.002
 PARALLEL = 4
 # What API keys begin with.
 KEY_PREFIX = "trs_"
+UNPRINTABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")
 # Of a name behind its stem. Rejected rows are CSV, whatever the output is.
 REJECTS = ".rejects"
 REJECTS_ENDING = REJECTS + ".csv"
@@ -97,8 +186,8 @@ class TemplateRunError(Exception):
         status: Optional[int] = None,
         request_id: Optional[str] = None,
         retry_after: Optional[int] = None,
-        quota: Optional[dict] = None,
-        columns: Optional[list] = None,
+        quota: Optional[Dict[str, Any]] = None,
+        columns: Optional[List[str]] = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -116,8 +205,8 @@ class TemplateRunError(Exception):
 class RunFailedError(TemplateRunError):
     """The Run came to its end and failed. It was not charged."""
 
-    def __init__(self, run: dict) -> None:
-        error = run.get("error") or {}
+    def __init__(self, run: Run) -> None:
+        error: Dict[str, Any] = dict(run.get("error") or {})
         super().__init__(error.get("code", "INTERNAL_ERROR"), error.get("message", "The Run failed."))
         self.run = run
 
@@ -147,21 +236,23 @@ class TemplateRunClient:
         self._retries = retries
         self._connections = _Connections(url, idle_seconds, tls)
 
-    def templates(self) -> list:
+    def templates(self) -> List[Template]:
         """The account's Templates."""
         body, answer = self._retrying(lambda _: self._json("/templates"))
         if not isinstance(body.get("data"), list):
             raise answer.unexpected()
-        return body["data"]
+        templates: List[Template] = body["data"]
+        return templates
 
-    def usage(self) -> dict:
+    def usage(self) -> Usage:
         """What the account has used of its plan, and the plan's ceilings."""
         body, answer = self._retrying(lambda _: self._json("/usage"))
         if not isinstance(body.get("used"), int) or not isinstance(body.get("resets_at"), str):
             raise answer.unexpected()
-        return body
+        usage: Usage = body
+        return usage
 
-    def get(self, run_id: str) -> dict:
+    def get(self, run_id: str) -> Run:
         """The Run as it stands now."""
         return self._look(run_id)[0]
 
@@ -173,13 +264,13 @@ class TemplateRunClient:
         header_row: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         on_progress: Optional[Progress] = None,
-    ) -> dict:
+    ) -> Run:
         """Applies a Template to a file, and returns the Run that succeeded. All tries send the same bytes under one key."""
         key = idempotency_key or str(uuid.uuid4())
         fields = {"delimiter": delimiter, "header_row": None if header_row is None else str(header_row)}
         path = f"/templates/{_quoted(template)}/runs"
 
-        def one_try(_: Callable[[], None]) -> dict:
+        def one_try(_: Callable[[], None]) -> Run:
             with _Form(source, fields, on_progress) as form:
                 answer = self._ask("POST", path, {"Idempotency-Key": key, **form.headers}, form)
             run = self._ended(*_run_of(_checked(answer)))
@@ -188,17 +279,20 @@ class TemplateRunClient:
             return run
 
         # The Run of a service that was started anew is lost; the repeat makes it again.
-        return self._retrying(one_try, also_retried={"RUN_NOT_FOUND"})
+        return self._retrying(one_try, also_retried=frozenset({"RUN_NOT_FOUND"}))
 
     def download(
-        self, run: dict, path: Union[str, "os.PathLike[str]"], file: str = "output", on_progress: Optional[Progress] = None
+        self, run: Run, path: Union[str, "os.PathLike[str]"], file: str = "output", on_progress: Optional[Progress] = None
     ) -> None:
         """Puts the Run's output at `path`, or with file="rejects" its rejected rows: whole and compared with the service's
         digest, or not at all. A file that is there is replaced, also behind a link, and its permissions stay; a pipe or a device
         is written into."""
         url = f"/runs/{_quoted(run['id'])}/{file}"
+        # Of the whole file; None: the caller does not know it.
+        described: Any = run.get(file)
+        reported = (described or {}).get("size_bytes")
         with _Part(os.fspath(path)) as part:
-            self._retrying(lambda advanced: self._fetch(url, part, advanced, on_progress))
+            self._retrying(lambda advanced: self._fetch(url, part, reported, advanced, on_progress))
             part.keep(self._connections.wait)
 
     def transform(
@@ -208,7 +302,7 @@ class TemplateRunClient:
         target: Target,
         rejects: Optional[Target] = None,
         **options: Any,
-    ) -> tuple:
+    ) -> Tuple[Run, str]:
         """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
         again. Returns the Run and the path. `rejects`: where the rows go that the Template rejects, where it may reject any;
         without it they are not fetched."""
@@ -247,7 +341,9 @@ class TemplateRunClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _retrying(self, work: Callable[[Callable[[], None]], Any], also_retried: frozenset = frozenset()) -> Any:
+    def _retrying(
+        self, work: Callable[[Callable[[], None]], _Result], also_retried: FrozenSet[str] = frozenset()
+    ) -> _Result:
         """Full jitter below a bound that doubles, never before Retry-After has passed. A try that comes further than the last
         says so, and what went wrong before no longer counts."""
         failures = 0
@@ -268,24 +364,31 @@ class TemplateRunClient:
                 failures += 1
                 self._connections.wait(_delay_seconds(failures, error.retry_after))
 
-    def _look(self, run_id: str) -> tuple:
+    def _look(self, run_id: str) -> Tuple[Run, Optional[int]]:
         return self._retrying(lambda _: _run_of(self._json(f"/runs/{_quoted(run_id)}")))
 
-    def _ended(self, run: dict, retry_after: Optional[int]) -> dict:
+    def _ended(self, run: Run, retry_after: Optional[int]) -> Run:
         while run["status"] == "running":
             seconds = POLL_SECONDS if retry_after is None else min(retry_after, POLL_SECONDS_MAX)
             self._connections.wait(_delay_seconds(1, seconds))
             run, retry_after = self._look(run["id"])
         return run
 
-    def _json(self, path: str) -> tuple:
+    def _json(self, path: str) -> Tuple[Any, _Answer]:
         return _checked(self._ask("GET", path, {}))
 
-    def _ask(self, method: str, path: str, headers: dict, form: Optional[_Form] = None) -> _Answer:
+    def _ask(self, method: str, path: str, headers: Dict[str, str], form: Optional[_Form] = None) -> _Answer:
         sent = {"Authorization": f"Bearer {self._key}", "Accept-Encoding": "identity", **headers}
         return self._connections.send(method, self._path + path, sent, form)
 
-    def _fetch(self, url: str, part: _Part, advanced: Callable[[], None], on_progress: Optional[Progress]) -> None:
+    def _fetch(
+        self,
+        url: str,
+        part: _Part,
+        reported: Optional[int],
+        advanced: Callable[[], None],
+        on_progress: Optional[Progress],
+    ) -> None:
         if part.total is None or part.bytes < part.total:
             headers = {"Want-Repr-Digest": "sha-256=1"}
             if part.total is not None and part.bytes > 0:
@@ -294,15 +397,23 @@ class TemplateRunClient:
             with contextlib.closing(answer):
                 if not 200 <= answer.status < 300:
                     _checked(answer)
-                part.begin(answer)
+                total = part.begin(answer)
+                if reported is not None and total != reported:
+                    raise _wrong_size(answer, reported)
                 for piece in answer.pieces():
+                    if part.bytes + len(piece) > total:
+                        raise _wrong_size(answer, total)
                     if part.append(piece):
                         advanced()
                     if on_progress is not None:
-                        on_progress("download", part.bytes, part.total)
+                        on_progress("download", part.bytes, total)
         if not part.is_sound():
             part.clear()
-            raise TemplateRunError("OUTPUT_DAMAGED", "What was downloaded is not what the service sent: the digests differ.")
+            raise TemplateRunError(
+                "OUTPUT_DAMAGED",
+                "The downloaded file is damaged: its digest differs from the one that the service sent."
+                " Download it again.",
+            )
 
 
 class _Connections:
@@ -315,8 +426,8 @@ class _Connections:
         self._idle_seconds = idle_seconds
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
-        self._idle: list = []
-        self._open: set = set()
+        self._idle: List[_Connection] = []
+        self._open: Set[socket.socket] = set()
         self._is_closed = False
 
     def check(self) -> None:
@@ -343,7 +454,7 @@ class _Connections:
         for connection in idle:
             self.drop(connection)
 
-    def send(self, method: str, path: str, headers: dict, form: Optional[_Form]) -> _Answer:
+    def send(self, method: str, path: str, headers: Dict[str, str], form: Optional[_Form]) -> _Answer:
         """Sends once. Raises CONNECTION_LOST where no answer came, and what a source says that cannot be read."""
         connection = self._take()
         try:
@@ -419,7 +530,8 @@ class _Connections:
 
     def _hold(self, sock: socket.socket, instead_of: Optional[socket.socket] = None) -> None:
         with self._lock:
-            self._open.discard(instead_of)
+            if instead_of is not None:
+                self._open.discard(instead_of)
             self._open.add(sock)
         self.check()
 
@@ -559,7 +671,7 @@ class _Answer:
 
     def unexpected(self) -> TemplateRunError:
         """What it says instead is not told: it may be anything."""
-        message = f"The answer with status {self.status} is none of this API's: look at the base URL and at proxies before it."
+        message = f"The answer with status {self.status} does not come from this API. Check the base URL, and the proxies between client and service."
         return TemplateRunError("UNEXPECTED_ANSWER", message, self.status, self.header("X-Request-Id"), self.retry_after)
 
     def _finish(self, is_kept: bool) -> None:
@@ -576,7 +688,7 @@ class _Answer:
 class _Form:
     """The form around a file. Each try opens it anew."""
 
-    def __init__(self, source: Source, fields: dict, on_progress: Optional[Progress]) -> None:
+    def __init__(self, source: Source, fields: Dict[str, Optional[str]], on_progress: Optional[Progress]) -> None:
         boundary = f"template-run-{uuid.uuid4()}"
         name = "upload"
         self._length: Optional[int] = None
@@ -592,7 +704,8 @@ class _Form:
             known = os.fstat(self._stream.fileno())
             if not stat.S_ISREG(known.st_mode):
                 self._stream.close()
-                raise ValueError(f"{name} is no file that could be read twice.")
+                message = f"{name} is not a regular file, so it cannot be read again if the request is repeated."
+                raise ValueError(message)
             self._length = known.st_size
         parts = "".join(
             f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
@@ -637,7 +750,7 @@ class _Form:
             sent += len(piece)
             self._on_progress("upload", sent, self._length)
         if self._length is not None and sent != self._length:
-            raise ValueError("The file became shorter while it was sent.")
+            raise ValueError("The file became shorter while it was being sent.")
         yield self._tail
 
 
@@ -680,7 +793,8 @@ class _Part:
         with contextlib.suppress(FileNotFoundError):
             os.remove(self._part_path)
 
-    def begin(self, answer: _Answer) -> None:
+    def begin(self, answer: _Answer) -> int:
+        """Returns the size of the whole file."""
         etag = answer.header("ETag")
         digest = re.search(r"(?:^|,) *sha-256=:([A-Za-z0-9+/=]+):", answer.header("Repr-Digest") or "")
         total = answer.header("Content-Length") if answer.status == 200 else self._range_total(answer)
@@ -689,6 +803,7 @@ class _Part:
         if answer.status == 200:
             self.clear()
         self.etag, self._sha256, self.total = etag, digest.group(1), int(total or 0)
+        return self.total
 
     def append(self, piece: bytes) -> bool:
         """True: so far it has never come."""
@@ -763,7 +878,7 @@ def _lost() -> Iterator[None]:
         raise TemplateRunError("CONNECTION_LOST", f"The connection was lost: {error or type(error).__name__}") from error
 
 
-def _checked(answer: _Answer) -> tuple:
+def _checked(answer: _Answer) -> Tuple[Any, _Answer]:
     """The JSON of an answer, and the answer. Raises what one other than 2xx says."""
     with contextlib.closing(answer):
         text = bytearray()
@@ -787,7 +902,18 @@ def _checked(answer: _Answer) -> tuple:
     raise TemplateRunError(code, message, *found)
 
 
-def _run_of(checked: tuple) -> tuple:
+def _wrong_size(answer: _Answer, size: int) -> TemplateRunError:
+    """The download ends: a service that sends more than it says could fill the disk."""
+    message = f"The output does not have the {size} bytes that the service reports. The download was stopped."
+    return TemplateRunError("UNEXPECTED_ANSWER", message, answer.status)
+
+
+def _printable(text: str) -> str:
+    """For a terminal: control characters, and marks of direction, of a service or a file's name become their escapes."""
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _run_of(checked: Tuple[Any, _Answer]) -> Tuple[Run, Optional[int]]:
     """The Run, and when to ask again."""
     run, answer = checked
     if not isinstance(run.get("id"), str) or not isinstance(run.get("status"), str):
@@ -801,7 +927,7 @@ def _is_retried(error: TemplateRunError) -> bool:
 
 def _delay_seconds(failures: int, retry_after: Optional[int]) -> float:
     """The service's wish is the floor, with the jitter on top of it: else all that it sent away would come back at once."""
-    bound = min(DELAY_SECONDS_MAX, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+    bound = min(DELAY_SECONDS_MAX, FIRST_DELAY_SECONDS * 2.0 ** (failures - 1))
     return (retry_after or 0) + random.random() * bound
 
 
@@ -828,7 +954,7 @@ def _refused(code: int, path: str) -> OSError:
     return OSError(code, os.strerror(code), path)
 
 
-def _place_for(run: dict, target: Target) -> str:
+def _place_for(run: Run, target: Target) -> str:
     return target(run) if callable(target) else os.fspath(target)
 
 
@@ -836,8 +962,8 @@ def _quoted(segment: str) -> str:
     return urllib.parse.quote(segment, safe="")
 
 
-def main(arguments: Optional[list] = None) -> int:
-    parser = argparse.ArgumentParser(prog="template_run.py", description="Sends files to a Template Run Service.")
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(description="Sends files to a Template Run Service.")
     commands = parser.add_subparsers(dest="command", required=True)
     send = commands.add_parser("send", help="send files and fetch their outputs")
     send.add_argument("template", metavar="TEMPLATE")
@@ -865,7 +991,7 @@ def main(arguments: Optional[list] = None) -> int:
             print(json.dumps(client.usage(), indent=2))
             return 0
     except (TemplateRunError, OSError, ValueError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(_printable(f"{parser.prog}: {error}"), file=sys.stderr)
         return 1
 
 
@@ -877,7 +1003,10 @@ def _key_in(path: str, parser: argparse.ArgumentParser) -> str:
         # The system's message would hold it: on a terminal, in a log.
         if KEY_PREFIX not in path:
             raise
-    parser.error("--key takes a file with the API key, and not the key: no such file can be read")
+    parser.error(
+        "--key takes the path of a file that contains the API key, not the key itself."
+        " No file at this path can be read."
+    )
 
 
 def _send_files(
@@ -889,7 +1018,7 @@ def _send_files(
     def say(line: str, stream: TextIO) -> None:
         # print writes the line and its end apart: another thread's line could stand between them.
         with saying:
-            print(line, file=stream, flush=True)
+            print(_printable(line), file=stream, flush=True)
 
     def send(sent: _SentFile) -> _Ending:
         file = sent.path
@@ -903,7 +1032,9 @@ def _send_files(
             return _Ending(False, lacks_slot, lambda: say(line, sys.stderr))
         rejected = ""
         if run.get("rejects") is not None:
-            unfetched = f", rejected rows not fetched: {path} is no file to lie beside"
+            unfetched = (
+                f", rejected rows not downloaded: they are written next to the output, and {path} is not a file"
+            )
             rejected = unfetched if rejects is None else f", rejected rows in {rejects}"
         return _Ending(True, False, lambda: say(f"{file}: {run.get('rows_written')} rows in {path}{rejected}", sys.stdout))
 
@@ -944,14 +1075,14 @@ class _Ending(NamedTuple):
 
 
 def _send_side_by_side(
-    files: list, parallel: int, send: Callable[[_SentFile], _Ending], cancel: Callable[[], None]
+    files: List[_SentFile], parallel: int, send: Callable[[_SentFile], _Ending], cancel: Callable[[], None]
 ) -> bool:
     """False: a file failed. A refusal for want of a slot is none while Runs of these files may have held it: the file goes back
     to those who have one, and one less is sent at a time. Raises the first fault, once nothing is under way any more."""
     left = collections.deque(files)
     working = min(parallel, len(files))
     is_all_sent = True
-    faults: list = []
+    faults: List[BaseException] = []
     lock = threading.Lock()
 
     def next_file() -> Optional[_SentFile]:
@@ -1005,7 +1136,7 @@ class _Targets:
     """Where `send` puts outputs and rejected rows. Looked at before anything is sent: a Run is charged, whatever becomes of its
     output. Calls `refuse` where files would be written over each other or over one that is sent."""
 
-    def __init__(self, path: str, files: list, refuse: Callable[[str], Any]) -> None:
+    def __init__(self, path: str, files: List[str], refuse: Callable[[str], NoReturn]) -> None:
         self._path = path
         self._is_folder = len(files) > 1 or path.endswith("/") or os.path.isdir(path)
         self._has_rejects = self._is_folder or not os.path.exists(path) or os.path.isfile(path)
@@ -1021,17 +1152,17 @@ class _Targets:
         return lambda run: os.path.join(self._path, _stem(file) + _ending(run))
 
     def rejects(self, file: str) -> Optional[str]:
-        """None: the output is no file that they could lie beside."""
+        """None: the output is not a file, so rejected rows cannot be written next to it."""
         if not self._has_rejects:
             return None
         return (os.path.join(self._path, _stem(file)) if self._is_folder else os.path.splitext(self._path)[0]) + REJECTS_ENDING
 
-    def _there_in_folder(self, files: list) -> list:
-        """What the folder holds under names that outputs, of whatever ending, and rejected rows may get."""
+    def _there_in_folder(self, files: List[str]) -> List[str]:
+        """Existing entries of the folder whose names an output (with any extension) or rejected rows could get."""
         os.makedirs(self._path, exist_ok=True)
         folder = os.path.realpath(self._path)
         if any(os.path.realpath(os.path.dirname(file) or ".") == folder for file in files):
-            self._refuse("choose a folder for outputs alone")
+            self._refuse("choose a folder that contains only outputs")
         stems = {_stem(file) for file in files}
         # Which ending outputs have is not known before, and so not whether they would meet rejected rows.
         if len(stems) < len(files) or any(stem + REJECTS in stems for stem in stems):
@@ -1044,12 +1175,12 @@ class _Targets:
         there = [os.path.join(self._path, name) for name in os.listdir(self._path) if is_target(name)]
         for path in there:
             if os.path.isdir(path) and os.path.splitext(path)[1]:
-                self._refuse(f"{path} is a folder, where an output could go")
+                self._refuse(f"{path} is a folder with the name of an output")
             if os.path.isfile(path) and not os.access(path, os.W_OK):
                 raise _refused(errno.EACCES, path)
         return there
 
-    def _refuse_written_over(self, targets: list, files: list) -> None:
+    def _refuse_written_over(self, targets: List[str], files: List[str]) -> None:
         sent = {_identity(file) for file in files} - {None}
         written = set()
         for path in targets:
@@ -1069,11 +1200,14 @@ def _stem(file: str) -> str:
     return os.path.splitext(re.sub(r"\.gz$", "", os.path.basename(file), flags=re.IGNORECASE))[0]
 
 
-def _ending(run: dict) -> str:
-    return os.path.splitext((run.get("output") or {}).get("name", ""))[1]
+def _ending(run: Run) -> str:
+    """Of the name that the service gives: anything but letters and digits is not taken into a local name."""
+    output: Dict[str, Any] = dict(run.get("output") or {})
+    ending = os.path.splitext(str(output.get("name", "")))[1]
+    return ending if re.fullmatch(r"\.[A-Za-z0-9]{1,16}", ending) else ""
 
 
-def _identity(path: str) -> Optional[tuple]:
+def _identity(path: str) -> Optional[Tuple[int, int]]:
     """None for what is not there, and for what keeps nothing that could be written over."""
     try:
         known = os.stat(path)

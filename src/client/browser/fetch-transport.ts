@@ -1,8 +1,83 @@
-// Carries requests by fetch, and uploads by XMLHttpRequest where there is one (xhr-upload.ts): fetch cannot tell how much of a
-// body was sent, and gives up none that stalls. No redirect is followed: the file goes to the origin that was named.
+// Transport for browsers: fetch, and XMLHttpRequest for uploads.
 import { redirected } from '../answers.ts';
 import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
-import { hasXhr, sendByXhr } from './xhr-upload.ts';
+
+// Sends an upload with XMLHttpRequest. Unlike fetch, it reports upload progress, and a stalled upload can be aborted.
+// It always follows redirects, so a redirect is detected, and refused, only when the response has arrived.
+
+/** The used part of XMLHttpRequest, which not every environment with fetch has. */
+interface Xhr {
+  responseType: string;
+  readonly response: ArrayBuffer | null;
+  readonly status: number;
+  readonly responseURL: string;
+  readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onprogress: (() => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getResponseHeader(name: string): string | null;
+  send(body: FormData): void;
+  abort(): void;
+}
+declare const XMLHttpRequest: (new () => Xhr) | undefined;
+
+const hasXhr = typeof XMLHttpRequest === 'function';
+
+/** Rejects with ConnectionLostError if no response arrived, and with the signal's reason if aborted. */
+function sendByXhr(request: TransportRequest<Blob>, body: FormData, sizeBytes: number): Promise<TransportAnswer> {
+  const { method, url, headers, signal, idleMilliseconds } = request;
+  const xhr = new XMLHttpRequest!();
+  xhr.open(method, url.href);
+  xhr.responseType = 'arraybuffer';
+  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+  let idle: ReturnType<typeof setTimeout>;
+  let aborted = (): void => {};
+  const answered = new Promise<TransportAnswer>((resolve, reject) => {
+    const lost = (why: string): void => reject(new ConnectionLostError(why));
+    const moved = (): void => {
+      clearTimeout(idle);
+      idle = setTimeout(() => lost(`Nothing moved on the connection for ${idleMilliseconds} ms.`), idleMilliseconds);
+    };
+    aborted = () => reject(signal.reason);
+    signal.addEventListener('abort', aborted);
+    xhr.upload.onprogress = ({ loaded }) => {
+      moved();
+      // `loaded` includes the form fields around the file.
+      request.upload?.onSent(Math.min(loaded, sizeBytes), sizeBytes);
+    };
+    xhr.onprogress = moved;
+    xhr.onerror = () => lost('The connection was lost, or the browser refused the request.');
+    xhr.onload = () => (xhr.responseURL === url.href ? resolve(answerOf(xhr)) : reject(redirected()));
+    moved();
+    if (signal.aborted) aborted();
+    else xhr.send(body);
+  });
+  return answered.finally(() => {
+    clearTimeout(idle);
+    signal.removeEventListener('abort', aborted);
+    // Has no effect if the response has arrived.
+    xhr.abort();
+  });
+}
+
+function answerOf(xhr: Xhr): TransportAnswer {
+  const { status } = xhr;
+  const bytes = new Uint8Array(xhr.response ?? new ArrayBuffer(0));
+  const headers = new Map(HEADERS.map((name) => [name, xhr.getResponseHeader(name)]));
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  return { status, header: (name) => headers.get(name) ?? null, body: body(), cancel: () => {} };
+}
+
+/** Headers used from the response to a Run request. They are read before the abort, which discards them. */
+const HEADERS = ['retry-after', 'x-request-id', 'location'];
+
+// Transport for browsers that uses fetch, and XMLHttpRequest for uploads where available (fetch-transport.ts), because
+// fetch can neither report upload progress nor abort a stalled upload. Redirects are not followed, so that the file
+// is only sent to the configured origin.
 
 export class FetchTransport implements Transport<Blob> {
   async send(request: TransportRequest<Blob>): Promise<TransportAnswer> {
@@ -14,7 +89,7 @@ export class FetchTransport implements Transport<Blob> {
     if (upload !== null && hasXhr) return sendByXhr(request, body, upload.source.size);
     const given = new AbortController();
     const signal = AbortSignal.any([request.signal, given.signal]);
-    // How far an upload has come cannot be seen here: it may take as long as it needs.
+    // Upload progress is unknown here, so uploads have no idle timeout.
     const idle = upload === null ? setTimeout(() => given.abort(), idleMilliseconds) : undefined;
     let response: Response;
     try {
@@ -44,7 +119,7 @@ export class FetchTransport implements Transport<Blob> {
   }
 }
 
-/** Browsers hide its status. */
+/** Browsers hide the status of a redirect. */
 function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400);
 }
@@ -72,7 +147,7 @@ function fileName(source: Blob): string {
   return source instanceof File ? source.name : 'upload';
 }
 
-/** fetch does not say why it failed. */
+/** fetch does not report why it failed. */
 function lost(error: unknown): Error {
   return new ConnectionLostError('The connection was lost, or the browser refused the request.', error);
 }

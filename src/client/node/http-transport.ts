@@ -1,11 +1,58 @@
-// Carries requests by node:http. Uploads are read as the connection takes them: fetch would hold a body in memory whole.
+// Transport for Node that uses node:http, and explanations of errors of a connection.
+
 import http from 'node:http';
 import https from 'node:https';
 import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
 import { type OpenForm, openForm, type Source } from './source.ts';
 
-/** The other side shows no certificate that is trusted: it would not at the next try either. */
+// Explains errors of a connection in plain words. Errors that would occur again in the next attempt stay errors of the
+// system; all others become a ConnectionLostError, which is retried.
+
+/** Errors of the server's certificate. */
 const CERTIFICATE_ERROR = /^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/;
+
+/** The server does not speak TLS, or none of the client's versions. */
+const PROTOCOL_ERROR = /^(?:EPROTO|ERR_SSL_)/;
+
+const LOST: Readonly<Record<string, (host: string) => string>> = {
+  ECONNREFUSED: (host) => `No service listens at ${host}: the connection was refused. Check the address and the port.`,
+  ENOTFOUND: (host) => `The host name in ${host} is unknown. Check the address.`,
+  EAI_AGAIN: (host) => `The host name in ${host} cannot be looked up now. Check the network.`,
+  EHOSTUNREACH: (host) => `${host} cannot be reached from this network.`,
+  ENETUNREACH: (host) => `${host} cannot be reached from this network.`,
+  ETIMEDOUT: (host) => `${host} does not answer. Check the address, and whether a firewall is in between.`,
+  ECONNRESET: (host) => `The connection was lost: ${host} closed it before it answered.`,
+};
+
+/** @param url the address of the request; only its host and port are named */
+export function connectionFailure(error: NodeJS.ErrnoException, { protocol, host }: URL): Error {
+  if (error instanceof ConnectionLostError) return error;
+  const { code = '', message } = error;
+  if (CERTIFICATE_ERROR.test(code)) {
+    const advice =
+      'If your own authority issued it, set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority.';
+    return permanent(error, `The certificate of ${host} is not accepted: ${message}. ${advice}`);
+  }
+  if (protocol === 'https:' && PROTOCOL_ERROR.test(code)) {
+    return permanent(
+      error,
+      `${host} does not speak TLS. If the service does not use TLS, write http:// in the address.`,
+    );
+  }
+  if (code.startsWith('HPE_')) {
+    const advice = protocol === 'http:' ? ' If the service uses TLS, write https:// in the address.' : '';
+    return permanent(error, `${host} does not answer in HTTP.${advice}`);
+  }
+  return new ConnectionLostError(LOST[code]?.(host) ?? `The connection was lost: ${message}`, error);
+}
+
+/** The error with its code, which is not retried, and a message for people. */
+function permanent(error: NodeJS.ErrnoException, message: string): Error {
+  return Object.assign(new Error(message, { cause: error }), { code: error.code });
+}
+
+// Transport for Node that uses node:http. Uploads are read only as fast as the connection accepts them; fetch would
+// hold the whole body in memory.
 
 export class HttpTransport implements Transport<Source> {
   readonly #agents = {
@@ -19,7 +66,7 @@ export class HttpTransport implements Transport<Source> {
     try {
       outgoing = this.#open(request, form);
     } catch (error) {
-      // A header that cannot be sent, such as a key with a line end in it.
+      // Thrown for a header that cannot be sent, such as a key that contains a line break.
       form?.close();
       throw error;
     }
@@ -30,26 +77,26 @@ export class HttpTransport implements Transport<Source> {
           new ConnectionLostError(`Nothing moved on the connection for ${request.idleMilliseconds} ms.`),
         );
       });
-      outgoing.on('error', (error) => reject(lost(error)));
+      outgoing.on('error', (error) => reject(connectionFailure(error, request.url)));
       outgoing.on('close', () => form?.close());
       outgoing.on('response', (response) => {
         isAnswered = true;
-        resolve(answerOf(outgoing, response));
+        resolve(answerOf(outgoing, response, request.url));
       });
       if (form === null) outgoing.end();
       else
         sendPieces(outgoing, form, () => isAnswered).catch((error: Error) => {
-          // What the source says is the caller's, whatever becomes of the connection now.
+          // Errors of the source are reported to the caller, whatever happens to the connection afterwards.
           reject(error);
           outgoing.destroy();
         });
     });
   }
 
-  /** Idle connections are closed; what is under way goes on. */
+  /** Closes idle connections. Requests in progress continue. */
   close(): void {
     for (const agent of Object.values(this.#agents)) {
-      // What is under way now finds no place to wait in when it is done.
+      // Connections in use are closed when their request is done, because no free slot remains for them.
       agent.maxFreeSockets = 0;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
     }
@@ -69,10 +116,10 @@ export class HttpTransport implements Transport<Source> {
   }
 }
 
-/** Rejects with what the source says. That the connection was lost is told by the request itself. */
+/** Rejects with errors of the source. A lost connection is reported by the request itself. */
 async function sendPieces(outgoing: http.ClientRequest, form: OpenForm, isAnswered: () => boolean): Promise<void> {
   for await (const piece of form.pieces) {
-    // A refusal comes while the body is still sent: nobody reads the rest.
+    // A refusal can arrive during the upload; the service does not read the rest then.
     if (outgoing.destroyed || isAnswered()) return;
     if (!outgoing.write(piece)) await drained(outgoing);
   }
@@ -91,31 +138,30 @@ function drained(outgoing: http.ClientRequest): Promise<void> {
   });
 }
 
-function answerOf(outgoing: http.ClientRequest, response: http.IncomingMessage): TransportAnswer {
+function answerOf(outgoing: http.ClientRequest, response: http.IncomingMessage, url: URL): TransportAnswer {
   return {
     status: response.statusCode ?? 0,
     header: (name) => {
       const value = response.headers[name];
       return value === undefined ? null : String(value);
     },
-    body: bodyOf(outgoing, response),
+    body: bodyOf(outgoing, response, url),
     cancel: () => void outgoing.destroy(),
   };
 }
 
-async function* bodyOf(outgoing: http.ClientRequest, response: http.IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* bodyOf(
+  outgoing: http.ClientRequest,
+  response: http.IncomingMessage,
+  url: URL,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of response) yield piece as Uint8Array;
     if (!response.complete) throw new ConnectionLostError('The connection was lost before the end of the answer.');
   } catch (error) {
-    throw lost(error as Error);
+    throw connectionFailure(error as Error, url);
   } finally {
-    // A connection in the middle of a request or an answer is of no further use.
+    // A connection cannot be reused in the middle of a request or response.
     if (!outgoing.writableFinished || !response.complete) outgoing.destroy();
   }
-}
-
-function lost(error: NodeJS.ErrnoException): Error {
-  if (error instanceof ConnectionLostError || CERTIFICATE_ERROR.test(error.code ?? '')) return error;
-  return new ConnectionLostError(`The connection was lost: ${error.message}`, error);
 }

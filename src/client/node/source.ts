@@ -1,4 +1,4 @@
-// A file to send, as Node has them, and the form around it. Each try opens it anew.
+// Opens a file to be sent and builds the multipart form around it. Each attempt opens the source again.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -6,19 +6,19 @@ import type { Readable } from 'node:stream';
 import { SourceError } from '../errors.ts';
 import type { Upload } from '../transport.ts';
 
-/** A path, bytes, or what gives a new stream of the same bytes for each try. */
+/** A path, bytes, or a function that returns a new stream of the same bytes for each attempt. */
 export type Source = string | Uint8Array | (() => Readable | Promise<Readable>);
 
-/** A piece of a body: large enough that each costs little. */
+/** Size of the pieces of a body, large enough that the overhead of each piece is small. */
 const PIECE_BYTES = 256 * 1024;
 
 export interface OpenForm {
   readonly contentType: string;
-  /** null: its end is not known before. */
+  /** Null: unknown before the end of the source. */
   readonly lengthBytes: number | null;
-  /** Read once, to its end or not: what was opened is closed. */
+  /** Iterable once. The source is closed at the end, and also if the iteration stops early. */
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Nobody waits for a piece any more, also where the source gives none. */
+  /** Closes the source, even if it never yields a piece. */
   close(): void;
 }
 
@@ -26,13 +26,13 @@ interface OpenSource {
   readonly name: string;
   readonly lengthBytes: number | null;
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** What stays open when nobody reads on. */
+  /** Stream that must be closed if the pieces are not read; null: nothing stays open. */
   readonly stream: Readable | null;
 }
 
 /**
- * Rejects with a system error or a SourceError where the file cannot be opened, and with the signal's reason, whether the
- * source is ever opened or not.
+ * Rejects with a system error or a SourceError if the file cannot be opened, and with the signal's reason even if the
+ * source never opens.
  */
 export async function openForm({ source, fields, onSent }: Upload<Source>, signal: AbortSignal): Promise<OpenForm> {
   const boundary = `template-run-${crypto.randomUUID()}`;
@@ -64,12 +64,12 @@ export async function openForm({ source, fields, onSent }: Upload<Source>, signa
   };
 }
 
-/** What such a stream still has to say is nobody's. */
+/** Errors of a stream no longer matter once it is closed, so they are ignored. */
 function close({ stream }: OpenSource): void {
   stream?.on('error', () => {}).destroy();
 }
 
-/** @param closeLate takes what is opened when nobody waits for it any more */
+/** @param closeLate receives the opened source if it opens only after the abort */
 function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, closeLate: (late: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => {
@@ -91,7 +91,10 @@ async function openSource(source: Source): Promise<OpenSource> {
   return { name: 'upload', lengthBytes: null, pieces: bytesOf(stream), stream };
 }
 
-/** Nothing stays open that is not read: the file is opened again when its first piece is asked for. */
+/**
+ * Checks the file and closes it again, so that an unread source leaves nothing open. The file is reopened when the
+ * first piece is requested.
+ */
 async function openFile(path: string): Promise<OpenSource> {
   const { handle, lengthBytes } = await openRegular(path);
   await handle.close();
@@ -99,23 +102,31 @@ async function openFile(path: string): Promise<OpenSource> {
     if (lengthBytes === 0) return;
     const { handle: again } = await openRegular(path);
     let bytes = 0;
-    // The stream closes the file, also where it is left.
+    // The stream closes the file, also if the iteration stops early.
     for await (const piece of again.createReadStream({ end: lengthBytes - 1, highWaterMark: PIECE_BYTES })) {
       bytes += (piece as Uint8Array).length;
       yield piece as Uint8Array;
     }
-    if (bytes !== lengthBytes) throw new SourceError('SOURCE_SHORTENED', `${path} became shorter while it was sent.`);
+    if (bytes !== lengthBytes)
+      throw new SourceError('SOURCE_SHORTENED', `${path} became shorter while it was being sent.`);
   }
   return { name: basename(path), lengthBytes, pieces: pieces(), stream: null };
 }
 
-/** Waits for nobody: to open a pipe that nobody writes would hold a thread, and with it the end of the process. */
+/**
+ * Opens without blocking. A blocking open of a pipe without a writer would occupy a thread and prevent the process
+ * from ending.
+ */
 async function openRegular(path: string): Promise<{ readonly handle: FileHandle; readonly lengthBytes: number }> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   let isKept = false;
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new SourceError('SOURCE_NOT_A_FILE', `${path} is no file that could be read twice.`);
+    if (!stats.isFile())
+      throw new SourceError(
+        'SOURCE_NOT_A_FILE',
+        `${path} is not a regular file, so it cannot be read again if the request is repeated.`,
+      );
     isKept = true;
     return { handle, lengthBytes: stats.size };
   } finally {
@@ -130,7 +141,7 @@ async function* bytesOf(pieces: AsyncIterable<Uint8Array | string> | Iterable<Ui
   }
 }
 
-/** As browsers write file names into forms. */
+/** Escapes a file name the way browsers do in forms. */
 function escaped(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

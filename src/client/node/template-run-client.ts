@@ -1,9 +1,11 @@
-// The package's entry `template-run/client` on Node: sources are files, bytes or streams, outputs become files.
-import type { Run } from '../api-schemas.ts';
+// The entry point `template-run/client` of the package for Node. Sources are files, bytes or streams; outputs become
+// files.
 import { TemplateRunError } from '../errors.ts';
-import { resumedDownload } from '../resumed-download.ts';
+import { resumedDownload } from '../retries.ts';
+import type { SucceededRun } from '../run.ts';
 import {
   type ClientSettings,
+  type DownloadedRun,
   type OutputName,
   type RunOptions,
   RunsClient,
@@ -13,24 +15,25 @@ import { FileSink } from './file-sink.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { Source } from './source.ts';
 
-// What the package shows of the client.
-export type { Ceilings, Quota, Report, Run, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
+// Public types and errors of the client.
+export type { Ceilings, Quota, Report, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
 export { type ErrorCode, RunFailedError, SourceError, TemplateRunError } from '../errors.ts';
+export type { FailedRun, Run, RunningRun, SucceededRun } from '../run.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 export type { Source } from './source.ts';
 
 export interface DownloadOptions extends TransferOptions {
-  /** 'rejects': the rows that the Template rejected; 'output' unless set. */
+  /** 'rejects': the rows that the Template rejected; 'output' by default. */
   readonly file?: OutputName;
 }
 
 export interface TransformOptions extends RunOptions {
-  /** Where the rows go that the Template rejects, where it may reject any: as the target. Without it they are not fetched. */
+  /** Target for rejected rows, like the target of the output. Without it, rejected rows are not downloaded. */
   readonly rejects?: Target;
 }
 
-/** A path, or what gives it for the Run. */
-export type Target = string | ((run: Run) => string);
+/** A path, or a function that returns it for the Run. */
+export type Target = string | ((run: SucceededRun) => string);
 
 export class TemplateRunClient extends RunsClient<Source> {
   readonly #transport: HttpTransport;
@@ -42,10 +45,10 @@ export class TemplateRunClient extends RunsClient<Source> {
   }
 
   /**
-   * Puts the Run's output at `path`: whole and compared with the service's digest, or not at all. A file that is there is
-   * replaced, also behind a link, and its permissions stay; a pipe or a device is written into.
+   * Writes the Run's output to `path`, complete and verified against the service's digest, or not at all. An existing
+   * file is replaced, also behind a link, and keeps its permissions. Pipes and devices are written directly.
    */
-  async download(run: Pick<Run, 'id'>, path: string, options: DownloadOptions = {}): Promise<void> {
+  async download(run: DownloadedRun, path: string, options: DownloadOptions = {}): Promise<void> {
     const { file = 'output', onProgress } = options;
     const signal = this.signalOf(options);
     signal.throwIfAborted();
@@ -56,6 +59,7 @@ export class TemplateRunClient extends RunsClient<Source> {
         { retries: this.retries, signal },
         {
           sink,
+          reportedBytes: run[file]?.size_bytes ?? null,
           ask: (headers) => this.askOutput(run, file, headers, signal),
           onReceived: (bytes, totalBytes) => onProgress?.({ phase: 'download', bytes, totalBytes }),
         },
@@ -68,19 +72,19 @@ export class TemplateRunClient extends RunsClient<Source> {
   }
 
   /**
-   * `run` and `download` in one: where the service lost the Run before its output was fetched, it is made again under the
-   * same Idempotency-Key, and not charged again.
-   * @param target of the output; a path is looked at before anything is sent
-   * @returns where both files are; null: no rejected rows were fetched
+   * Combines `run` and `download`. If the service loses the Run before its output was downloaded, the Run is repeated
+   * with the same Idempotency-Key and is not charged again.
+   * @param target target of the output; if it is a path, it is checked before anything is sent
+   * @returns the paths of both files; `rejects` is null if no rejected rows were downloaded
    */
   async transform(
     template: string,
     source: Source,
     target: Target,
     options: TransformOptions = {},
-  ): Promise<{ readonly run: Run; readonly path: string; readonly rejects: string | null }> {
+  ): Promise<{ readonly run: SucceededRun; readonly path: string; readonly rejects: string | null }> {
     const withKey = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
-    // A Run is charged: that its output cannot be written is told before.
+    // Checks the targets before the Run, because a Run is charged even if its output cannot be written.
     for (const path of [target, options.rejects])
       if (typeof path === 'string') await (await FileSink.open(path)).remove();
     for (let losses = 0; ; losses += 1) {
@@ -98,12 +102,12 @@ export class TemplateRunClient extends RunsClient<Source> {
     }
   }
 
-  /** Closes idle connections. Without it they keep no process alive. */
+  /** Closes idle connections. Calling it is optional, because idle connections do not keep the process alive. */
   close(): void {
     this.#transport.close();
   }
 }
 
-function pathOf(target: Target, run: Run): string {
+function pathOf(target: Target, run: SucceededRun): string {
   return typeof target === 'string' ? target : target(run);
 }

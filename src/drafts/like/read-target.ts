@@ -1,14 +1,15 @@
-// What a target says of the columns that are wanted: a Template, a JSON Schema of a row, or a file of rows.
-import { readFileSync } from 'node:fs';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
+// Reads the wanted columns from a target: a Template, the JSON Schema of a row, or a file of rows.
+import { readFileSync, statSync } from 'node:fs';
+import { extname } from 'node:path';
 import { explainTemplate } from '../../../workers/plan/explain.ts';
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
+import { TEMPLATE_CHARACTERS_MAX } from '../../../workers/template/source-node.ts';
 import { parseTemplate, templateFormat } from '../../../workers/template/template-text.ts';
 import type { ColumnProfile } from '../column-profile.ts';
-import { profileSample } from '../sample-profile.ts';
-import type { RunSample } from '../sample-run.ts';
-import { type ColumnKind, kindOf, type TargetColumn } from './target-column.ts';
+import { profileSample, type RunSample } from '../sample-profile.ts';
+import { type ColumnKind, kindOf, type TargetColumn } from './match-columns.ts';
 
-/** The target cannot be read as what its name says. */
+/** The target cannot be read in the format that its file name indicates. */
 export class TargetRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -16,9 +17,12 @@ export class TargetRefusedError extends Error {
   }
 }
 
-/** @param run Runs of the target, where it is a file of rows. Throws TargetRefusedError, or as profileSample does. */
+/**
+ * @param run runs Templates on the target, used if it is a file of rows. Throws TargetRefusedError, or the errors of
+ * profileSample.
+ */
 export async function readTarget(path: string, run: RunSample): Promise<readonly TargetColumn[]> {
-  const format = templateFormat(path);
+  const format = templateFormat(path) ?? formatByContent(path);
   if (format === null) return await columnsOfRows(path, run);
   const source = readFileSync(path, 'utf8');
   const read = parseTemplate(source, format);
@@ -26,9 +30,21 @@ export async function readTarget(path: string, run: RunSample): Promise<readonly
   const { value } = read.text.root;
   const properties = propertiesOf(value);
   if (properties !== null) return columnsOfSchema(properties);
-  // JSON may also be rows, as a sample may.
+  // A JSON target may also be a file of rows, like a sample.
   if (format === 'json' && (Array.isArray(value) || !isTemplate(value))) return await columnsOfRows(path, run);
   return columnsOfTemplate(source, format);
+}
+
+/**
+ * Format of a target whose name has no extension, such as a copy of standard input. YAML, which includes JSON, if it is a
+ * Template or a JSON Schema; null for a file of rows.
+ */
+function formatByContent(path: string): 'yaml' | null {
+  if (extname(path) !== '' || statSync(path).size > TEMPLATE_CHARACTERS_MAX) return null;
+  const read = parseTemplate(readFileSync(path, 'utf8'), 'yaml');
+  if ('problems' in read) return null;
+  const { value } = read.text.root;
+  return propertiesOf(value) !== null || isTemplate(value) ? 'yaml' : null;
 }
 
 function isTemplate(value: unknown): boolean {
@@ -49,7 +65,7 @@ function columnsOfTemplate(source: string, format: 'json' | 'yaml'): TargetColum
   }));
 }
 
-/** A text in a Template may be a number that nobody has read. */
+/** Kind of a column of type "text" is unknown: its cells may be numbers that the Template never parses. */
 function kindOfType(type: string | undefined): ColumnKind | null {
   if (type === 'decimal' || type === 'integer' || type === 'number') return 'number';
   return type === 'date' || type === 'datetime' ? 'date' : null;
@@ -65,7 +81,7 @@ interface SchemaColumn {
   readonly maximum?: number;
 }
 
-/** The properties of a row, of a list of rows, or of lists in it; null: it is no JSON Schema. */
+/** The properties of a row, of a list of rows, or of nested lists; null: not a JSON Schema. */
 function propertiesOf(schema: unknown): object | null {
   let inner = schema;
   while (typeof inner === 'object' && inner !== null) {
@@ -91,7 +107,7 @@ function columnsOfSchema(properties: object): TargetColumn[] {
   });
 }
 
-/** Parts of a column that are read, and what each has to be. */
+/** The parts of a column's schema that are read, each with a check of its type. */
 const PARTS: Readonly<Record<string, (part: unknown) => boolean>> = {
   title: (part) => typeof part === 'string',
   enum: Array.isArray,
@@ -100,7 +116,7 @@ const PARTS: Readonly<Record<string, (part: unknown) => boolean>> = {
   maximum: (part) => typeof part === 'number',
 };
 
-/** True, as JSON Schema writes it, says nothing of a column but that it may be there. */
+/** JSON Schema allows `true` for a property without constraints. */
 function schemaColumn(name: string, schema: unknown): SchemaColumn {
   const place = `The target has problems: the property ${JSON.stringify(name)}`;
   if (schema === true) return {};

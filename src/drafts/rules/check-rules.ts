@@ -1,5 +1,5 @@
-// What is only offered, as it is a matter of meaning: booleans, lists of values, cells that are there once, cells that mean the one
-// above, and which side of the books an amount is on.
+// Lines that are only ever proposed, because they depend on what the data means: booleans, lists of allowed values,
+// unique cells, blank cells that repeat the cell above, and debit and credit columns.
 import { isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, grouped, list, scalar } from '../draft-line.ts';
@@ -28,11 +28,11 @@ export function booleanLines({ profile, names }: DraftedSample): DraftLine[] {
     const no = texts.filter((text) => text.toLowerCase() === pair[1]);
     const words = `true_values: ${list(yes.length > 0 ? yes : [pair[0]])}, false_values: ${list(no.length > 0 ? no : [pair[1]])}`;
     const text = `{cast: {columns: {${scalar(names[at]!)}: boolean}, ${words}}}`;
-    return [offer(text, `${counted(column.cells, 'cell')}, ${texts.length} different`)];
+    return [offer(text, `${counted(column.cells, 'cell')}, ${texts.length} distinct`)];
   });
 }
 
-/** Different values of which each stands there this often on the average. */
+/** A list of allowed values is proposed only if its values occur at least this often on average. */
 const REPEATED_MIN = 3;
 const VALUE_LIST_MAX = 20;
 
@@ -43,13 +43,16 @@ export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
     if (numbers.marks['.'].reads > 0 || numbers.marks[','].reads > 0 || dates.readings.length > 0) return [];
     const texts = [...values.keys()].sort();
     const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: in, values: ${list(texts)}}]}}`;
-    return [offer(text, `${counted(values.size, 'different value')} in ${counted(cells, 'cell')}`)];
+    return [offer(text, `${counted(values.size, 'distinct value')} in ${counted(cells, 'cell')}`)];
   });
 }
 
 const UNIQUE_CELLS_MIN = 3;
 
-/** The first column of them, or one that is called so: others are there once by chance. */
+/**
+ * Proposes at most one unique column: the first column of the file, or the first one whose name denotes an
+ * identifier. Other columns are often unique by chance.
+ */
 export function uniqueLines({ profile, names }: DraftedSample): DraftLine[] {
   const at = profile.columns.findIndex(
     ({ cells, blanks, repeats, dates }, index) =>
@@ -61,10 +64,10 @@ export function uniqueLines({ profile, names }: DraftedSample): DraftLine[] {
   );
   if (at < 0) return [];
   const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: unique}]}}`;
-  return [offer(text, `${counted(profile.columns[at]!.cells, 'cell')}, none of them twice`)];
+  return [offer(text, `${counted(profile.columns[at]!.cells, 'cell')}, all distinct`)];
 }
 
-/** One blank cell in so many rows, and more, is no accident. */
+/** Blank cells count as intended if they occur in at least one of this many rows. */
 const FILLED_SHARE = 4;
 
 export function fillLines({ profile, names }: DraftedSample): DraftLine[] {
@@ -78,12 +81,12 @@ export function fillLines({ profile, names }: DraftedSample): DraftLine[] {
   return [...groups].map(([by, of]) => {
     const grouping = by === null ? '' : `, group_by: ${scalar(names[by]!)}`;
     const blanks = of.reduce((sum, name) => sum + profile.columns[names.indexOf(name)]!.blanksBelow, 0);
-    const where = by === null ? 'under a filled one' : `where ${scalar(names[by]!)} is that of the row above`;
+    const where = by === null ? 'below a filled cell' : `where ${scalar(names[by]!)} has the value of the row above`;
     return offer(`{fill_down: {columns: ${columnSet(of)}${grouping}}}`, `${counted(blanks, 'blank cell')} ${where}`);
   });
 }
 
-/** Words for the side on which an amount lowers what is there, and for the other. */
+/** Pairs of codes for debit and credit. The first code lowers a balance. */
 const SIDES: readonly (readonly [string, string])[] = [
   ['D', 'C'],
   ['DR', 'CR'],
@@ -115,7 +118,7 @@ export function signLines({ profile, names }: DraftedSample): DraftLine[] {
     return [
       offer(
         text,
-        `${counted(cells, 'cell')} that ${texts.length === 1 ? 'is' : 'are'} a side of the books; ${scalar(amount)} must be a number`,
+        `${counted(cells, 'cell')} that ${texts.length === 1 ? 'is' : 'are'} a word for debit or credit; ${scalar(amount)} must be a number`,
       ),
     ];
   });

@@ -1,7 +1,6 @@
-// The table of rules, in the order in which their lines stand in a Template.
+// The table of rules, in the order in which their lines appear in a Template.
 import type { DraftRule } from '../draft-line.ts';
 import { booleanLines, fillLines, signLines, uniqueLines, valueListLines } from './check-rules.ts';
-import { dateLines } from './date-rules.ts';
 import {
   columnLines,
   dialectLines,
@@ -10,9 +9,8 @@ import {
   missingLines,
   otherColumnsLines,
 } from './input-rules.ts';
-import { numberLines } from './number-rules.ts';
-import { emptyRowLines, footerLines, repeatedRowLines, totalsLines } from './row-rules.ts';
-import { spaceLines, trimLines } from './text-rules.ts';
+import { dateLines, numberLines } from './number-rules.ts';
+import { emptyRowLines, footerLines, repeatedRowLines, spaceLines, totalsLines, trimLines } from './row-rules.ts';
 
 export const DRAFT_RULES: readonly DraftRule[] = [
   encodingLines,

@@ -1,22 +1,23 @@
-// How the file is read: its encoding, delimiter and header, texts that mean "missing", and its columns by name.
+// Lines for reading the file: encoding, delimiter, header, strings that mean "missing", and columns by name.
 
-import { counted, type DraftedSample, type DraftLine, scalar } from '../draft-line.ts';
+import { counted, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import type { ColumnMatching } from '../like/match-columns.ts';
 
 export function encodingLines({ profile }: DraftedSample): DraftLine[] {
-  const { encoding, format } = profile.head;
-  if (format !== 'csv' || encoding === 'utf-8' || encoding.startsWith('utf-16')) return [];
-  return [
-    {
-      place: 'csv',
-      text: `encoding: [utf-8, ${encoding}]`,
-      evidence: `not UTF-8; the most likely encoding of all its lines`,
-      isActive: true,
-    },
-  ];
+  const { encoding, encodingGuess, format } = profile.head;
+  // UTF-8, or a byte order mark, which always wins over the Template.
+  if (format !== 'csv' || encodingGuess === undefined) return [];
+  // ASCII in UTF-16 is valid UTF-8 with NUL bytes, so UTF-8 cannot be tried first.
+  const [text, evidence] = encoding.startsWith('utf-16')
+    ? [`encoding: ${encoding}`, 'every second byte of ASCII is NUL; no byte order mark']
+    : [`encoding: [utf-8, ${encoding}]`, 'not UTF-8; the most likely encoding of all its lines'];
+  return [{ place: 'csv', text, evidence, isActive: true }];
 }
 
-/** Detected for each file: a declared one is a help for small files, and wrong for one that is written otherwise. */
+/**
+ * These settings are detected for each file, so they are only proposed. Declaring one helps with small files, but
+ * breaks files that are written differently.
+ */
 export function dialectLines({ profile }: DraftedSample): DraftLine[] {
   const { delimiter, headerRow, headerLines, format, quote } = profile.head;
   if (format !== 'csv') return [];
@@ -28,17 +29,17 @@ export function dialectLines({ profile }: DraftedSample): DraftLine[] {
     const sure = profile.explanation?.delimiter?.confidence;
     offer(`delimiter: ${JSON.stringify(delimiter)}`, sure === undefined ? 'detected' : `detected; confidence ${sure}`);
   }
-  if (quote === '') offer('quote: ""', 'quotes are characters like others');
-  if ((headerLines ?? 1) > 1) offer(`header_rows: ${headerLines}`, 'their texts are joined');
+  if (quote === '') offer('quote: ""', 'quotes are ordinary characters');
+  if ((headerLines ?? 1) > 1) offer(`header_rows: ${headerLines}`, 'header lines, whose texts are joined');
   if (headerRow === null) offer('header_row: none', 'the first row looks like the others');
   else
     offer(
       `header_row: ${headerRow}`,
-      headerRow === 0 ? 'nothing stands above it' : `${counted(headerRow, 'record')} above it`,
+      headerRow === 0 ? 'no record above it' : `${counted(headerRow, 'record')} above it`,
     );
   const ragged = profile.oddities.RAGGED_ROW?.count ?? 0;
   if (ragged > 0)
-    offer('ragged: fail', `${counted(ragged, 'row')} with filled cells beyond the header, which are dropped`);
+    offer('ragged: fail', `${counted(ragged, 'row')} with filled cells beyond the header, which a Run drops`);
   return lines;
 }
 
@@ -56,7 +57,10 @@ export function missingLines({ profile }: DraftedSample): DraftLine[] {
   return [{ place: 'input', text: `null_values: ${JSON.stringify(['', ...texts])}`, evidence, isActive: false }];
 }
 
-/** A longer header is a text that some program put there; its column is found by its place. */
+/**
+ * Longer headers are not matched by name, because they are probably generated text; such a column is found by its
+ * position.
+ */
 const MATCHED_LENGTH_MAX = 200;
 
 export function columnLines({ profile, names, like }: DraftedSample): DraftLine[] {
@@ -83,27 +87,27 @@ export function columnLines({ profile, names, like }: DraftedSample): DraftLine[
 
 function scoresOf({ score, nameScore, valueScore, next }: ColumnMatching): string {
   const values = valueScore === null ? '' : `, cells ${valueScore.toFixed(2)}`;
-  return `likeness ${score.toFixed(2)} (name ${nameScore.toFixed(2)}${values}), next best ${next.toFixed(2)}`;
+  return `similarity ${score.toFixed(2)} (name ${nameScore.toFixed(2)}${values}), next best ${next.toFixed(2)}`;
 }
 
-/** What is wanted, and nothing in the sample is like. */
+/** Wanted columns for which the sample has no similar column. */
 export function lackingLines({ like }: DraftedSample): DraftLine[] {
   if (like === null) return [];
   const matched = new Set(like.matchings.map(({ target }) => target));
   return like.targets.flatMap(({ name }, target): DraftLine[] => {
     if (matched.has(target)) return [];
-    const evidence = 'no column of the sample is like it';
+    const evidence = 'no column of the sample is similar';
     return [{ place: 'column', text: `{name: ${scalar(name)}, required: false}`, evidence, isActive: false }];
   });
 }
 
 function columnEvidence({ cells, blanks, repeats }: DraftedSample['profile']['columns'][number]): string {
-  const different = repeats === null ? '' : `, ${counted(cells - repeats, 'different one')}`;
+  const different = repeats === null ? '' : `, ${grouped(cells - repeats)} distinct`;
   return `${counted(cells, 'cell')}${different}${blanks > 0 ? `, ${counted(blanks, 'blank')}` : ''}`;
 }
 
 export function otherColumnsLines({ profile }: DraftedSample): DraftLine[] {
   if (profile.head.headers.length === 0) return [];
-  const evidence = 'leaves out what a later file has beside these columns';
+  const evidence = 'drops columns of later files that are not listed here';
   return [{ place: 'input', text: 'other_columns: drop', evidence, isActive: false }];
 }

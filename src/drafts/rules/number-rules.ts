@@ -1,23 +1,27 @@
-// Numbers: the notation that the cells prove, and those that are only likely.
-
-import { isIdentifierName } from '../column-names.ts';
+// Lines for numbers and dates. What the cells prove is active, and what is only likely is proposed.
+import { isDateName, isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
-import { cellLine, type DraftedColumn, type DraftedSample, type DraftLine, grouped } from '../draft-line.ts';
-import { DECIMAL_MARKS, type DecimalMark } from '../number-cells.ts';
+import { cellLine, type DraftedColumn, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
+import { type DateReading, DECIMAL_MARKS, type DecimalMark } from '../typed-cells.ts';
+
+// Lines for numbers. A notation that the cells prove is active; a likely one is only proposed.
 
 interface Notation {
   readonly decimal: DecimalMark;
-  /** Empty: nothing groups digits. */
+  /** Empty: digits are not grouped. */
   readonly grouping: string;
 }
 
-/** Part of the cells that must read for a notation to be offered at all. */
+/** Share of the cells that a notation must read to be proposed at all. */
 const OFFERED_SHARE = 0.8;
 
-/** Whole numbers of fewer different lengths than these may be identifiers, whose groups of digits are part of them. */
+/**
+ * Grouped whole numbers need at least this many distinct lengths. With fewer lengths they may be identifiers, in
+ * which the separators are significant.
+ */
 const GROUPED_LENGTHS_MIN = 3;
 
-/** The notation under which every cell reads and which some cell proves; null: there is none. */
+/** The notation that reads every cell and that at least one cell proves; null: no such notation. */
 export function provenNotation({ cells, numbers }: ColumnProfile): Notation | null {
   for (const decimal of DECIMAL_MARKS) {
     const { reads, proofs, groupings } = numbers.marks[decimal];
@@ -27,7 +31,7 @@ export function provenNotation({ cells, numbers }: ColumnProfile): Notation | nu
   return null;
 }
 
-/** One line for what is written the same way. */
+/** Columns with the same notation share one line. */
 export function numberLines({ profile, names }: DraftedSample): DraftLine[] {
   const groups = new Map<string, { columns: DraftedColumn[]; proposal: Proposal }>();
   for (const [at, column] of profile.columns.entries()) {
@@ -47,7 +51,7 @@ interface Proposal {
   readonly parameters: string;
   readonly evidence: string;
   readonly isActive: boolean;
-  /** Every cell reads so. */
+  /** Every cell reads under this notation. */
   readonly isWhole: boolean;
 }
 
@@ -75,10 +79,10 @@ function proposed(column: ColumnProfile, name: string): Proposal | null {
   const isAmount = fractions > 0 || numbers.lengths.size >= GROUPED_LENGTHS_MIN;
   const doubts = [
     ...(proofs === 0
-      ? ['nothing tells the point from the comma']
+      ? ['no cell shows whether the point or the comma is the decimal separator']
       : [`${grouped(proofs)} ${proofs === 1 ? 'proves' : 'prove'} the ${mark}`]),
     ...guesses(column),
-    ...(isIdentifierName(name) ? ['its name says that it may be no amount'] : []),
+    ...(isIdentifierName(name) ? ['its name suggests that it is not an amount'] : []),
     ...(isAmount ? [] : ['groups of digits may belong to an identifier']),
   ];
   return {
@@ -99,7 +103,7 @@ function integerProposal(name: string, { cells }: ColumnProfile, read: string, r
   };
 }
 
-/** The mark under which more cells read. */
+/** The notation whose decimal mark reads more cells. */
 function likelyNotation({ numbers }: ColumnProfile): Notation | null {
   const [point, comma] = [numbers.marks['.'], numbers.marks[',']];
   if (point.reads === 0 && comma.reads === 0) return null;
@@ -119,7 +123,7 @@ function guesses({ numbers }: ColumnProfile): string[] {
   return [
     ...(currencies.size > 0 ? ['the currency would be lost'] : []),
     ...(percents > 0 ? [`${grouped(percents)} in percent`] : []),
-    ...(marked > 0 ? [`${grouped(marked)} with CR or DR, whose sign is a matter of who keeps the books`] : []),
+    ...(marked > 0 ? [`${grouped(marked)} with CR or DR; which of the two is negative depends on the account`] : []),
   ];
 }
 
@@ -139,4 +143,85 @@ function parametersOf({ decimal, grouping }: Notation, { numbers }: ColumnProfil
       : [`strip: ${JSON.stringify([...currencies.keys(), ...(marked > 0 ? ['DR'] : [])])}`]),
     ...(percents === 0 ? [] : ['percent: true']),
   ].join(', ');
+}
+
+// Lines for dates. A pattern that the cells prove is active; a likely one is only proposed.
+
+interface ReadColumn {
+  readonly name: string;
+  readonly reading: DateReading;
+  readonly isWhole: boolean;
+  readonly isProven: boolean;
+}
+
+export function dateLines({ profile, names }: DraftedSample): DraftLine[] {
+  const read = profile.columns.flatMap((column, at): ReadColumn[] => {
+    const reading = bestReading(column);
+    if (reading === null || mayBeNumber(names[at]!, reading)) return [];
+    const isWhole = reading.reads === column.cells && column.nativeNumbers + column.nativeOthers === 0;
+    const isProven = isWhole && (reading.form.rival === null || reading.proofs > 0);
+    return [{ name: names[at]!, reading, isWhole, isProven }];
+  });
+  const lent = new Map(
+    read.filter(({ isProven }) => isProven).map(({ name, reading }) => [reading.form.pattern, name]),
+  );
+  const lines = read.map((column) => ({
+    column,
+    line: lineOf(column, profile.columns[names.indexOf(column.name)]!, lent),
+  }));
+  const groups = new Map<string, { columns: DraftedColumn[]; line: Proposed }>();
+  for (const { column, line } of lines) {
+    const key = `${line.isActive} ${column.isWhole} ${line.parameters}`;
+    const group = groups.get(key) ?? { columns: [], line };
+    groups.set(key, group);
+    group.columns.push({ name: column.name, evidence: line.evidence });
+  }
+  return [...groups.values()].map(({ columns, line }) =>
+    cellLine('parse_date', columns, line.parameters, line.isActive),
+  );
+}
+
+interface Proposed {
+  readonly parameters: string;
+  readonly evidence: string;
+  readonly isActive: boolean;
+}
+
+/** The pattern that reads most cells. Among equals, a proven pattern wins, then the strict one. */
+function bestReading({ dates, valueCells }: ColumnProfile): DateReading | null {
+  const readings = dates.readings.filter(({ reads }) => reads >= valueCells * OFFERED_SHARE);
+  const most = readings[0];
+  if (most === undefined) return null;
+  const proven = readings.find(({ reads, proofs }) => reads === most.reads && proofs > 0);
+  return proven ?? most;
+}
+
+/** Eight digits are a date only if the column name says so. */
+function mayBeNumber(name: string, { form }: DateReading): boolean {
+  return form.guess === 'digits' && !isDateName(name);
+}
+
+function lineOf(
+  { name, reading, isWhole, isProven }: ReadColumn,
+  { cells }: ColumnProfile,
+  lent: ReadonlyMap<string, string>,
+): Proposed {
+  const { form, reads, proofs } = reading;
+  const lender = isProven || form.rival === null ? undefined : lent.get(form.pattern);
+  const parts = [`${grouped(reads)} of ${grouped(cells)} read`];
+  if (form.rival !== null && proofs > 0)
+    parts.push(`${grouped(proofs)} ${proofs === 1 ? 'excludes' : 'exclude'} ${form.rival}`);
+  else if (lender !== undefined && lender !== name) parts.push(`${scalar(lender)} proves the order of day and month`);
+  else if (form.rival !== null) parts.push(`${form.rival} reads them too`);
+  if (form.guess === 'century') parts.push('the century is a guess');
+  if (form.guess === 'zone') parts.push('their time zone is unknown: without timezone they are read as UTC');
+  const isActive = isWhole && (isProven || lender !== undefined) && (form.guess === null || form.guess === 'digits');
+  const locale = form.locale === null ? '' : `, locale: ${form.locale}`;
+  const patterns = isActive || proofs > 0 || form.rival === null ? [form.pattern] : [form.pattern, form.rival];
+  const ambiguous = patterns.length > 1 ? ', ambiguous: column_vote' : '';
+  return {
+    parameters: `formats: [${patterns.map(scalar).join(', ')}]${locale}${ambiguous}`,
+    evidence: parts.join('; '),
+    isActive,
+  };
 }

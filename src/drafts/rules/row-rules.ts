@@ -1,26 +1,49 @@
-// Rows that are none of the table: sums and notes at its foot, headers in its middle, blank ones; and rows that stand there twice.
+// Lines for rows that are not data, for duplicate rows, and for superfluous whitespace in cells.
 
 import type { ColumnProfile } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
-import { noteCell, sumWord } from '../foot-rows.ts';
-import { DECIMAL_MARKS } from '../number-cells.ts';
-import { isBlank } from '../sample-profile.ts';
+import { isAmount, isBlank, noteCell, sumWord } from '../sample-profile.ts';
+import { DECIMAL_MARKS } from '../typed-cells.ts';
 import { provenNotation } from './number-rules.ts';
 
-/** Where the sum at the foot begins, and with whose amount: the columns whose cells above it add up to what stands there. */
+// Lines for superfluous whitespace in and around cells.
+
+export function trimLines({ profile, names }: DraftedSample): DraftLine[] {
+  const padded = names.filter((_, at) => profile.columns[at]!.padded > 0);
+  if (padded.length === 0) return [];
+  const cells = profile.columns.reduce((sum, column) => sum + column.padded, 0);
+  const text = `{text: {columns: ${columnSet(padded)}, steps: [trim]}}`;
+  const evidence = `${counted(cells, 'cell')} with spaces at the start or end`;
+  return [{ place: 'operation', text, evidence, isActive: true }];
+}
+
+/** Only proposed, because repeated spaces may be intended, as in fixed-width text. */
+export function spaceLines({ profile, names }: DraftedSample): DraftLine[] {
+  const spaced = names.filter((_, at) => profile.columns[at]!.spaced > 0);
+  if (spaced.length === 0) return [];
+  const cells = profile.columns.reduce((sum, column) => sum + column.spaced, 0);
+  const text = `{text: {columns: ${columnSet(spaced)}, steps: [collapse_spaces]}}`;
+  const evidence = `${counted(cells, 'cell')} with several spaces between words`;
+  return [{ place: 'operation', text, evidence, isActive: false }];
+}
+
+// Lines for rows that are not data (total rows and notes in the footer, repeated headers, blank rows) and for
+// duplicate rows.
+
+/** The word cell of a total row, and the columns whose values add up to the amounts in that row. */
 export interface ProvenFooter {
   readonly column: number;
   readonly word: string;
   readonly sums: readonly number[];
 }
 
-/** Null: there is no sum at the foot, or it is not the sum of what stands above. */
+/** Null: the footer has no total row, or its amounts are not the sums of the cells above. */
 export function provenFooter(sample: DraftedSample): ProvenFooter | null {
-  const { foot, columns } = sample.profile;
-  const first = foot[0]?.cells ?? [];
+  const { footer, columns } = sample.profile;
+  const first = footer[0]?.cells ?? [];
   const word = sumWord(first);
-  if (word === null || (foot.length > 1 && foot.slice(1).some(({ cells }) => !cells.every(isBlank)))) return null;
-  const amounts = first.flatMap((cell, at) => (at !== word.column && !isBlank(cell) ? [at] : []));
+  if (word === null || (footer.length > 1 && footer.slice(1).some(({ cells }) => !cells.every(isBlank)))) return null;
+  const amounts = first.flatMap((cell, at) => (at !== word.column && !isBlank(cell) && isAmount(cell) ? [at] : []));
   const areSums = amounts.every((at) => {
     const mark = DECIMAL_MARKS.find((one) => provenNotation(columns[at]!)?.decimal === one);
     return mark !== undefined && columns[at]!.numbers.isSum(String(first[at]), mark);
@@ -30,34 +53,37 @@ export function provenFooter(sample: DraftedSample): ProvenFooter | null {
 
 export function footerLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
-  const [first] = profile.foot;
+  const [first] = profile.footer;
   if (first === undefined) return [];
   const word = sumWord(first.cells);
   const { column, text: known } = word ?? noteCell(first.cells)!;
   const proven = provenFooter(sample);
   const text = `{stop_when: {where: '${expressionName(names[column]!)} == ${expressionText(known)}'}}`;
-  const rows = `${counted(profile.foot.length, 'row')} at the foot`;
+  const rows = `${counted(profile.footer.length, 'row')} at the end`;
   const evidence =
     word === null
-      ? `${rows} with one filled cell at most: notes, as it seems`
+      ? `${rows} with at most one filled cell: probably notes`
       : proven === null
-        ? `${rows}, whose amounts are not the sums of what stands above`
-        : `${rows}; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of what stands above`;
-  const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length };
+        ? `${rows}, whose amounts are not the sums of the cells above`
+        : `${rows}; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of the cells above`;
+  const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.footer.length };
   return [{ place: 'operation', ...line, footer: 'end' }];
 }
 
-/** A sum that was found once is looked for in each file, in one line for all columns that have one. */
+/**
+ * If the total row of the sample is right, every file is checked the same way, with one line for all columns that
+ * have a total.
+ */
 export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
-  // A total has no way to write a name with a backtick.
+  // A column name with a backtick cannot be written in the expression of a total.
   const sums = proven.sums.filter((of) => !names[of]!.includes('`'));
   if (sums.length === 0) return [];
   const totals = sums.map((of) => ({ of, name: valueName(names, of) }));
-  // Counted from the last record: those under the sum are blank ones that stand in the file.
-  const record = profile.foot.length - 1;
+  // Rows are counted from the last record. The rows below the total row are blank records of the file.
+  const record = profile.footer.length - 1;
   const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
   const cells = totals.map(({ name }) => `${name}: run.meta.${name}`);
   const checks = totals.map(
@@ -66,8 +92,8 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   const made = columnSet(totals.map(({ name }) => name));
   const evidence =
     totals.length === 1
-      ? 'the sum at the foot against the cells above it'
-      : 'the sums at the foot against the cells above them';
+      ? 'compares the total at the end with the sum of the cells above it'
+      : 'compares the totals at the end with the sums of the cells above them';
   const operation = (text: string, why: string): DraftLine => ({
     place: 'operation',
     text,
@@ -79,17 +105,23 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
     { place: 'input', text: `footer: {${values.join(', ')}}`, evidence, isActive: true, footer: 'total' },
     operation(`{set: {columns: {${cells.join(', ')}}}}`, 'for the check below'),
     ...totals.map(({ of, name }) =>
-      operation(`{parse_number: {columns: ${name}, ${marksOf(profile.columns[of]!)}}}`, 'as the cells above it'),
+      operation(
+        `{parse_number: {columns: ${name}, ${marksOf(profile.columns[of]!)}}}`,
+        'the same format as the cells above it',
+      ),
     ),
     operation(`{check_totals: {checks: [${checks.join(', ')}]}}`, evidence),
     operation(
       `{drop: {columns: ${made}}}`,
-      totals.length === 1 ? 'it was there for the check' : 'they were there for the check',
+      totals.length === 1 ? 'only the check needed this column' : 'only the check needed these columns',
     ),
   ];
 }
 
-/** A value around a table has a name of letters, digits and _ alone, and becomes a column, which none other may be called. */
+/**
+ * A value around a table becomes a column. Its name consists of letters, digits and _ only, and must not be the name
+ * of another column.
+ */
 function valueName(names: readonly string[], at: number): string {
   const plain = `total_of_${names[at]}`;
   const isFree = (name: string): boolean => !names.includes(name);
@@ -103,13 +135,13 @@ function marksOf(column: ColumnProfile): string {
 }
 
 export function emptyRowLines(sample: DraftedSample): DraftLine[] {
-  const { repeatedHeaders, foot } = sample.profile;
+  const { repeatedHeaders, footer } = sample.profile;
   const lines: DraftLine[] = [];
-  // Those under a sum are rows like others where nothing stops there.
-  const below = provenFooter(sample) === null ? foot.filter(({ cells }) => cells.every(isBlank)).length : 0;
+  // If the table does not end at a total row, the blank rows below it are ordinary rows.
+  const below = provenFooter(sample) === null ? footer.filter(({ cells }) => cells.every(isBlank)).length : 0;
   const blankRows = sample.profile.blankRows + below;
   if (repeatedHeaders > 0) {
-    const evidence = `${counted(repeatedHeaders, 'row')} that ${repeatedHeaders === 1 ? 'is' : 'are'} the header again`;
+    const evidence = `${counted(repeatedHeaders, 'row')} that ${repeatedHeaders === 1 ? 'repeats' : 'repeat'} the header`;
     lines.push({
       place: 'operation',
       text: '{drop_repeated_headers: {}}',
@@ -125,25 +157,25 @@ export function emptyRowLines(sample: DraftedSample): DraftLine[] {
   return lines;
 }
 
-/** Never active: two equal rows may be two bookings. */
+/** Never active, because two equal rows may be two real bookings. */
 export function repeatedRowLines({ profile, names }: DraftedSample): DraftLine[] {
   const { repeatedRows } = profile;
   if (repeatedRows === null || repeatedRows === 0) return [];
-  const evidence = `${counted(repeatedRows, 'row')} equal to one above; they may be meant`;
+  const evidence = `${counted(repeatedRows, 'row')} equal to an earlier row; the repetition may be intended`;
   return [{ place: 'operation', text: `{dedupe: {by: ${list(names)}}}`, evidence, isActive: false }];
 }
 
-/** A column in an expression that stands within the single quotes of YAML. */
+/** A column in an expression, to be written between single quotes in YAML. */
 export function expressionName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row[${expressionText(name)}]`;
 }
 
-/** Within the single quotes of YAML. */
+/** A string in an expression, to be written between single quotes in YAML. */
 export function expressionText(text: string): string {
   return quoted(text).replaceAll("'", "''");
 }
 
-/** Words that an expression does not take for a column. */
+/** Words that an expression does not read as a column name. */
 const RESERVED = new Set(
   'value row run true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',

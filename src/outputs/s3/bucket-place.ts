@@ -1,24 +1,28 @@
-// Outputs in a bucket of an object store that speaks S3. Nothing here waits in a thread: a store that hangs holds up those
-// alone who want something of it.
+// Outputs in a bucket of an S3-compatible object store. No thread is blocked: a store that hangs delays only the
+// callers that need it.
 import type http from 'node:http';
-import type { RangeReader } from '../../http/send-bytes.ts';
-import { SharedStoreUnavailableError } from '../../stores/store-unavailable.ts';
+import { memoryReader, type RangeReader } from '../../http/send-bytes.ts';
+import { SharedStoreUnavailableError } from '../../stores/stores.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { PlaceTurns } from '../place-turns.ts';
-import { isHour, type SharedPlace, SOON_MILLISECONDS } from '../shared-place.ts';
-import type { S3Address } from './s3-address.ts';
-import { S3RefusedError, type S3Request, S3Requests, S3UnreachableError } from './s3-requests.ts';
-import { uploadToS3 } from './s3-upload.ts';
+import { isHour, PlaceTurns, type SharedPlace, SOON_MILLISECONDS } from '../shared-place.ts';
+import {
+  type S3Address,
+  S3RefusedError,
+  type S3Request,
+  S3Requests,
+  S3UnreachableError,
+  uploadToS3,
+} from './s3-requests.ts';
 
 const WHAT = 'the bucket of outputs';
 
-/** Uploads at a time; each takes a few pieces of memory. */
+/** Maximum number of concurrent uploads. Each takes a few pieces of memory. */
 const UPLOADS_MAX = 4;
 
-/** Nobody waits for these. */
-const ASIDE_MILLISECONDS = 10_000;
+/** Time limit of requests for which no client waits. */
+const CLEANUP_MILLISECONDS_MAX = 10_000;
 
-/** Written by each node that starts. */
+/** Object that each starting node writes. */
 const STARTED = 'started';
 
 export class BucketPlace implements SharedPlace {
@@ -29,12 +33,12 @@ export class BucketPlace implements SharedPlace {
     this.#requests = requests;
   }
 
-  /** Rejects with SharedStoreUnavailableError where it may not be listed, or not be written. */
+  /** Rejects with SharedStoreUnavailableError if the bucket may not be listed or written. */
   static async open(address: S3Address, log: Log): Promise<BucketPlace> {
     const place = new BucketPlace(new S3Requests(address, log));
     try {
       await place.#list(1);
-      await place.put(STARTED, new Uint8Array(), 0, ASIDE_MILLISECONDS);
+      await place.put(STARTED, new Uint8Array(), 0, CLEANUP_MILLISECONDS_MAX);
       return place;
     } catch (fault) {
       place.close();
@@ -42,9 +46,9 @@ export class BucketPlace implements SharedPlace {
     }
   }
 
-  /** By code. */
-  get troubles(): ReadonlyMap<string, number> {
-    return this.#requests.troubles;
+  /** Number of errors by code. */
+  get errorCounts(): ReadonlyMap<string, number> {
+    return this.#requests.errorCounts;
   }
 
   hurry(): void {
@@ -63,8 +67,8 @@ export class BucketPlace implements SharedPlace {
   }
 
   async open(name: string, start: number, lengthBytes: number): Promise<RangeReader | null> {
-    // A range of nothing cannot be asked for.
-    if (lengthBytes === 0) return { read: async () => new Uint8Array(), close: () => {} };
+    // An empty range cannot be requested.
+    if (lengthBytes === 0) return memoryReader(new Uint8Array());
     const range = `bytes=${start}-${start + lengthBytes - 1}`;
     const request = { method: 'GET', name, range, stepMilliseconds: SOON_MILLISECONDS } as const;
     try {
@@ -81,11 +85,11 @@ export class BucketPlace implements SharedPlace {
   }
 
   async remove(name: string): Promise<void> {
-    const request = { method: 'DELETE', name, stepMilliseconds: ASIDE_MILLISECONDS } as const;
+    const request = { method: 'DELETE', name, stepMilliseconds: CLEANUP_MILLISECONDS_MAX } as const;
     await unavailableOf(this.#requests.text(request));
   }
 
-  /** Names are listed in their order: those of the oldest hours come first. */
+  /** Names are listed in order, so objects that expired earliest come first. */
   async sweep(hour: string): Promise<void> {
     for (;;) {
       const names = await this.#list(1000);
@@ -98,17 +102,17 @@ export class BucketPlace implements SharedPlace {
     }
   }
 
-  /** The first names. */
+  /** Lists the first names. */
   async #list(count: number): Promise<string[]> {
     const { prefix } = this.#requests;
     const query = { 'list-type': '2', 'max-keys': String(count), prefix };
-    const request: S3Request = { method: 'GET', name: '', query, stepMilliseconds: ASIDE_MILLISECONDS };
+    const request: S3Request = { method: 'GET', name: '', query, stepMilliseconds: CLEANUP_MILLISECONDS_MAX };
     const { text } = await unavailableOf(this.#requests.text(request));
     return [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => key!.slice(prefix.length));
   }
 }
 
-/** What clients of a store know: the others are in the log and in the metrics. */
+/** Converts errors of the bucket to SharedStoreUnavailableError. The log and the metrics have the original errors. */
 async function unavailableOf<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
@@ -132,12 +136,16 @@ async function reached<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** Reads on as its client takes it: what waits meanwhile is with the connection. */
+/** Memory that Node holds for a response that is not read, in bytes: a chunk and its queue. */
+const STREAM_BYTES = 128 * 1024;
+
+/** Reads as the client accepts data. Unread data stays in the connection. */
 function readerOf(answer: http.IncomingMessage, lengthBytes: number): RangeReader {
   const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let left: Uint8Array = new Uint8Array();
   let position = 0;
   return {
+    heldBytes: STREAM_BYTES,
     read: async (at, length) => {
       if (at !== position) throw new Error(`a download reads at ${at} and not at ${position}`);
       while (left.length === 0 && position < lengthBytes) {

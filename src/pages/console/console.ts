@@ -1,4 +1,4 @@
-// The state of the console: a key that is kept in this memory alone, the account's Templates and usage, and the Runs of this
+// The state of the console: a key that is kept only in memory, the account's Templates and usage, and the Runs of this
 // tab. Nothing is written to the browser's storage.
 import { type Signal, signal } from '@preact/signals';
 import {
@@ -11,18 +11,18 @@ import {
   type Usage,
 } from '../../client/browser/template-run-client.ts';
 
-/** A preview is what people read at a glance. */
+/** Maximum size of a preview: what people can read at a glance. */
 const PREVIEW_BYTES_MAX = 16 * 1024;
-/** Others are no texts. */
+/** Media types of texts. Others are not previewed. */
 const PREVIEWED = /^(?:text\/|application\/(?:json|x-ndjson|ndjson|jsonl))/;
 
 export interface SendOptions {
-  /** '' = as detected. */
+  /** '' for automatic detection. */
   readonly delimiter: string;
   readonly headerRow: string;
 }
 
-/** One file that was sent from this tab. */
+/** A file that was sent from this tab. */
 export interface TabRun {
   readonly number: number;
   readonly fileName: string;
@@ -31,8 +31,8 @@ export interface TabRun {
   readonly sentBytes: Signal<number>;
   readonly totalBytes: number;
   readonly run: Signal<Run | null>;
-  readonly trouble: Signal<string | null>;
-  /** null: it was not asked for. */
+  readonly errorText: Signal<string | null>;
+  /** null before it is requested. */
   readonly preview: Signal<string | null>;
   readonly cancel: () => void;
 }
@@ -42,7 +42,7 @@ export class Console {
   readonly templates = signal<readonly Template[]>([]);
   readonly usage = signal<Usage | null>(null);
   readonly runs = signal<readonly TabRun[]>([]);
-  readonly trouble = signal<string | null>(null);
+  readonly errorText = signal<string | null>(null);
   readonly #baseUrl: URL;
   #client: TemplateRunClient | null = null;
   #ending = new AbortController();
@@ -52,20 +52,20 @@ export class Console {
   }
 
   async open(key: string): Promise<void> {
-    this.trouble.value = null;
+    this.errorText.value = null;
     try {
       const client = new TemplateRunClient({ baseUrl: this.#baseUrl, apiKey: key, signal: this.#ending.signal });
       this.templates.value = await client.templates();
       this.#client = client;
       this.isOpen.value = true;
     } catch (error) {
-      this.trouble.value = textOf(error);
+      this.errorText.value = textOf(error);
       return;
     }
     await this.#readUsage();
   }
 
-  /** Ends what is under way and forgets key, Templates and Runs. */
+  /** Ends everything in progress and forgets the key, Templates and Runs. */
   forget(): void {
     this.#ending.abort();
     this.#ending = new AbortController();
@@ -73,7 +73,7 @@ export class Console {
     this.isOpen.value = false;
     this.templates.value = [];
     this.usage.value = null;
-    this.trouble.value = null;
+    this.errorText.value = null;
     this.runs.value = [];
   }
 
@@ -89,7 +89,7 @@ export class Console {
       sentBytes: signal(0),
       totalBytes: file.size,
       run: signal(null),
-      trouble: signal(null),
+      errorText: signal(null),
       preview: signal(null),
       cancel: () => cancelling.abort(),
     };
@@ -108,48 +108,48 @@ export class Console {
     } catch (error) {
       if (error instanceof RunFailedError) tabRun.run.value = error.run;
       tabRun.state.value = cancelling.signal.aborted ? 'cancelled' : 'failed';
-      tabRun.trouble.value = cancelling.signal.aborted ? null : textOf(error);
+      tabRun.errorText.value = cancelling.signal.aborted ? null : textOf(error);
     }
     await this.#readUsage();
   }
 
-  async preview({ run, preview, trouble }: TabRun): Promise<void> {
+  async preview({ run, preview, errorText }: TabRun): Promise<void> {
     if (this.#client === null || run.value === null) return;
     try {
       const blob = await this.#client.preview(run.value, PREVIEW_BYTES_MAX);
-      // A character that is cut at the end is left out.
+      // A character that is cut off at the end is left out.
       preview.value = new TextDecoder().decode(await blob.arrayBuffer(), { stream: true });
     } catch (error) {
-      trouble.value = textOf(error);
+      errorText.value = textOf(error);
     }
   }
 
-  async download({ run, trouble }: TabRun, file: OutputName): Promise<void> {
+  async download({ run, errorText }: TabRun, file: OutputName): Promise<void> {
     const output = run.value?.[file];
     if (this.#client === null || run.value === null || output == null) return;
-    trouble.value = null;
+    errorText.value = null;
     try {
       keep(await this.#client.download(run.value, { file }), output.name);
     } catch (error) {
-      trouble.value = textOf(error);
+      errorText.value = textOf(error);
     }
   }
 
   async #readUsage(): Promise<void> {
     const client = this.#client;
     let usage: Usage | null = null;
-    let trouble: string | null = null;
+    let errorText: string | null = null;
     try {
       usage = (await client?.usage()) ?? null;
     } catch (error) {
-      // Where the key may not read it, the page leaves it out.
+      // If the key may not read the usage, the page leaves it out.
       const isLeftOut = error instanceof TemplateRunError && error.code === 'INSUFFICIENT_SCOPE';
-      trouble = isLeftOut ? null : textOf(error);
+      errorText = isLeftOut ? null : textOf(error);
     }
-    // The key may have been forgotten meanwhile.
+    // The key may have been forgotten in the meantime.
     if (client !== this.#client) return;
     this.usage.value = usage;
-    this.trouble.value = trouble;
+    this.errorText.value = errorText;
   }
 }
 
@@ -157,7 +157,7 @@ export function canPreview(run: Run): boolean {
   return run.output != null && PREVIEWED.test(run.output.mime_type);
 }
 
-/** Hands a file to the browser. */
+/** Starts a download of the file in the browser. */
 function keep(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

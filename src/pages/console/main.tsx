@@ -1,4 +1,4 @@
-// The entry of the console's page.
+// Entry point of the console page.
 import { render } from 'preact';
 import { Console } from './console.ts';
 import { ConsolePage } from './console-page.tsx';

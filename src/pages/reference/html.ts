@@ -1,4 +1,4 @@
-// Elements of a page as text. Whatever is put into one is escaped; there is no other way to make one.
+// HTML elements as text. All content is escaped, and there is no other way to create an element.
 
 export class Html {
   readonly text: string;
@@ -11,16 +11,22 @@ export class Html {
 /** null and false are left out. */
 export type Child = string | number | Html | null | false | readonly Child[];
 
-/** Elements that have no content and no end. */
+/** Elements without content and end tag. */
 const VOID = new Set(['meta', 'link', 'br']);
 
-/** @param attributes in full words, as in HTML; null leaves one out */
+/** @param attributes attributes by their names in HTML; null leaves one out */
 export function element(name: string, attributes: Readonly<Record<string, string | null>>, ...content: Child[]): Html {
   const written = Object.entries(attributes).map(([key, value]) =>
     value === null ? '' : ` ${key}="${escaped(value)}"`,
   );
   const head = `<${name}${written.join('')}>`;
   return new Html(VOID.has(name) ? head : `${head}${content.map(textOf).join('')}</${name}>`);
+}
+
+/** A style element. Browsers read its text without decoding escapes. */
+export function styleElement(nonce: string, css: string): Html {
+  if (/<\//.test(css)) throw new Error('a style must not hold </');
+  return new Html(`<style nonce="${escaped(nonce)}">${css}</style>`);
 }
 
 export function textOf(child: Child): string {

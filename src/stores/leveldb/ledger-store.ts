@@ -1,10 +1,15 @@
-// The ledger's files: synced, atomic batches in a LevelDB folder that one process owns. It does not know what is counted.
-// States: sound → failed (LevelDB takes no more writes; what failed is not seen by readers) → reopening (it may come to
-// light, so nobody reads or writes before it is undone) → sound.
+// Persistent storage of the ledger in a LevelDB folder, and the removal of old counters.
+import { chmod, mkdir } from 'node:fs/promises';
 import { ClassicLevel } from 'classic-level';
-import { StoreUnavailableError } from '../store-unavailable.ts';
+import { StoreUnavailableError } from '../stores.ts';
 
-/** A process that already owns the folder, or one that was started twice. The message names the folder. */
+// Persistent storage of the ledger: synced, atomic batches in a LevelDB folder that one process owns. Does not
+// interpret its content.
+//
+// States: healthy → failed (LevelDB accepts no more writes; readers do not see the failed write) → reopening (the
+// failed write may become visible, so reads and writes wait until it is undone) → healthy.
+
+/** Another process owns the folder, for example because the node was started twice. The message names the folder. */
 export class DirectoryInUseError extends Error {
   readonly directory: string;
 
@@ -15,7 +20,7 @@ export class DirectoryInUseError extends Error {
   }
 }
 
-/** The folder cannot be read or written; the message says why. */
+/** The folder cannot be read or written; the message gives the reason. */
 export class LedgerOpenError extends Error {
   constructor(directory: string, cause: unknown) {
     super(`${directory} cannot be opened: ${cause instanceof Error ? cause.message : cause}`, { cause });
@@ -23,20 +28,27 @@ export class LedgerOpenError extends Error {
   }
 }
 
-/** null as a value deletes the key. */
+/** Only the owner of the node may read charges, whatever the mode of the parent folder. */
+const PRIVATE_FOLDER = 0o700;
+
+/** A null value deletes the key. */
 export type LedgerWrites = ReadonlyMap<string, string | null>;
 
 export class LedgerStore {
   #level: ClassicLevel<string, string>;
-  /** What undoes the write that failed; null = sound. */
+  /** Writes that undo the failed write; null: healthy. */
   #undo: LedgerWrites | null = null;
   #reopening = false;
   #settling: Promise<void> | null = null;
 
-  /** Opens or makes the folder. Rejects with DirectoryInUseError when a process has it, else with LedgerOpenError. */
+  /**
+   * Opens or creates the folder. Rejects with DirectoryInUseError if another process owns it, otherwise with
+   * LedgerOpenError.
+   */
   static async open(directory: string): Promise<LedgerStore> {
     const level = new ClassicLevel<string, string>(directory, { keyEncoding: 'utf8', valueEncoding: 'utf8' });
     try {
+      await makePrivate(directory);
       await level.open();
     } catch (fault) {
       const cause = (fault instanceof Error ? fault.cause : undefined) as { code?: string } | undefined;
@@ -68,9 +80,9 @@ export class LedgerStore {
   }
 
   /**
-   * Writes all or nothing, on the disk before it resolves. When it rejects, `undo` is written before anything else is:
-   * LevelDB takes no write after a failed one until it is reopened, and the failed one may still come to light then.
-   * One call at a time.
+   * Writes all entries or none, and resolves when they are on disk. If it rejects, `undo` is written before anything
+   * else: after a failed write, LevelDB accepts no writes until it is reopened, and the failed write may become
+   * visible then. Only one call at a time is allowed.
    */
   async writeSynced(writes: LedgerWrites, undo: LedgerWrites): Promise<void> {
     await this.#settle();
@@ -82,18 +94,21 @@ export class LedgerStore {
     }
   }
 
-  /** For what may be lost in a crash: removal of what nobody asks for any more. Left out after a failed write. */
+  /**
+   * Writes without syncing, for changes that a crash may lose: the removal of obsolete entries. Skipped after a
+   * failed write.
+   */
   async write(writes: LedgerWrites): Promise<void> {
     if (this.#undo === null) await this.#batch(writes, false);
   }
 
-  /** False: a write has failed, and nothing was written since. */
-  get isSound(): boolean {
+  /** False: a write has failed, and nothing has been written since. */
+  get isHealthy(): boolean {
     return this.#undo === null;
   }
 
-  /** Tries to be sound again. Rejects with StoreUnavailableError where there is still no room. */
-  mend(): Promise<void> {
+  /** Tries to become healthy again. Rejects with StoreUnavailableError while the disk still accepts no writes. */
+  recover(): Promise<void> {
     return this.#settle();
   }
 
@@ -127,7 +142,7 @@ export class LedgerStore {
   }
 
   #batch(writes: LedgerWrites, sync: boolean): Promise<void> {
-    // Given one by one: the library copies the objects of a list, which takes the loop twice as long.
+    // Adds the writes one by one: the library copies the objects of a list, which takes the event loop twice as long.
     const batch = this.#level.batch();
     for (const [key, value] of writes) {
       if (value === null) batch.del(key);
@@ -135,4 +150,85 @@ export class LedgerStore {
     }
     return batch.write({ sync });
   }
+}
+
+async function makePrivate(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { mode: PRIVATE_FOLDER });
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault;
+    await chmod(directory, PRIVATE_FOLDER);
+  }
+}
+
+// The counters in the ledger's storage, and the removal of old ones. Age is measured against the newest charge, not
+// against the clock, because a clock that is months ahead at start must not remove the counter of the current period.
+
+/** A counter in the storage. `charged_at` is the time of the last charge; earlier versions did not write it. */
+export interface CounterRecord {
+  readonly used: number;
+  readonly ends_at: number;
+  readonly charged_at?: number;
+}
+
+/** Counters of past periods are kept this long after the newest charge, so that bills can be explained ... */
+const PAST_PERIODS_MILLISECONDS = 62 * 24 * 3600 * 1000;
+
+/**
+ * ... and this many counters of each account are always kept, because the newest charge may have been made while the
+ * clock was months ahead.
+ */
+const PERIODS_KEPT = 2;
+
+/** Number of counters read at once. */
+const PAGE_RECORDS = 1000;
+
+/** @param periodKey key of a BillingPeriod */
+export function counterKey(account: string, periodKey: string): string {
+  return `used/${account}/${periodKey}`;
+}
+
+/** Time of the newest charge, in milliseconds since 1970; null: no charges. */
+export async function newestCharge(store: LedgerStore): Promise<number | null> {
+  let newest: number | null = null;
+  for await (const [key, record] of records(store)) newest = Math.max(newest ?? 0, chargedAtOf(key, record));
+  return newest;
+}
+
+/** Removes the counters of periods that ended long before `now`. */
+export async function forgetPastPeriods(store: LedgerStore, now: number): Promise<void> {
+  const writes = new Map<string, null>();
+  let newer: [string, CounterRecord][] = [];
+  // Records are sorted by account, and by day within an account.
+  for await (const [key, record] of records(store)) {
+    if (newer[0] !== undefined && accountOf(newer[0][0]) !== accountOf(key)) newer = [];
+    newer.push([key, record]);
+    if (newer.length <= PERIODS_KEPT) continue;
+    const [oldKey, old] = newer.shift()!;
+    if (old.ends_at < now - PAST_PERIODS_MILLISECONDS) writes.set(oldKey, null);
+  }
+  if (writes.size > 0) await store.write(writes);
+}
+
+async function* records(store: LedgerStore): AsyncGenerator<[string, CounterRecord]> {
+  let from = 'used/';
+  for (;;) {
+    const page = await store.range(from, 'used0', PAGE_RECORDS);
+    for (const [key, value] of page) yield [key, JSON.parse(value) as CounterRecord];
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_RECORDS) return;
+    from = `${last[0]} `;
+  }
+}
+
+function accountOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
+/**
+ * If a record has no charge time, uses the first day of its period, with which its key ends. The charge was not
+ * earlier.
+ */
+function chargedAtOf(key: string, { charged_at: chargedAt }: CounterRecord): number {
+  return chargedAt ?? Date.parse(key.slice(-'2026-01-31'.length));
 }

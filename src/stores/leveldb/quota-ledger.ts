@@ -1,13 +1,39 @@
-// Quota: how many succeeded Runs an account has been charged for in a billing period, durable, and how many are reserved,
-// in memory only (a crash leaves no reservation behind). It does not know plans or Runs.
-// States of a reservation: held → committing → settled; a failed commit leads back to held; release leads to settled.
+// The quota ledger: counts the charged and reserved Runs of an account per billing period.
+import { createHash } from 'node:crypto';
 import { andThen, type MaybePromise } from '../../collections/maybe-promise.ts';
 import type { BillingPeriod } from '../billing-period.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { LedgerStore } from './ledger-store.ts';
-import { type CounterRecord, counterKey, forgetPastPeriods, newestCharge } from './past-periods.ts';
+import { type Clock, systemClock } from '../stores.ts';
+import { type CounterRecord, counterKey, forgetPastPeriods, LedgerStore, newestCharge } from './ledger-store.ts';
 
-/** One unit of an account's quota that is set aside. */
+// The key under which a charge is remembered: a digest of account, Idempotency-Key and fingerprint of the request.
+
+/** Hex digits of each half, 128 bits. */
+const HALF_DIGITS = 32;
+
+/**
+ * Concatenates two halves. The first depends only on account and key, so that the charges of a key can be found
+ * before the request body has arrived.
+ */
+export function chargeDigest(account: string, idempotencyKey: string, fingerprint: string): string {
+  return chargeDigestPrefix(account, idempotencyKey) + half(`${account}\n${idempotencyKey}\n${fingerprint}`);
+}
+
+/** First half of the digests of all charges for this account and key. */
+export function chargeDigestPrefix(account: string, idempotencyKey: string): string {
+  return half(`${account}\n${idempotencyKey}`);
+}
+
+/** Account ids and keys never contain a line feed, so the joined parts are unambiguous. */
+function half(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HALF_DIGITS);
+}
+
+// The quota ledger: counts the charged Runs of an account per billing period on disk, and the reserved ones in memory
+// only, so that a crash leaves no reservations. Independent of plans and Runs.
+//
+// States of a reservation: held → committing → settled. A failed commit returns to held; a release leads to settled.
+
+/** One reserved unit of an account's quota. */
 export interface QuotaReservation {
   readonly account: string;
   readonly period: BillingPeriod;
@@ -18,18 +44,19 @@ export type QuotaAnswer =
   /** `resetsAt`: milliseconds since 1970. */
   | { readonly ok: false; readonly used: number; readonly limit: number; readonly resetsAt: number };
 
-/** A charge that is remembered: `digest` from charge-digest.ts, `expiresAt` in milliseconds since 1970. */
+/** A remembered charge: `digest` from quota-ledger.ts, `expiresAt` in milliseconds since 1970. */
 export interface RememberedCharge {
   readonly digest: string;
   readonly expiresAt: number;
 }
 
-/** Commits that are written with one sync. */
+/** Maximum number of commits written with one sync. */
 const COMMITS_PER_WRITE_MAX = 1000;
 
 /**
- * So long commits are gathered while Runs end one upon another, in milliseconds. A write costs the loop as much however few
- * it holds: made in each turn it was a sixth of what thousands of small Runs a second cost the loop.
+ * Time during which commits are gathered into one write while Runs end in quick succession, in milliseconds. A write
+ * costs the event loop about the same whatever its size. With one write per turn of the loop, writes were a sixth of
+ * the loop's cost at thousands of small Runs per second.
  */
 const GATHER_MILLISECONDS = 2;
 
@@ -37,7 +64,7 @@ interface Counter {
   readonly account: string;
   readonly period: BillingPeriod;
   committed: number;
-  /** When the last one was committed, in milliseconds since 1970; 0: none was. */
+  /** Time of the last commit, in milliseconds since 1970; 0: no commit yet. */
   chargedAt: number;
   reserved: number;
 }
@@ -58,17 +85,20 @@ interface Commit {
 
 export class QuotaLedger {
   #store: LedgerStore;
-  /** A promise only while its counter is read. */
+  /** Counters by account and period; a promise only while the counter is read from disk. */
   #counters = new Map<string, MaybePromise<Counter>>();
   #queue: Commit[] = [];
   #writing: Promise<void> | null = null;
 
-  /** By the clock when it was opened, but not later than the newest charge: what is older may be forgotten. */
+  /**
+   * Time at which the ledger was opened, but not later than the newest charge. Used to decide what is old enough to
+   * be removed.
+   */
   #openedAt = 0;
   readonly #openedAfter: number;
   readonly #clock: Clock;
 
-  /** Opens the ledger's folder and drops what is too old to matter. Rejects with DirectoryInUseError. */
+  /** Opens the ledger's folder and removes outdated counters. Rejects with DirectoryInUseError. */
   static async open(directory: string, clock: Clock = systemClock): Promise<QuotaLedger> {
     const now = clock.wall();
     const ledger = new QuotaLedger(await LedgerStore.open(directory), clock);
@@ -83,7 +113,10 @@ export class QuotaLedger {
     this.#openedAfter = clock.steady();
   }
 
-  /** Sets one unit aside if used (committed and reserved) is below the limit; null = no limit, counted all the same. */
+  /**
+   * Reserves one unit if the used units (committed and reserved) are below the limit. Null: unlimited, but still
+   * counted.
+   */
   reserve(account: string, period: BillingPeriod, limit: number | null): MaybePromise<QuotaAnswer> {
     return andThen(this.#counter(account, period), (counter): QuotaAnswer => {
       const used = counter.committed + counter.reserved;
@@ -95,9 +128,9 @@ export class QuotaLedger {
   }
 
   /**
-   * Turns a reservation into a charge that is on the disk when this resolves. False: the remembered charge was made
-   * before (a repeat after a restart), the reservation was released instead. When it rejects (a fault: disk full), the
-   * reservation is still held and nothing was charged.
+   * Turns a reservation into a charge, which is on disk when this resolves. Returns false if this charge was already
+   * made (a retry after a restart); the reservation is then released. If it rejects (a fault such as a full disk),
+   * the reservation is still held and nothing was charged.
    */
   commit(reservation: QuotaReservation, charge: RememberedCharge | null, now = this.#clock.wall()): Promise<boolean> {
     const held = reservation as Held;
@@ -109,7 +142,10 @@ export class QuotaLedger {
     });
   }
 
-  /** Gives a reservation back. Nothing happens when it is settled; during a commit it waits for that one's failure. */
+  /**
+   * Releases a reservation. Has no effect on a settled one. During a commit, the release only happens if the commit
+   * fails.
+   */
   release(reservation: QuotaReservation): void {
     const held = reservation as Held;
     if (held.state === 'committing') held.releaseWanted = true;
@@ -122,24 +158,24 @@ export class QuotaLedger {
     return counter.committed + counter.reserved;
   }
 
-  /** Whether a charge with this digest is remembered at `now`. */
+  /** True if a charge with this digest is remembered at `now`. */
   async wasCharged(digest: string, now = this.#clock.wall()): Promise<boolean> {
     return Number((await this.#store.get(chargeKey(digest))) ?? 0) > now;
   }
 
-  /** Whether any charge whose digest begins with `prefix` (chargeDigestPrefix) is remembered at `now`. */
+  /** True if any charge whose digest begins with `prefix` (chargeDigestPrefix) is remembered at `now`. */
   async wasChargedUnder(prefix: string, now = this.#clock.wall()): Promise<boolean> {
     const charges = await this.#store.range(chargeKey(prefix), chargeKey(`${prefix}~`), COMMITS_PER_WRITE_MAX);
     return charges.some(([, expiresAt]) => Number(expiresAt) > now);
   }
 
   /**
-   * Forgets at most `max` remembered charges whose time has come, and counters of periods that are over.
-   * @param now unless given, a clock that neither jumps ahead nor began ahead of the newest charge
+   * Removes at most `max` expired charges, and the counters of periods that are over.
+   * @param now by default the cautious clock below, which neither jumps ahead nor starts ahead of the newest charge
    */
   async sweep(max: number, now = this.#cautiousNow()): Promise<number> {
     for (const [key, counter] of this.#counters) {
-      // One that is being read is about to be used.
+      // A counter being read is about to be used.
       if (counter instanceof Promise) continue;
       if (counter.reserved === 0 && counter.period.endsAt <= now) this.#counters.delete(key);
     }
@@ -154,17 +190,17 @@ export class QuotaLedger {
     return ended.length;
   }
 
-  /** False: the disk did not take a charge, and has not been asked again since. */
-  get isSound(): boolean {
-    return this.#store.isSound;
+  /** False: writing a charge to disk has failed, and no write has succeeded since. */
+  get isHealthy(): boolean {
+    return this.#store.isHealthy;
   }
 
-  /** Asks the disk again. Rejects with StoreUnavailableError while it takes nothing. */
-  mend(): Promise<void> {
-    return this.#store.mend();
+  /** Tries to write again. Rejects with StoreUnavailableError while the disk accepts nothing. */
+  recover(): Promise<void> {
+    return this.#store.recover();
   }
 
-  /** Waits for commits that are under way, then lets the folder go. */
+  /** Waits for commits in progress, then closes the folder. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#store.close();
@@ -181,7 +217,7 @@ export class QuotaLedger {
       this.#counters.set(key, counter);
       return counter;
     });
-    // A failed reading is not kept: the next request reads again.
+    // A failed read is not cached, so the next request reads again.
     loading.catch(() => this.#counters.delete(key));
     this.#counters.set(key, loading);
     return loading;
@@ -191,7 +227,8 @@ export class QuotaLedger {
     let written = 0;
     while (this.#queue.length > 0) {
       const others = written + this.#queue.length > 2;
-      // A Run that ends alone is not held up; of several in one turn, and of those that follow, one write takes all.
+      // A single commit is written in this turn of the loop. If several commits arrive in one turn, the following
+      // ones are gathered into one write.
       await new Promise((resolve) => (others ? setTimeout(resolve, GATHER_MILLISECONDS) : setImmediate(resolve)));
       const commits = this.#queue.splice(0, COMMITS_PER_WRITE_MAX);
       written = commits.length;
@@ -245,7 +282,10 @@ export class QuotaLedger {
     return new Set(live.map(({ charge }) => charge!.digest));
   }
 
-  /** Within this process the clock may jump: what was remembered before it did is kept as long as it was meant to be. */
+  /**
+   * The wall clock may jump while the process runs. This clock does not, so charges are remembered for their full
+   * time.
+   */
   #cautiousNow(): number {
     return Math.min(this.#clock.wall(), this.#openedAt + this.#clock.steady() - this.#openedAfter);
   }
@@ -265,7 +305,7 @@ function chargeKey(digest: string): string {
   return `charge/${digest}`;
 }
 
-/** Padded so that the order of the keys is the order in time. */
+/** Padded so that the keys sort in order of time. */
 function expiryKey(expiresAt: number, digest: string): string {
   return `expires/${String(Math.ceil(expiresAt)).padStart(15, '0')}/${digest}`;
 }

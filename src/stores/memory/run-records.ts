@@ -1,56 +1,321 @@
-// Records of Runs: of those that have begun, as objects, and of those that have ended, until they expire.
+// Records of Runs: running ones as objects, ended ones as byte records until they expire.
+import type { FailureCode } from '../../../workers/protocol/failure.ts';
 import type { MemoryBudget } from '../../admission/memory-budget.ts';
+import { HashIndex, textHash } from '../../collections/hash-index.ts';
+import { SegmentedFifo } from '../../collections/segmented-fifo.ts';
 import type { OutputRef } from '../../outputs/output-store.ts';
-import type { RunRecord } from '../../runs/run.ts';
-import { EndedRuns } from './ended-runs.ts';
-import { InOrder } from './in-order.ts';
+import { keptJson, type RunRecord } from '../../runs/run.ts';
+import { InOrder, KeptMemory } from './kept-entries.ts';
+import { readDifference, TextModel } from './text-differences.ts';
 
-/** What a running Run weighs: its objects and its place in the map. */
+// Ended Runs until they expire. Each Run is one byte record with numbers, strings and output. Kept as objects, the
+// Runs of half an hour were most of the garbage collector's work. The JSON of a Run was most of its size, although
+// Runs of one Template differ in a few words only, so mostly just the difference to a model is stored. All Runs are
+// kept for the same time, so they expire roughly in the order in which they ended; a Run is removed only after all
+// earlier ones.
+
+// Layout of a record: the numbers at the offsets below; id, account, Template and error code ('' if none), one per
+// line; the paths of the output and of the rejected rows, if they are files; the JSON, or its difference to the
+// model's JSON; the bytes of output and rejected rows, if they are in memory.
+const EXPIRES_AT = 0;
+const CREATED_AT = 8;
+/** NO_OUTPUT: the Run failed. */
+const OUTPUT_SIZE = 16;
+const ID_HASH = 24;
+const TEXT_BYTES = 28;
+/** 0: the output is in memory. */
+const PATH_BYTES = 32;
+const JSON_BYTES = 36;
+/** NO_OUTPUT: the Run has no rejected rows. */
+const REJECTS_SIZE = 40;
+const REJECTS_PATH_BYTES = 48;
+/** Place of the Run whose JSON is the model; ITS_OWN: the JSON is stored in full. */
+const MODEL_PLACE = 52;
+/** Length of the full JSON, in bytes. */
+const JSON_LENGTH = 60;
+const NUMBERS_BYTES = 64;
+
+const ITS_OWN = -1;
+
+/**
+ * Maximum number of models per Template in one block. Most Templates produce one form of report for Runs without
+ * errors, and a few forms for Runs with cell errors. A new model replaces the oldest.
+ */
+const MODELS_MAX = 4;
+
+/** Maximum size of a stored difference, in bytes. If the difference is larger, the JSON is stored in full. */
+const DIFFERENCE_BYTES_MAX = 2_048;
+
+const NO_OUTPUT = -1;
+const NOTHING = new Uint8Array(0);
+
+export interface EndedRunsOptions {
+  /** Called with the output of each expired Run, after the Run has been removed. */
+  readonly expired: (output: OutputRef) => void;
+  /** Called with the memory of a Run without its output, in bytes, and its account; negative when the Run is removed. */
+  readonly charge: (bytes: number, account: string) => void;
+}
+
+/** Memory of a Run beyond its record: its slots in the index, unused space in a block, and its share of models. */
+const OVERHEAD_BYTES = 100;
+
+/** A Run whose JSON serves as a model for others. */
+interface Model {
+  readonly place: number;
+  readonly text: TextModel;
+}
+
+/** The stored form of a Run's JSON. */
+interface KeptJson {
+  readonly bytes: Uint8Array;
+  readonly modelPlace: number;
+}
+
+export class EndedRuns {
+  #queue = new SegmentedFifo();
+  #places = new HashIndex();
+  #size = 0;
+  #options: EndedRunsOptions;
+  /**
+   * Models by account and Template, only for the last block: a model must be in the same block as the Runs that refer
+   * to it, because the block is freed as a whole.
+   */
+  #models = new Map<string, Model[]>();
+  readonly #difference = new Uint8Array(DIFFERENCE_BYTES_MAX);
+
+  constructor(options: EndedRunsOptions) {
+    this.#options = options;
+  }
+
+  /** Number of Runs held, including expired ones that no sweep has removed yet. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#queue.first === null;
+  }
+
+  /** Must be called once per Run. */
+  add({ id, account, templateId, createdAt, errorCode, output, rejects, json }: RunRecord, expiresAt: number): void {
+    if (json === null) throw new Error('a Run that is not over was to be kept');
+    // Ids and codes are ASCII.
+    const text = `${id}\n${account}\n${templateId}\n${errorCode ?? ''}`;
+    const path = output?.path ?? '';
+    const pathBytes = Buffer.byteLength(path);
+    const rejectsPath = rejects?.path ?? '';
+    const rejectsPathBytes = Buffer.byteLength(rejectsPath);
+    const bytes = output?.bytes ?? NOTHING;
+    const rejectsBytes = rejects?.bytes ?? NOTHING;
+    const head = NUMBERS_BYTES + text.length + pathBytes + rejectsPathBytes;
+    const others = head + bytes.length + rejectsBytes.length;
+    const modelsId = `${account}\n${templateId}`;
+    const { bytes: jsonBytes, modelPlace } = this.#keptJson(modelsId, id, json, others);
+    const place = this.#queue.add(others + jsonBytes.length);
+    const hash = textHash(id);
+    const record = this.#queue.at(place);
+    record.writeDoubleLE(expiresAt, EXPIRES_AT);
+    record.writeDoubleLE(createdAt, CREATED_AT);
+    record.writeDoubleLE(output?.sizeBytes ?? NO_OUTPUT, OUTPUT_SIZE);
+    record.writeUInt32LE(hash, ID_HASH);
+    record.writeUInt32LE(text.length, TEXT_BYTES);
+    record.writeUInt32LE(pathBytes, PATH_BYTES);
+    record.writeUInt32LE(jsonBytes.length, JSON_BYTES);
+    record.writeDoubleLE(modelPlace, MODEL_PLACE);
+    record.writeUInt32LE(json.length, JSON_LENGTH);
+    record.writeDoubleLE(rejects?.sizeBytes ?? NO_OUTPUT, REJECTS_SIZE);
+    record.writeUInt32LE(rejectsPathBytes, REJECTS_PATH_BYTES);
+    record.write(text, NUMBERS_BYTES, 'latin1');
+    if (pathBytes > 0) record.write(path, NUMBERS_BYTES + text.length);
+    if (rejectsPathBytes > 0) record.write(rejectsPath, jsonStart(record) - rejectsPathBytes);
+    record.set(jsonBytes, jsonStart(record));
+    record.set(bytes, jsonEnd(record));
+    record.set(rejectsBytes, jsonEnd(record) + bytes.length);
+    if (modelPlace === ITS_OWN) this.#addModel(modelsId, place, record.subarray(jsonStart(record), jsonEnd(record)));
+    this.#places.add(hash, place);
+    this.#size += 1;
+    this.#options.charge(weight(record), account);
+  }
+
+  /** The Run as it was stored, with a copy of its bytes; null: unknown, or expired at `now`. */
+  get(id: string, now: number): RunRecord | null {
+    const place = this.#places.find(textHash(id), (each) => textsOf(this.#queue.at(each))[0] === id);
+    if (place === null) return null;
+    const record = this.#queue.at(place);
+    if (record.readDoubleLE(EXPIRES_AT) <= now) return null;
+    const [, account, templateId, errorCode] = textsOf(record);
+    const createdAt = record.readDoubleLE(CREATED_AT);
+    const { output, rejects } = refsOf(record);
+    const status = output === null ? 'failed' : 'succeeded';
+    const rejectsAt = jsonEnd(record) + (output?.path === null ? output.sizeBytes : 0);
+    const stored = output && {
+      ...output,
+      bytes: output.path === null ? copyOf(record, jsonEnd(record), rejectsAt) : null,
+    };
+    const json = this.#jsonOf(id, record);
+    const run = {
+      id,
+      account,
+      templateId,
+      createdAt,
+      status,
+      errorCode: errorCode || null,
+      output: stored,
+      json,
+    } as const;
+    if (rejects === null) return run;
+    return {
+      ...run,
+      rejects: { ...rejects, bytes: rejects.path === null ? copyOf(record, rejectsAt, record.length) : null },
+    };
+  }
+
+  /** @param otherBytes size of the record without the JSON */
+  #keptJson(modelsId: string, id: string, json: Buffer, otherBytes: number): KeptJson {
+    // The last block is full, or was freed with everything in it.
+    if (!this.#queue.fitsLastBlock(otherBytes)) this.#models.clear();
+    const models = this.#models.get(modelsId);
+    if (models !== undefined) {
+      const name = nameOf(id);
+      const target = this.#difference;
+      const most = Math.min(DIFFERENCE_BYTES_MAX, json.length >>> 1);
+      for (const { place, text } of models) {
+        const length = text.writeDifference(json, name, target, most);
+        if (length === null || !this.#queue.fitsLastBlock(otherBytes + length)) continue;
+        return { bytes: target.subarray(0, length), modelPlace: place };
+      }
+    }
+    // A JSON that does not fit into this block either goes into the next block, which has separate models.
+    if (!this.#queue.fitsLastBlock(otherBytes + json.length)) this.#models.clear();
+    return { bytes: json, modelPlace: ITS_OWN };
+  }
+
+  #addModel(modelsId: string, place: number, json: Buffer): void {
+    const models = this.#models.get(modelsId) ?? [];
+    this.#models.set(modelsId, [{ place, text: new TextModel(json) }, ...models].slice(0, MODELS_MAX));
+  }
+
+  #jsonOf(id: string, record: Buffer): Buffer {
+    const kept = record.subarray(jsonStart(record), jsonEnd(record));
+    const modelPlace = record.readDoubleLE(MODEL_PLACE);
+    if (modelPlace === ITS_OWN) return Buffer.from(kept);
+    const model = this.#queue.at(modelPlace);
+    const json = Buffer.allocUnsafeSlow(record.readUInt32LE(JSON_LENGTH));
+    readDifference(kept, model.subarray(jsonStart(model), jsonEnd(model)), nameOf(id), json);
+    return json;
+  }
+
+  /** Removes at most `max` expired Runs. Returns the number removed; if it equals `max`, call again soon. */
+  sweep(now: number, max: number): number {
+    let forgotten = 0;
+    for (; forgotten < max; forgotten += 1) {
+      const { first } = this.#queue;
+      if (first === null) break;
+      const record = this.#queue.at(first);
+      if (record.readDoubleLE(EXPIRES_AT) > now) break;
+      const { output, rejects } = refsOf(record);
+      const bytes = weight(record);
+      const [, account] = textsOf(record);
+      this.#places.remove(record.readUInt32LE(ID_HASH), first);
+      this.#queue.removeFirst();
+      this.#size -= 1;
+      this.#options.charge(-bytes, account);
+      for (const one of [output, rejects]) if (one !== null) this.#options.expired(one);
+    }
+    return forgotten;
+  }
+}
+
+/** The part of `run_…` that counts as one word. It occurs in the JSON several times. */
+function nameOf(id: string): Uint8Array {
+  return Buffer.from(id.slice(id.lastIndexOf('_') + 1), 'latin1');
+}
+
+type Texts = [id: string, account: string, templateId: string, errorCode: FailureCode | ''];
+
+function textsOf(record: Buffer): Texts {
+  const end = NUMBERS_BYTES + record.readUInt32LE(TEXT_BYTES);
+  return record.toString('latin1', NUMBERS_BYTES, end).split('\n') as Texts;
+}
+
+/** References for removing the output and the rejected rows; null: not present. */
+function refsOf(record: Buffer): { readonly output: OutputRef | null; readonly rejects: OutputRef | null } {
+  const end = jsonStart(record);
+  const middle = end - record.readUInt32LE(REJECTS_PATH_BYTES);
+  const start = middle - record.readUInt32LE(PATH_BYTES);
+  const ref = (sizeBytes: number, from: number, to: number): OutputRef | null =>
+    sizeBytes === NO_OUTPUT ? null : { sizeBytes, path: from === to ? null : record.toString('utf8', from, to) };
+  return {
+    output: ref(record.readDoubleLE(OUTPUT_SIZE), start, middle),
+    rejects: ref(record.readDoubleLE(REJECTS_SIZE), middle, end),
+  };
+}
+
+function copyOf(record: Buffer, from: number, to: number): Buffer {
+  return Buffer.from(record.subarray(from, to));
+}
+
+function weight(record: Buffer): number {
+  return OVERHEAD_BYTES + jsonEnd(record);
+}
+
+function jsonStart(record: Buffer): number {
+  const paths = record.readUInt32LE(PATH_BYTES) + record.readUInt32LE(REJECTS_PATH_BYTES);
+  return NUMBERS_BYTES + record.readUInt32LE(TEXT_BYTES) + paths;
+}
+
+function jsonEnd(record: Buffer): number {
+  return jsonStart(record) + record.readUInt32LE(JSON_BYTES);
+}
+
+// Records of Runs: running ones as objects, ended ones as byte records until they expire.
+
+/** Memory of a running Run: its objects and its entry in the map. */
 const RUNNING_BYTES = 800;
 
 export class RunRecords {
-  /** What they hold is small: bytes come with the record of the end. */
+  /** Running Runs are small; their output arrives with the record of their end. */
   #running = new Map<string, RunRecord>();
   readonly #ended: InOrder<EndedRuns>;
-  #charge: (bytes: number) => void;
+  readonly #budget: MemoryBudget;
 
-  /** @param expired called with the output of each Run whose time has come */
-  constructor(budget: MemoryBudget, expired: (output: OutputRef) => void) {
-    this.#charge = (bytes) => {
-      if (bytes > 0) budget.charge(bytes, 'records');
-      else budget.release(-bytes, 'records');
-    };
-    this.#ended = new InOrder(() => new EndedRuns({ expired, charge: this.#charge }));
+  /** @param expired called with the output of each expired Run */
+  constructor(budget: MemoryBudget, expired: (output: OutputRef) => void, kept = new KeptMemory(budget)) {
+    this.#budget = budget;
+    const charge = (bytes: number, account: string): void => kept.charge(bytes, account);
+    this.#ended = new InOrder(() => new EndedRuns({ expired, charge }));
   }
 
   get size(): number {
     return this.#ended.size + this.#running.size;
   }
 
-  /** A Run begins: it can be read from now on. */
+  /** Makes a Run readable. */
   begin(run: RunRecord): void {
     this.#running.set(run.id, run);
-    this.#charge(RUNNING_BYTES);
+    this.#budget.charge(RUNNING_BYTES, 'records');
   }
 
-  /** A Run has ended, which may have begun: it is kept until its time has come. */
+  /** Stores an ended Run, whether it was begun or not, until it expires. */
   finish(run: RunRecord, expiresAt: number): void {
+    // Throws when the record is too long.
+    keptJson(run);
     this.#ended.storeFor(expiresAt).add(run, expiresAt);
     this.remove(run.id);
   }
 
-  /** null: unknown, expired at `now`, or of another account. */
+  /** Null: unknown, expired at `now`, or of another account. */
   get(account: string, id: string, now: number): RunRecord | null {
     const run = this.#running.get(id) ?? this.#endedRun(id, now);
     return run !== null && run.account === account ? run : null;
   }
 
-  /** Forgets a running Run, if it has begun. */
+  /** Removes a running Run, if it was begun. */
   remove(id: string): void {
-    if (this.#running.delete(id)) this.#charge(-RUNNING_BYTES);
+    if (this.#running.delete(id)) this.#budget.release(RUNNING_BYTES, 'records');
   }
 
-  /** Removes at most `max` Runs whose time has come. */
+  /** Removes at most `max` expired Runs. */
   sweep(now: number, max: number): number {
     return this.#ended.sweep(now, max);
   }

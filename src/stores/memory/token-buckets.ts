@@ -1,13 +1,14 @@
-// Request rate per account and operation: a token bucket in its GCRA form (ITU-T I.371: one time per key, no timer).
+// Rate limits per account and operation: token buckets in the form of GCRA (ITU-T I.371), which stores one time per
+// key and needs no timers.
 import { ExpiringMap } from '../../collections/expiring-map.ts';
 import type { RateDecision, RateLimit } from '../rate-limiter.ts';
 
-/** Each take adds at most one bucket and removes up to this many that are full again: the map cannot grow for ever. */
+/** Each call adds at most one bucket and removes up to this many full ones, so the map cannot grow without limit. */
 const SWEEP_PER_TAKE = 2;
 
-/** Time is counted in 1/requests of a millisecond, so that every sum is a whole number below 2^53. */
+/** Time is counted in units of 1/requests milliseconds, so that all sums are whole numbers below 2^53. */
 interface Bucket {
-  /** What is missing in the bucket: `requests` of these drain in a millisecond. */
+  /** The missing amount of the bucket; decreases by `requests` per millisecond. */
   debt: number;
   at: number;
   readonly requests: number;
@@ -16,12 +17,12 @@ interface Bucket {
 export class TokenBuckets {
   #buckets = new ExpiringMap<Bucket>();
 
-  /** Buckets held: those that are not full. */
+  /** Number of buckets held, which are the ones that are not full. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** @param limit null = none @param now milliseconds on a clock that does not go back */
+  /** @param limit null: unlimited @param now milliseconds on a clock that does not go backwards */
   take(account: string, operation: string, limit: RateLimit | null, now: number): RateDecision {
     if (limit === null) {
       this.#buckets.sweep(now, SWEEP_PER_TAKE);
@@ -42,7 +43,8 @@ export class TokenBuckets {
         now + Math.ceil(debtAfter / requests),
       );
     }
-    // Now that this one's time is set anew: one that is full between any two requests would come and go with each.
+    // Sweeps after this bucket's expiry has been updated. Otherwise a bucket that refills between any two requests
+    // would be removed and created with each request.
     this.#buckets.sweep(now, SWEEP_PER_TAKE);
     return {
       allowed,
@@ -53,7 +55,10 @@ export class TokenBuckets {
   }
 }
 
-/** A bucket made under another limit keeps the time that it needs to fill, in the new limit's unit. */
+/**
+ * A bucket created under another limit keeps the time that it needs to refill, converted to the unit of the new
+ * limit.
+ */
 function debtNow(bucket: Bucket | undefined, requests: number, now: number): number {
   if (bucket === undefined) return 0;
   const debt = bucket.requests === requests ? bucket.debt : Math.ceil((bucket.debt / bucket.requests) * requests);

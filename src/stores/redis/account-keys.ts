@@ -1,13 +1,13 @@
-// Names of keys in Redis. Everything of an account stands behind one prefix with braces, which keep it together where
-// Redis is divided.
+// Names of the keys in Redis. All keys of an account have one prefix with braces, which places them into the same
+// hash slot of a cluster.
 import { createHash } from 'node:crypto';
 
-/** Any key of the account, for a script. */
+/** Any key of the account, as the key argument of a script. */
 export function accountKey(account: string): string {
   return `tr1:{${account}}:flight`;
 }
 
-/** @param digest of keyDigest */
+/** @param digest result of keyDigest */
 export function idempotencyKey(account: string, digest: string): string {
   return `tr1:{${account}}:key:${digest}`;
 }
@@ -19,10 +19,13 @@ export function outputKey(account: string, runId: string): string {
 /** Last heartbeats by incarnation. */
 export const NODES_KEY = 'tr1:nodes';
 
-/** Written before replicas are waited for. */
+/** Id of the fleet, which is also stored in its folder of larger outputs. */
+export const OUTPUTS_KEY = 'tr1:outputs';
+
+/** Written before a WAIT for replicas. */
 export const REPLICATED_KEY = 'tr1:replicated';
 
-/** Accounts of which an incarnation may have claims. */
+/** Accounts in which an incarnation may have claims. */
 export function accountsKey(incarnation: string): string {
   return `tr1:${incarnation}:accounts`;
 }
@@ -30,7 +33,7 @@ export function accountsKey(incarnation: string): string {
 /** Hex digits of a digest, 128 bits. */
 const DIGEST_DIGITS = 32;
 
-/** What a client wrote stays here. */
+/** Hides the client's text, so that Redis never stores it. */
 export function keyDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_DIGITS);
 }

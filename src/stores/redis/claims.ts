@@ -1,5 +1,5 @@
-// The claims of this node, beside Redis, and the accounts in which it may have any. What Redis holds for this node and is
-// not here is nobody's: a call that timed out may still have been executed.
+// The claims of this node, and the accounts in which it may have some. A claim that Redis has for this node but that
+// is missing here has no owner: a call that timed out may still have been executed.
 import { accountsKey } from './account-keys.ts';
 import type { Membership } from './membership.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -7,12 +7,12 @@ import type { RedisLink } from './redis-link.ts';
 export class NodeClaims {
   /** Accounts by Run id. */
   readonly #living = new Map<string, string>();
-  /** Accounts that Redis was told of, by the incarnation that told it. */
+  /** Accounts that have been announced to Redis by the current incarnation. */
   #accounts = new Set<string>();
   #incarnation = '';
-  /** Accounts in which something was asked for of which nobody knows whether it was done. */
+  /** Accounts with calls whose outcome is unknown. */
   readonly doubtful = new Set<string>();
-  /** How often that was so. */
+  /** Number of calls with unknown outcome. */
   doubts = 0;
   readonly #link: RedisLink;
   readonly #membership: Membership;
@@ -30,7 +30,7 @@ export class NodeClaims {
     return [...this.#accounts];
   }
 
-  /** Redis holds nothing for this node, and nothing that is asked for may still be done there. */
+  /** True if Redis holds nothing for this node, and no pending call can still create anything there. */
   get areCertain(): boolean {
     return this.#living.size === 0 && this.doubts === 0;
   }
@@ -47,14 +47,17 @@ export class NodeClaims {
     this.#living.delete(runId);
   }
 
-  /** It is not ours any more, whatever Redis holds of it. */
+  /** Gives up a claim whose state in Redis is unknown. */
   doubt(runId: string, account: string): void {
     this.#living.delete(runId);
     this.doubtful.add(account);
     this.doubts += 1;
   }
 
-  /** Before the first claim in the account is asked for: who takes this node's claims back finds them there. */
+  /**
+   * Called before the first claim in an account, so that the claim can be found if other nodes have to take back this
+   * node's claims.
+   */
   async announce(incarnation: string, account: string): Promise<void> {
     if (this.#incarnation !== incarnation) {
       this.#incarnation = incarnation;
@@ -65,7 +68,7 @@ export class NodeClaims {
     this.#accounts.add(account);
   }
 
-  /** Redis may have forgotten it. */
+  /** Announces the accounts again, because Redis may have lost them. */
   async announceAgain(): Promise<void> {
     if (this.#accounts.size === 0) return;
     await this.#link.command('SADD', accountsKey(this.#membership.incarnation), ...this.#accounts);

@@ -1,55 +1,72 @@
-// This node as a member of the fleet: a heartbeat in Redis's time, which also tells what time it is there, who was given
-// up, and whether Redis is still the one it was.
-// States of an incarnation: joined → given up by others (the next heartbeat tells; a new one joins) or left.
+// Membership of this node in the fleet. A heartbeat, timed by Redis's clock, also returns the time in Redis, the
+// nodes that were given up, and whether Redis has lost its data.
+//
+// States of an incarnation: joined → given up by other nodes (the next heartbeat reports it, and a new incarnation
+// joins) or left.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../telemetry/log.ts';
-import { SharedStoreUnavailableError } from '../store-unavailable.ts';
+import { SharedStoreUnavailableError } from '../stores.ts';
 import { NODES_KEY } from './account-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { HEARTBEAT, LEAVE } from './scripts/membership.ts';
+import { HEARTBEAT, LEAVE } from './scripts/scripts.ts';
 
 const HEARTBEAT_MILLISECONDS = 1_000;
 
-/** Without a heartbeat for so long a node is given up, and takes nothing new itself a little before. */
+/**
+ * Other nodes give up a node that has sent no heartbeat for LOST_MILLISECONDS. The node itself accepts nothing new
+ * after the slightly shorter LEASE_MILLISECONDS.
+ */
 const LOST_MILLISECONDS = 10_000;
 const LEASE_MILLISECONDS = 8_000;
 
-/** Without one for so long it is not ready. */
+/** Without a heartbeat for this time, the node is not ready. */
 const UNREADY_MILLISECONDS = 3_000;
 
-/** Between two heartbeats of a node that gives others up: an outage of Redis must not be taken for theirs. */
+/**
+ * Maximum gap between the heartbeats of a node that may give others up, so that it does not mistake an outage of
+ * Redis for an outage of the others.
+ */
 const GAP_MILLISECONDS_MAX = UNREADY_MILLISECONDS;
 
-/** How long it is remembered who was given up: what stalled on the way is executed by then, and taken back. */
+/**
+ * Time for which given-up incarnations are remembered. Calls delayed on the network have been executed, and taken
+ * back, by then.
+ */
 const REMEMBERED_MILLISECONDS = 600_000;
 
-/** Between this clock and Redis's: what is told, and what is not borne. */
+/**
+ * Differences between this node's clock and that of Redis: a warning is logged above the first; above the second, the
+ * node is not ready.
+ */
 const OFFSET_WARNED_MILLISECONDS = 500;
 const OFFSET_BORNE_MILLISECONDS = 5_000;
 
-/** Of the keys. A later version that writes others writes another number, once nothing reads this one. */
+/** Format of the keys. A later version with another format writes another number, once no node reads this one. */
 const FORMAT = '1';
 
-/** Redis holds keys of a version of the program that this one does not understand. */
+/** Redis contains keys in a format that this version does not understand. */
 export class RedisFormatError extends Error {
   constructor(format: string) {
-    super(`Redis holds format ${format}, and this version of the program knows ${FORMAT} alone.`);
+    super(`Redis contains data of format ${format}, and this version of the program supports only format ${FORMAT}.`);
     this.name = 'RedisFormatError';
   }
 }
 
 export interface MembershipEvents {
-  /** What this node tells of itself. */
+  /** Information that this node publishes about itself. */
   readonly about: () => string;
-  /** Others were given up: what they held is to be taken back. Called with each heartbeat while they are remembered. */
+  /**
+   * Other nodes were given up, and their claims must be taken back. Called with each heartbeat while they are
+   * remembered.
+   */
   readonly onLost: (incarnations: readonly string[]) => void;
-  /** Redis has lost everything: others know nothing of what this node holds. */
+  /** Redis has lost all data, including everything about this node. */
   readonly onForgotten: () => void;
 }
 
 export class Membership {
   incarnation = randomUUID();
-  /** What each node tells of itself. */
+  /** Information published by each node. */
   others: readonly string[] = [];
   epochsLost = 0;
   timesLost = 0;
@@ -58,11 +75,11 @@ export class Membership {
   readonly #events: MembershipEvents;
   #epoch = '';
   #beatAt = Number.NEGATIVE_INFINITY;
-  /** When the last one that was answered was sent: by then Redis had not heard of this node for longer. */
+  /** Time at which the last answered heartbeat was sent. Redis received that heartbeat at this time or later. */
   #sentAt = Number.NEGATIVE_INFINITY;
-  /** Redis's time of that heartbeat, as it was answered; '' before the first. */
+  /** Redis's time of that heartbeat, in the form of the response; '' before the first. */
   #beatTime = '';
-  /** Since when no heartbeat has been missed. */
+  /** Start of the current period without missed heartbeats. */
   #steadySince = 0;
   #offsetMilliseconds = 0;
   #isOffsetWarned = false;
@@ -75,13 +92,13 @@ export class Membership {
     this.#events = events;
   }
 
-  /** Rejects with RedisFormatError, and where Redis cannot be used. */
+  /** Rejects with RedisFormatError, or if Redis cannot be used. */
   async join(): Promise<void> {
     await this.#beat();
     this.#timer = setInterval(() => void this.beat(), HEARTBEAT_MILLISECONDS);
   }
 
-  /** At most one is under way. */
+  /** Sends a heartbeat, unless one is already in progress. */
   beat(): Promise<void> {
     this.#beating ??= this.#beat()
       .catch((fault) => {
@@ -106,20 +123,23 @@ export class Membership {
     return performance.now() - this.#beatAt;
   }
 
-  /** Why no Run should come here; null: they may. */
-  get trouble(): string | null {
+  /** Reason why the node should get no Runs; null: ready. */
+  get unreadyReason(): string | null {
     if (this.leaseAgeMilliseconds > UNREADY_MILLISECONDS) return 'Redis does not answer';
     if (Math.abs(this.#offsetMilliseconds) > OFFSET_BORNE_MILLISECONDS) return 'the clock differs from that of Redis';
     return null;
   }
 
-  /** The present incarnation, for what is to be admitted. Throws where others may have given it up by now. */
+  /** The current incarnation, for new admissions. Throws if other nodes may have given it up by now. */
   lease(): string {
     if (performance.now() - this.#sentAt < LEASE_MILLISECONDS) return this.incarnation;
     throw new SharedStoreUnavailableError('Redis', new Error('no heartbeat has been answered'));
   }
 
-  /** @param isClean it holds nothing any more; else it is given up at once, and others take back what they find */
+  /**
+   * @param isClean true: the node holds nothing any more. False: it is given up at once, and other nodes take back
+   * its claims.
+   */
   async leave(isClean: boolean): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -159,7 +179,7 @@ export class Membership {
     if (lost.length > 0) this.#events.onLost(lost);
   }
 
-  /** Under another name: what the former one held is being taken back. */
+  /** Joins with a new incarnation. The claims of the previous one are being taken back. */
   async #joinAgain(): Promise<void> {
     this.timesLost += 1;
     this.#log.warn('node_given_up');
@@ -169,10 +189,13 @@ export class Membership {
     await this.#beat();
   }
 
-  /** The half of the way is not known better than to the length of the way. */
+  /**
+   * Updates the clock offset. The response's share of the round trip is unknown, so the offset is uncertain by half
+   * the round trip.
+   */
   #noteTime(time: number, sentAt: number, wayMilliseconds: number): void {
     const offset = time - (sentAt + wayMilliseconds / 2);
-    // Within what the way leaves open nothing is known to have changed, and times must not jump about.
+    // A difference within the uncertainty is ignored, so that displayed times do not jump.
     if (Math.abs(offset - this.#offsetMilliseconds) > wayMilliseconds / 2 + 1) this.#offsetMilliseconds = offset;
     const isLarge = Math.abs(this.#offsetMilliseconds) > OFFSET_WARNED_MILLISECONDS;
     if (isLarge && !this.#isOffsetWarned) {

@@ -1,23 +1,26 @@
-// Takes back claims that nobody holds: of nodes that were given up, and of this one where a call was in doubt. A Run that
-// others have seen ends RUN_INTERRUPTED; of the others nothing remains.
+// Takes back claims without an owner: those of nodes that were given up, and those of this node after calls with
+// unknown outcome. A Run that was visible to others ends with RUN_INTERRUPTED; all other Runs are discarded.
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { SharedStoreUnavailableError } from '../store-unavailable.ts';
+import { SharedStoreUnavailableError } from '../stores.ts';
 import { accountKey, accountsKey } from './account-keys.ts';
 import type { NodeClaims } from './claims.ts';
 import type { Membership } from './membership.ts';
 import type { RedisLink } from './redis-link.ts';
 import { type ClaimFields, decodeClaim, encodeRecord, runningRecord } from './run-codec.ts';
-import { FINISH, VANISH } from './scripts/finish.ts';
+import { FINISH, VANISH } from './scripts/scripts.ts';
 
-/** One that was given up is looked at again as long as it is remembered: what stalled on the way comes late. */
+/**
+ * Interval between repeated checks of a given-up node while it is remembered, because delayed calls may create claims
+ * late.
+ */
 const AGAIN_MILLISECONDS = 30_000;
 
-/** All accounts of this node, and those in which something was in doubt. */
+/** Intervals between checks of all accounts of this node, and of accounts with calls of unknown outcome. */
 const RECONCILE_MILLISECONDS = 60_000;
 const DOUBTFUL_MILLISECONDS = 5_000;
 
-/** A younger claim may be one whose answer is on the way. */
+/** Younger claims are skipped, because their response may still be on the way. */
 const CLAIM_MILLISECONDS_MIN = 5_000;
 
 export interface ReaperParts {
@@ -26,15 +29,15 @@ export interface ReaperParts {
   readonly claims: NodeClaims;
   readonly log: Log;
   readonly retentionMilliseconds: number;
-  /** The record of a Run that was interrupted. */
+  /** Creates the record of an interrupted Run. */
   readonly interrupted: (running: RunRecord) => RunRecord;
 }
 
 export class Reaper {
-  /** Claims that were taken back. */
+  /** Number of claims taken back. */
   reaped = 0;
   readonly #parts: ReaperParts;
-  /** When each that was given up was looked at last. */
+  /** Time of the last check of each given-up incarnation. */
   readonly #looked = new Map<string, number>();
   #timers: NodeJS.Timeout[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -55,8 +58,8 @@ export class Reaper {
     await this.#work;
   }
 
-  /** Of Membership: takes back what they held. */
-  takeBack(incarnations: readonly string[]): void {
+  /** Called by Membership: takes back the claims of given-up incarnations. */
+  reclaim(incarnations: readonly string[]): void {
     const now = performance.now();
     for (const known of this.#looked.keys()) if (!incarnations.includes(known)) this.#looked.delete(known);
     for (const incarnation of incarnations) {
@@ -66,7 +69,7 @@ export class Reaper {
     }
   }
 
-  /** Looks where something was in doubt. */
+  /** Checks accounts with calls of unknown outcome. */
   settleDoubts(): void {
     const { doubtful } = this.#parts.claims;
     if (doubtful.size > 0) this.#enqueue(() => this.#reconcile([...doubtful]));
@@ -74,7 +77,7 @@ export class Reaper {
 
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((fault) => {
-      // What is left is found again: by the next look, or by another node.
+      // Remaining claims are found again by the next check or by another node.
       this.#looked.clear();
       if (!(fault instanceof SharedStoreUnavailableError)) this.#parts.log.fault('fault', fault);
     });
@@ -92,7 +95,7 @@ export class Reaper {
     const { claims } = this.#parts;
     await claims.announceAgain();
     for (const account of accounts) {
-      // What is doubted from here on may come too late for this look.
+      // Removed before the check, because a call that becomes doubtful during it may be too late and needs a new mark.
       const wasDoubtful = claims.doubtful.delete(account);
       let isSettled = false;
       try {
@@ -103,7 +106,7 @@ export class Reaper {
     }
   }
 
-  /** False: there are claims that may be younger than their answers. */
+  /** False: some claims are too young, so their responses may still be on the way. */
   async #settle(account: string): Promise<boolean> {
     const { claims, membership } = this.#parts;
     let isYoung = false;
@@ -122,11 +125,11 @@ export class Reaper {
     const fields = Array.isArray(flight) ? pairsOf(flight) : Object.entries(flight);
     for (const [runId, text] of fields) {
       const claim = decodeClaim(text);
-      if (isNobodys(claim, runId)) await this.#takeBack(account, runId, claim);
+      if (isNobodys(claim, runId)) await this.#reclaim(account, runId, claim);
     }
   }
 
-  async #takeBack(account: string, runId: string, claim: ClaimFields): Promise<void> {
+  async #reclaim(account: string, runId: string, claim: ClaimFields): Promise<void> {
     const { link, membership, retentionMilliseconds, interrupted } = this.#parts;
     const key = accountKey(account);
     const record = interrupted(runningRecord(account, runId, claim));
@@ -146,9 +149,9 @@ export class Reaper {
           ]);
     if (answer === 'done') this.reaped += 1;
     if (answer !== 'seen') return;
-    // Its node, which lives, has shown it to others meanwhile.
+    // Its node is alive and has made the Run visible in the meantime.
     const text = (await link.command('HGET', key, runId)) as string | null;
-    if (text !== null) await this.#takeBack(account, runId, decodeClaim(text));
+    if (text !== null) await this.#reclaim(account, runId, decodeClaim(text));
   }
 }
 

@@ -1,19 +1,87 @@
-// The connection to Redis: one, on which every step is one call with a deadline. It tries again to connect and never to
-// call: what a call that got no answer means is for who made it. The only importer of ioredis.
-// States: connecting → ready → connecting (the connection was lost) → …; closed.
+// The connection to Redis, and the classification of its errors.
 import { readFileSync } from 'node:fs';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../../telemetry/log.ts';
-import { SharedStoreUnavailableError } from '../store-unavailable.ts';
-import { isUnknownScript, type RedisTrouble, troubleOf } from './redis-trouble.ts';
-import type { Script } from './scripts/script.ts';
+import { SharedStoreUnavailableError } from '../stores.ts';
+import type { Script } from './scripts/scripts.ts';
+
+// Classifies errors of Redis: problems of Redis or the connection, for which the request may succeed later. All other
+// errors are faults of the program.
+
+/** After `timeout`, `lost` and `too_few_replicas` it is unknown whether the call was executed and is durable. */
+export const REDIS_ERROR_KINDS = [
+  'timeout',
+  'lost',
+  'closed',
+  'out_of_memory',
+  'read_only',
+  'too_few_replicas',
+  'loading',
+  'not_permitted',
+  'disk',
+  'busy',
+] as const;
+type RedisErrorKind = (typeof REDIS_ERROR_KINDS)[number];
+
+/** Keyed by the first word of the error response. */
+const BY_WORD: Readonly<Record<string, RedisErrorKind>> = {
+  OOM: 'out_of_memory',
+  READONLY: 'read_only',
+  NOREPLICAS: 'too_few_replicas',
+  NOGOODSLAVE: 'too_few_replicas',
+  LOADING: 'loading',
+  MASTERDOWN: 'loading',
+  NOAUTH: 'not_permitted',
+  WRONGPASS: 'not_permitted',
+  NOPERM: 'not_permitted',
+  MISCONF: 'disk',
+  BUSY: 'busy',
+  TRYAGAIN: 'busy',
+  CLUSTERDOWN: 'busy',
+  // Response to a WAIT if the primary becomes a replica during it.
+  UNBLOCKED: 'lost',
+};
+
+/**
+ * Patterns of messages for errors of the client library, which have no codes, and for errors of Redis whose first
+ * word is not specific.
+ */
+const BY_MESSAGE: readonly (readonly [RegExp, RedisErrorKind])[] = [
+  [/^Command timed out/, 'timeout'],
+  [/^Connection is closed|^Socket timeout|^Command aborted|^Reached the max retries/, 'lost'],
+  [/^ERR WAIT cannot be used with replica/, 'lost'],
+  [/isn't writeable and enableOfflineQueue/, 'closed'],
+];
+
+/** Null: a fault of the program. */
+function errorKindOf(error: unknown): RedisErrorKind | null {
+  if (!(error instanceof Error)) return null;
+  const word = error.message.split(' ', 1)[0]!;
+  if (Object.hasOwn(BY_WORD, word)) return BY_WORD[word]!;
+  const [, kind] = BY_MESSAGE.find(([pattern]) => pattern.test(error.message)) ?? [];
+  // System errors such as ECONNRESET, EPIPE and ECONNREFUSED.
+  return kind ?? ('syscall' in error ? 'lost' : null);
+}
+
+/** The script is unknown, because Redis was restarted or its scripts were flushed. */
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+// The connection to Redis. Every step is one call with a deadline. Reconnects automatically, but never repeats a
+// call: the caller decides what a missing response means. The only importer of ioredis.
+//
+// States: connecting → ready → connecting (the connection was lost) → …; closed.
 
 export interface RedisAddress {
-  /** redis: or rediss:, with a user and the number of a database if need be. */
+  /** redis: or rediss: URL, optionally with a user and a database number. */
   readonly url: string;
-  /** Who is asked where the primary is, whose name is the host of the URL; empty: the host is its address. */
+  /**
+   * Sentinels that know the address of the primary, whose name is the host of the URL; empty: the host is the address
+   * of the primary.
+   */
   readonly sentinels: readonly SentinelAddress[];
-  /** Files with passwords and with the certificates that are trusted; null = as the URL and the system say. */
+  /** Files with passwords and trusted certificates; null: taken from the URL and the system. */
   readonly passwordFile: string | null;
   readonly sentinelPasswordFile: string | null;
   readonly authorityFile: string | null;
@@ -28,28 +96,28 @@ export interface SentinelAddress {
 
 export type Argument = string | number | Uint8Array;
 
-/** Between two tries to connect, at most. */
+/** Maximum delay between attempts to connect. */
 const CONNECT_PAUSE_MILLISECONDS_MAX = 500;
 
-/** So many deadlines without a byte, and the connection is given up: what stalls it does not end by waiting. */
+/** The connection is given up after this many deadlines without a byte, because waiting does not end a stall. */
 const STALLED_TIMEOUTS = 2;
 
-/** As the client library says it where no sentinel has an answer. */
+/** Message of the client library if no sentinel answers. */
 const NO_SENTINEL = /^All sentinels are unreachable/;
 
-/** Of the calls of one script. */
-export interface CallFigures {
+/** Metrics of the calls of one script. */
+export interface CallTotals {
   calls: number;
   seconds: number;
 }
 
 export class RedisLink {
-  /** By name of the script. */
-  readonly calls = new Map<string, CallFigures>();
-  readonly troubles = new Map<RedisTrouble, number>();
-  /** Number of the present connection, or of the last one: 0 before the first. */
+  /** Keyed by the name of the script. */
+  readonly calls = new Map<string, CallTotals>();
+  readonly errorCounts = new Map<RedisErrorKind, number>();
+  /** Number of the current connection, or of the last one; 0 before the first. */
   connection = 0;
-  /** Called each time that it can be used again. */
+  /** Called each time the connection becomes usable again. */
   onReady: () => void = () => {};
   readonly #redis: Redis;
   readonly #log: Log;
@@ -57,14 +125,14 @@ export class RedisLink {
   #isLost = false;
   #again: NodeJS.Timeout | undefined;
 
-  /** @throws what the system says where a file cannot be read */
+  /** @throws the system error if a file cannot be read */
   constructor(address: RedisAddress, log: Log) {
     this.#log = log;
     this.#redis = new Redis(address.url, {
       ...connectionOptions(address),
       ...sentinelOptions(address, () => this.connection > 0),
     });
-    // Each try that fails; what matters is told by `close` and by the calls.
+    // Emitted for each failed attempt; relevant failures are reported by `close` and by the calls.
     this.#redis.on('error', (error: Error) => this.#log.debug('redis_error', { message: error.message }));
     this.#redis.on('ready', () => {
       this.connection += 1;
@@ -80,18 +148,18 @@ export class RedisLink {
   }
 
   /**
-   * The client library goes on by itself but for one case: what a sentinel tells of a promotion while another is being asked
-   * for the primary ends that asking, and with it all tries.
+   * The client library reconnects by itself, with one exception: if a sentinel announces a promotion while the
+   * library queries another sentinel for the primary, that query is aborted, and the library stops reconnecting.
    */
   #connectAgain(): void {
     if (this.#isClosed || this.connection === 0) return;
     this.#again = setTimeout(() => {
-      // What fails is told by `error`, and ends again.
+      // A failure is reported by `error`, and leads here again.
       this.#redis.connect().catch(() => {});
     }, CONNECT_PAUSE_MILLISECONDS_MAX);
   }
 
-  /** Rejects where the first try fails. */
+  /** Rejects if the first attempt fails. */
   async connect(): Promise<void> {
     try {
       await this.#redis.connect();
@@ -101,12 +169,12 @@ export class RedisLink {
     }
   }
 
-  /** Rejects with SharedStoreUnavailableError, or with a fault. Texts of the answer come as texts. */
+  /** Rejects with SharedStoreUnavailableError, or with a fault. Strings in the response are decoded as text. */
   async call(script: Script, key: string, args: readonly Argument[]): Promise<unknown> {
     return this.#measured(script.name, () => this.#evaluate(script, key, args, false));
   }
 
-  /** The same; texts of the answer come as bytes. */
+  /** Like `call`, but strings in the response stay bytes. */
   async callForBytes(script: Script, key: string, args: readonly Argument[]): Promise<unknown> {
     return this.#measured(script.name, () => this.#evaluate(script, key, args, true));
   }
@@ -119,9 +187,9 @@ export class RedisLink {
     return this.#measured(name.toLowerCase(), () => this.#send(name, args, true));
   }
 
-  /** What stands in the way though Redis has answered. */
-  refusal(trouble: RedisTrouble, reason: string): SharedStoreUnavailableError {
-    this.troubles.set(trouble, (this.troubles.get(trouble) ?? 0) + 1);
+  /** An error for a problem that Redis did not report itself. */
+  refusal(kind: RedisErrorKind, reason: string): SharedStoreUnavailableError {
+    this.errorCounts.set(kind, (this.errorCounts.get(kind) ?? 0) + 1);
     return new SharedStoreUnavailableError('Redis', new Error(reason));
   }
 
@@ -152,15 +220,15 @@ export class RedisLink {
     try {
       return await call();
     } catch (error) {
-      const trouble = troubleOf(error);
-      if (trouble === null) throw error;
-      this.troubles.set(trouble, (this.troubles.get(trouble) ?? 0) + 1);
+      const kind = errorKindOf(error);
+      if (kind === null) throw error;
+      this.errorCounts.set(kind, (this.errorCounts.get(kind) ?? 0) + 1);
       throw new SharedStoreUnavailableError('Redis', error);
     } finally {
-      const figures = this.calls.get(name) ?? { calls: 0, seconds: 0 };
-      figures.calls += 1;
-      figures.seconds += (performance.now() - begun) / 1000;
-      this.calls.set(name, figures);
+      const totals = this.calls.get(name) ?? { calls: 0, seconds: 0 };
+      totals.calls += 1;
+      totals.seconds += (performance.now() - begun) / 1000;
+      this.calls.set(name, totals);
     }
   }
 }
@@ -176,14 +244,17 @@ function connectionOptions({ passwordFile, authorityFile, timeoutMilliseconds }:
     commandTimeout: timeoutMilliseconds,
     socketTimeout: STALLED_TIMEOUTS * timeoutMilliseconds,
     retryStrategy: pauseAfter,
-    // It has become a replica: the address may lead to the new primary by now.
+    // The server has become a replica; the address may lead to the new primary by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...(passwordFile === null ? {} : { password: secretIn(passwordFile) }),
     ...(authorityFile === null ? {} : { tls: { ca: readFileSync(authorityFile) } }),
   };
 }
 
-/** @param hasConnected before that a sentinel without an answer ends the try, so that a node tells it and ends */
+/**
+ * @param hasConnected false until the first connection. Until then, an unreachable sentinel ends the attempt, so that
+ * the node reports it and ends.
+ */
 function sentinelOptions(address: RedisAddress, hasConnected: () => boolean): RedisOptions {
   const { url, sentinels, sentinelPasswordFile, authorityFile, timeoutMilliseconds } = address;
   if (sentinels.length === 0) return {};
@@ -193,7 +264,7 @@ function sentinelOptions(address: RedisAddress, hasConnected: () => boolean): Re
     sentinels: sentinels.map(({ host, port }) => ({ host, port })),
     sentinelCommandTimeout: timeoutMilliseconds,
     sentinelRetryStrategy: (times) => (hasConnected() ? pauseAfter(times) : null),
-    // They tell when another has been promoted: the former primary is left at once, though it still answers.
+    // Sentinels announce promotions, so that the former primary is left at once even if it still answers.
     failoverDetector: true,
     ...(sentinelPasswordFile === null ? {} : { sentinelPassword: secretIn(sentinelPasswordFile) }),
     ...(new URL(url).protocol === 'rediss:' ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),

@@ -1,34 +1,36 @@
-// How Runs, claims and keys are written in Redis. Fields that a reader does not know are left alone, so that two versions
-// of the program can stand beside each other.
+// Encoding of Runs, claims and keys in Redis. Unknown fields are ignored, so that nodes of two versions can run side
+// by side.
 import type { FailureCode } from '../../../workers/protocol/failure.ts';
 import type { StoredOutput } from '../../outputs/output-store.ts';
-import { newRun, type RunRecord } from '../../runs/run.ts';
-import type { KeyHolder } from '../admission-desk.ts';
+import { keptJson, newRun, type RunRecord } from '../../runs/run.ts';
+import type { KeyHolder } from '../admission-store.ts';
 
-/** The first line of a record; behind it is the Run as JSON. */
+/** The first line of a record; the JSON of the Run follows it. */
 interface RecordHead {
   readonly template: string;
   readonly created_at: number;
   readonly status: 'succeeded' | 'failed';
   readonly error: FailureCode | null;
   readonly output: OutputHead | null;
-  /** Of rejected rows, where there are any: never in Redis. */
+  /** Rejected rows, if any; never stored in Redis. */
   readonly rejects?: OutputHead;
 }
 
 interface OutputHead {
   readonly bytes: number;
-  /** In the store of outputs; null: it is in Redis. */
+  /** Location in the output store; null: the output is in Redis. */
   readonly place: string | null;
-  /** As StoredOutput has it. */
+  /** Same as in StoredOutput. */
   readonly sha256?: string;
 }
 
 const LINE_FEED = 10;
 
-/** A Run that has ended. Equal Runs have equal bytes. */
-export function encodeRecord({ templateId, createdAt, status, errorCode, output, rejects, json }: RunRecord): Buffer {
-  if (status === 'running' || json === null) throw new Error('a Run that is not over was to be kept');
+/** Encodes an ended Run. Equal Runs give equal bytes. */
+export function encodeRecord(run: RunRecord): Buffer {
+  const { templateId, createdAt, status, errorCode, output, rejects } = run;
+  if (status === 'running') throw new Error('a running Run was to be kept');
+  const json = keptJson(run);
   const head: RecordHead = {
     template: templateId,
     created_at: createdAt,
@@ -44,7 +46,7 @@ function outputHead({ sizeBytes, path, sha256 }: StoredOutput): OutputHead {
   return { bytes: sizeBytes, place: path, ...(sha256 !== undefined && { sha256 }) };
 }
 
-/** @param outputInRedis makes the output of a record whose output is beside it */
+/** @param outputInRedis creates the output of a record whose output is stored beside it in Redis */
 export function decodeRecord(
   account: string,
   id: string,
@@ -71,14 +73,14 @@ export function decodeRecord(
   };
 }
 
-/** As the scripts write it. */
+/** A claim in the form that the scripts write. */
 export interface ClaimFields {
   /** Incarnation of its node. */
   readonly i: string;
-  /** When it was admitted. */
+  /** Time of admission. */
   readonly a: number;
   readonly t: string;
-  /** Once begun: 1, created at, fingerprint. */
+  /** Set once begun: 1, time of creation, fingerprint. */
   readonly b?: 1;
   readonly c?: number;
   readonly f?: string;
@@ -88,7 +90,7 @@ export function decodeClaim(text: string): ClaimFields {
   return JSON.parse(text) as ClaimFields;
 }
 
-/** The record of a claim whose Run others see. */
+/** The record of a claim whose Run is visible to others. */
 export function runningRecord(account: string, id: string, { t, a, c }: ClaimFields): RunRecord {
   return newRun(id, account, t, c ?? a);
 }

@@ -1,4 +1,5 @@
-// Asks the studio's server. The token stands behind the # of the page's address, which no request carries.
+// Sends requests to the studio's server. The token is in the fragment (#) of the page's address, which browsers do
+// not send with requests.
 import type { StudioRefusal } from '../studio-answers.ts';
 
 export class AskError extends Error {

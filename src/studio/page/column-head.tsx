@@ -1,4 +1,4 @@
-// The head of a column: its name and type, and its profile in short; in full beside the table.
+// The header of a column: its name, its type and a short profile. The full profile is shown beside the table.
 import type { JSX } from 'preact';
 import type { Counted, Profile } from '../../../workers/watch/column-profile.ts';
 import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
@@ -79,8 +79,11 @@ function CountTable({
   );
 }
 
-/** Those of the step that is looked at: of another one they are not known until it was watched. */
-function profileOf(studio: Studio, index: number): Profile | null {
+/**
+ * The profile of a column, if the watched step is the selected one. Profiles of another step are unknown until that
+ * step has been watched.
+ */
+export function profileOf(studio: Studio, index: number): Profile | null {
   const watched = studio.watched.value;
   if (watched === null || watched.profiledStep !== studio.step.value || studio.filter.value === 'errors') return null;
   return watched.profiles[index] ?? null;
@@ -107,7 +110,7 @@ function percent(part: number, whole: number): string {
   return share < 1 ? '<1%' : `${Math.floor(share)}%`;
 }
 
-/** Long texts are not told apart. */
+/** Distinct long texts are not counted. */
 function distinct({ distinct: count, moreDistinct }: Profile, more: string): string {
   if (moreDistinct && count === 0) return 'long texts';
   return `${moreDistinct ? more : ''}${count} distinct`;

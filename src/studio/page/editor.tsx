@@ -1,6 +1,14 @@
-// The editor of the Template's text: CodeMirror with its problems inline, mends where the checker knows the answer, completion.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+// The editor for the Template's text, with completions at the cursor.
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
@@ -12,10 +20,61 @@ import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../../workers/template/template.ts';
-import { completions } from './completions.ts';
-import type { Studio } from './studio.ts';
+import type { LanguageName } from '../studio-answers.ts';
+import { itemAt, operationList } from './operation-list.ts';
+import { itemOf, type Studio } from './studio.ts';
 
-/** Colours are those of the page (page.css), so that both themes are one. */
+// Completions at the cursor: operations, their parameters, functions, and the columns that exist at this point of the
+// Template.
+
+function completions(studio: Studio): (context: CompletionContext) => CompletionResult | null {
+  return (context) => {
+    const word = context.matchBefore(/[\w-]+/);
+    if (word === null && !context.explicit) return null;
+    const from = word?.from ?? context.pos;
+    const line = context.state.doc.lineAt(context.pos);
+    const before = line.text.slice(0, from - line.from);
+    // No completion inside comments.
+    if (/(?:^|\s)#/.test(before)) return null;
+    return { from, options: optionsAt(studio, before, line.number), validFor: /^[\w-]*$/ };
+  };
+}
+
+function optionsAt(studio: Studio, before: string, line: number): Completion[] {
+  const { operations, sections, functions } = studio.language;
+  if (/^\s*- (?:\{\s*)?(?:op:\s*)?$/.test(before))
+    return [...named(operations, 'class'), { label: 'op', type: 'keyword' }];
+  if (before === '') return named(sections, 'keyword');
+  const operation = operations.find(({ name }) => new RegExp(`\\b${name}\\b`).test(before));
+  const isKey = /[{,]\s*$/.test(before) && !/[[(][^\])]*$/.test(before);
+  const columns = columnsAt(studio, line).map(({ name, type }) => ({
+    label: name,
+    type: 'variable',
+    detail: type,
+    boost: 1,
+  }));
+  return [
+    ...(operation !== undefined && isKey ? named(operation.parameters, 'property') : []),
+    ...columns,
+    ...(isKey ? [] : named(functions, 'function')),
+  ];
+}
+
+/** The columns in the input of the operation on this line. */
+function columnsAt(studio: Studio, line: number): readonly { readonly name: string; readonly type: string }[] {
+  const steps = studio.watched.value?.steps ?? [];
+  const before = steps.filter((step) => step.line === null || step.line < line);
+  return before.at(-1)?.columns ?? [];
+}
+
+function named(names: readonly LanguageName[], type: string): Completion[] {
+  return names.map(({ name, summary }) => ({ label: name, type, info: summary }));
+}
+
+// The editor for the Template's text: CodeMirror with inline problems, quick fixes where the checker suggests one,
+// and completion.
+
+/** Colours come from the page's CSS variables (page.css), so that the editor follows both themes. */
 const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--key)' },
   { tag: [tags.string, tags.content], color: 'var(--text)' },
@@ -35,7 +94,7 @@ const THEME = EditorView.theme({
   '.cm-diagnosticAction': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
 });
 
-/** How far behind its place a misspelt name is looked for, in characters. */
+/** Maximum distance between the reported position and the misspelt name, in characters. */
 const MEND_REACH = 400;
 
 export function Editor({ studio }: { readonly studio: Studio }): JSX.Element {
@@ -45,6 +104,7 @@ export function Editor({ studio }: { readonly studio: Studio }): JSX.Element {
     const ends = [
       effect(() => showText(view, studio.text.value)),
       effect(() => showProblems(view, studio.problems.value)),
+      effect(() => showStep(view, studio)),
     ];
     return () => {
       for (const end of ends) end();
@@ -72,7 +132,7 @@ function startState(studio: Studio): EditorState {
       syntaxHighlighting(HIGHLIGHT),
       lintGutter(),
       autocompletion({ override: [completions(studio)] }),
-      // Tab leaves the editor, as everywhere: who works by keys must not be caught in it.
+      // The Tab key leaves the editor, as everywhere in a page, so that keyboard users are not trapped in it.
       keymap.of([
         ...closeBracketsKeymap,
         ...completionKeymap,
@@ -83,13 +143,14 @@ function startState(studio: Studio): EditorState {
       ]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) studio.write(update.state.doc.toString());
+        else if (update.selectionSet && update.view.hasFocus) chooseStep(update.state, studio);
       }),
       THEME,
     ],
   });
 }
 
-/** A text that comes from elsewhere (a test, another program) is an edit like others: it can be undone. */
+/** A text from elsewhere (a new test, another program) is applied as an ordinary edit, so that it can be undone. */
 function showText(view: EditorView, text: string): void {
   const { doc } = view.state;
   const shown = doc.toString();
@@ -101,7 +162,26 @@ function showText(view: EditorView, text: string): void {
     shownEnd--;
     end--;
   }
-  view.dispatch({ changes: { from, to: shownEnd, insert: text.slice(from, end) } });
+  view.dispatch({
+    changes: { from, to: shownEnd, insert: text.slice(from, end) },
+    // Undo takes back one such edit at a time, however quickly they follow each other.
+    annotations: isolateHistory.of('full'),
+  });
+}
+
+/** Moves the cursor to the chosen step, unless the user is in the text. */
+function showStep(view: EditorView, studio: Studio): void {
+  const line = studio.chosen.value?.line ?? null;
+  if (line === null || view.hasFocus || studio.preview.peek() !== null || line > view.state.doc.lines) return;
+  const anchor = view.state.doc.line(line).from;
+  view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
+}
+
+/** Chooses the step that the cursor is in. */
+function chooseStep(state: EditorState, studio: Studio): void {
+  const item = itemAt(operationList(state.doc.toString()), state.selection.main.head);
+  const step = item < 0 ? -1 : (studio.watched.peek()?.steps.findIndex((each) => itemOf(each) === item) ?? -1);
+  if (step > 0 && studio.problems.peek().length === 0 && studio.preview.peek() === null) studio.choose(step);
 }
 
 function showProblems(view: EditorView, problems: readonly Problem[]): void {
@@ -109,20 +189,20 @@ function showProblems(view: EditorView, problems: readonly Problem[]): void {
   const diagnostics = problems.map((problem): Diagnostic => {
     const line = doc.line(Math.min(doc.lines, Math.max(1, problem.line)));
     const from = Math.min(line.to, line.from + problem.column - 1);
-    const mend = mendOf(doc.toString(), from, problem.message);
+    const fix = fixOf(doc.toString(), from, problem.message);
     const word = /^[\w-]+/.exec(doc.sliceString(from, line.to))?.[0].length ?? 1;
-    const range = mend === null ? { from, to: Math.min(line.to, from + word) } : { from: mend.from, to: mend.to };
+    const range = fix === null ? { from, to: Math.min(line.to, from + word) } : { from: fix.from, to: fix.to };
     return {
       ...range,
       severity: 'error',
       message: `${problem.code}: ${problem.message}`,
       actions:
-        mend === null
+        fix === null
           ? []
           : [
               {
-                name: `Write "${mend.insert}"`,
-                apply: (editor) => editor.dispatch({ changes: mend }),
+                name: `Write "${fix.insert}"`,
+                apply: (editor) => editor.dispatch({ changes: fix }),
               },
             ],
     };
@@ -130,14 +210,14 @@ function showProblems(view: EditorView, problems: readonly Problem[]): void {
   view.dispatch(setDiagnostics(view.state, diagnostics));
 }
 
-interface Mend {
+interface Fix {
   readonly from: number;
   readonly to: number;
   readonly insert: string;
 }
 
-/** Where the checker says what was probably meant: puts that in the place of what stands there. */
-function mendOf(text: string, at: number, message: string): Mend | null {
+/** If the checker suggests what was probably meant, a fix that replaces the misspelt name with the suggestion. */
+function fixOf(text: string, at: number, message: string): Fix | null {
   const found = /"([^"]+)"[^?]*Did you mean "([^"]+)"\?/.exec(message);
   if (found === null) return null;
   const [wrong, right] = [found[1]!, found[2]!];

@@ -1,10 +1,10 @@
-// Where the focus of a grid goes by its keys.
+// Keyboard navigation of the grid: where the focus moves for each key.
 
-/** The header stands above row 0. */
+/** The row number of the header, which is above row 0. */
 export const HEADER_ROW = -1;
 
 export interface Place {
-  /** From 0, or HEADER_ROW. */
+  /** Row from 0, or HEADER_ROW. */
   readonly row: number;
   readonly column: number;
 }
@@ -12,11 +12,11 @@ export interface Place {
 export interface GridSize {
   readonly rows: number;
   readonly columns: number;
-  /** Rows that are seen at once. */
+  /** Number of rows visible at once. */
   readonly page: number;
 }
 
-/** Null: the key does not move it. */
+/** Null: the key does not move the focus. */
 export function placeAfter(
   { row, column }: Place,
   { key, ctrlKey, metaKey }: { readonly key: string; readonly ctrlKey: boolean; readonly metaKey: boolean },

@@ -1,23 +1,24 @@
-// One row of the grid: its number, which marks it, and those of its cells that can be seen.
+// One row of the grid: its row number, which toggles the mark of the row, and its visible cells.
 import type { JSX } from 'preact';
 import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
 import { HEAD_HEIGHT, NUMBER_WIDTH, ROW_HEIGHT } from './grid-window.ts';
 
-/** Attributes that put a cell in its place and let it have the focus. */
+/** Attributes that position a cell and make it focusable. */
 export type PlaceOf = (row: number, column: number) => JSX.IntrinsicElements['div'];
 
 interface RowProps {
-  /** Among the rows that are shown, from 0. */
+  /** Index among the rows that are shown. */
   readonly place: number;
-  /** Null: it is on its way. */
+  /** Null: still being fetched. */
   readonly row: WatchedRow | null;
   readonly columns: readonly WatchedColumn[];
-  /** Index of the first of them. */
+  /** Index of the first visible column. */
   readonly firstColumn: number;
   readonly isMarked: boolean;
   readonly placeOf: PlaceOf;
   readonly onMark: () => void;
   readonly onOpen: (column: number) => void;
+  readonly onMenu: (column: number, event: MouseEvent) => void;
 }
 
 export function GridRow({
@@ -29,6 +30,7 @@ export function GridRow({
   placeOf,
   onMark,
   onOpen,
+  onMenu,
 }: RowProps): JSX.Element {
   return (
     <div
@@ -47,7 +49,7 @@ export function GridRow({
         onClick={onMark}
       >
         {isMarked ? '✓ ' : ''}
-        {row?.sourceRow ?? '…'}
+        {row === null ? '…' : (row.fileRow ?? 'added')}
       </div>
       {columns.map((column, offset) => (
         <Cell
@@ -57,6 +59,7 @@ export function GridRow({
           index={firstColumn + offset}
           place={placeOf(place, firstColumn + offset)}
           onOpen={() => onOpen(firstColumn + offset)}
+          onMenu={(event) => onMenu(firstColumn + offset, event)}
         />
       ))}
     </div>
@@ -69,33 +72,35 @@ interface CellProps {
   readonly index: number;
   readonly place: JSX.IntrinsicElements['div'];
   readonly onOpen: () => void;
+  readonly onMenu: (event: MouseEvent) => void;
 }
 
-function Cell({ row, column, index, place, onOpen }: CellProps): JSX.Element {
+function Cell({ row, column, index, place, onOpen, onMenu }: CellProps): JSX.Element {
   const text = row?.cells[index];
   const change = row?.changed.find(({ column: changed }) => changed === index);
-  const trouble = row?.troubles.find(({ column: name }) => name === column.name);
+  const rowError = row?.troubles.find(({ column: name }) => name === column.name);
   const title = [
     ...(change === undefined ? [] : [`before: ${change.text === null ? '(null)' : change.text}`]),
-    ...(trouble === undefined ? [] : [trouble.code]),
+    ...(rowError === undefined ? [] : [rowError.code]),
   ].join('\n');
   const mark = change === undefined ? '' : ' changed';
   return (
     <div
-      class={`cell ${column.type}${mark}${trouble === undefined ? '' : ' trouble'}`}
+      class={`cell ${column.type}${mark}${rowError === undefined ? '' : ' trouble'}`}
       role="gridcell"
       {...place}
       {...(title === '' ? {} : { title })}
       onClick={onOpen}
+      onContextMenu={onMenu}
     >
-      {trouble !== undefined && <span aria-hidden="true">⚠ </span>}
+      {rowError !== undefined && <span aria-hidden="true">⚠ </span>}
       {row === null ? '…' : text === null || text === undefined ? <span class="null">null</span> : oneLine(text)}
       {change !== undefined && <span class="hidden">, changed</span>}
     </div>
   );
 }
 
-/** A row has the height of one line. */
+/** Replaces line breaks, because a row has the height of one line. */
 function oneLine(text: string): string {
   return text.replaceAll(/\r\n|\r|\n/g, '↵');
 }

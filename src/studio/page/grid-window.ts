@@ -1,4 +1,4 @@
-// Which rows and columns of a grid can be seen, where they stand, and how it is scrolled to one of them.
+// Computes which rows and columns of the grid are visible, their positions, and how to scroll to a cell.
 import { HEADER_ROW, type Place } from './grid-keys.ts';
 
 export const ROW_HEIGHT = 26;
@@ -6,7 +6,7 @@ export const HEAD_HEIGHT = 70;
 export const COLUMN_WIDTH = 150;
 export const NUMBER_WIDTH = 64;
 
-/** Rows and columns that are made beyond those that can be seen. */
+/** Rows and columns rendered beyond the visible ones. */
 const OVERSCAN = 6;
 
 export interface View {
@@ -16,7 +16,7 @@ export interface View {
   readonly height: number;
 }
 
-/** First and last row and column that are made, the last ones among them. */
+/** First and last rendered row and column, inclusive. */
 export interface Shown {
   readonly firstRow: number;
   readonly lastRow: number;
@@ -33,7 +33,7 @@ export function shownOf({ top, left, width, height }: View, rows: number, column
   };
 }
 
-/** Rows that are seen at once, for the keys that go by pages. */
+/** Number of rows visible at once, for the Page Up and Page Down keys. */
 export function pageRows({ height }: View): number {
   return Math.max(1, Math.floor((height - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
 }

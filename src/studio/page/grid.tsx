@@ -1,9 +1,10 @@
-// The table behind the chosen step: a grid that makes only the cells that can be seen, with one cell that has the focus.
+// The table after the chosen step: a grid that renders only visible cells, one of which has the focus.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { Profile } from '../../../workers/watch/column-profile.ts';
 import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
-import { ColumnHead } from './column-head.tsx';
+import { ColumnHead, profileOf } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';
 import {
@@ -16,6 +17,7 @@ import {
   shownOf,
   viewOf,
 } from './grid-window.ts';
+import { cellMenu, columnMenu } from './menu-entries.ts';
 import { RowPages } from './row-pages.ts';
 import type { Studio } from './studio.ts';
 
@@ -27,15 +29,18 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const count = pages.count.value;
   pages.arrived.value;
   const shown = shownOf(view, count, columns.length);
-  const placeOf = placesIn(active);
+  const current = placeInside(active.value, count, columns.length);
+  const placeOf = placesIn(active, current);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const place = active.value;
+    const place = current;
     const row = place.row === HEADER_ROW ? null : pages.row(place.row);
     const next = placeAfter(place, event, { rows: count, columns: columns.length, page: pageRows(view) });
     if (next !== null) {
       active.value = next;
       focus(scroller.current!, next);
-    } else if (event.key === ' ' && row !== null) studio.mark(row.sourceRow);
+    } else if (event.key === ' ' && row !== null) studio.mark(row);
+    else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey))
+      openMenu(studio, place, row, columns, event.target as HTMLElement);
     else if (event.key === 'Enter') open(studio, place, row, columns);
     else return;
     event.preventDefault();
@@ -72,8 +77,9 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
               firstColumn={shown.firstColumn}
               isMarked={row !== null && studio.marked.value.has(row.sourceRow)}
               placeOf={placeOf}
-              onMark={() => row !== null && studio.mark(row.sourceRow)}
+              onMark={() => row !== null && studio.mark(row)}
               onOpen={(column) => open(studio, { row: place, column }, row, columns)}
+              onMenu={(column, event) => openMenu(studio, { row: place, column }, row, columns, event)}
             />
           );
         })}
@@ -101,8 +107,23 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
           class="cell"
           role="columnheader"
           {...placeOf(HEADER_ROW, firstColumn + offset)}
-          onClick={() => openProfile(studio, firstColumn + offset)}
+          onClick={() => studio.showProfile(firstColumn + offset)}
+          onContextMenu={(event) => openMenu(studio, { row: HEADER_ROW, column: offset }, null, columns, event)}
         >
+          <button
+            type="button"
+            class="small menu-button"
+            tabIndex={-1}
+            aria-label={`Menu of ${column.name}`}
+            aria-haspopup="menu"
+            title="Key m"
+            onClick={(event) => {
+              event.stopPropagation();
+              openMenu(studio, { row: HEADER_ROW, column: offset }, null, columns, event.currentTarget);
+            }}
+          >
+            ▾
+          </button>
           <ColumnHead studio={studio} column={column} index={firstColumn + offset} />
         </div>
       ))}
@@ -110,10 +131,10 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
   );
 }
 
-/** The rows of the step that is looked at, and the part of them that can be seen; what is missing of it is fetched. */
+/** The rows of the chosen step and the visible part of them. Fetches missing rows. */
 function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   const view = useSignal({ top: 0, left: 0, width: 800, height: 300 });
-  // The rows before stay until those that take their place are here: nothing flickers while somebody types.
+  // The previous rows stay until their replacements have arrived, so that nothing flickers during typing.
   const pages = useSignal(useMemo(() => new RowPages(0, 'all', []), []));
   const wanted = useRef<RowPages | null>(null);
   useSignalEffect(() => {
@@ -143,10 +164,15 @@ function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   return { pages: pages.value, view: view.value, measure };
 }
 
-/** One cell of the grid is in the order of the Tab key: the one that had the focus last. */
-function placesIn(active: Signal<Place>): PlaceOf {
+/** The nearest place that exists: the row of the focus may be gone after a step that drops rows. */
+function placeInside({ row, column }: Place, rows: number, columns: number): Place {
+  return { row: Math.max(HEADER_ROW, Math.min(row, rows - 1)), column: Math.max(0, Math.min(column, columns - 1)) };
+}
+
+/** Only one cell of the grid is in the Tab order: the cell that had the focus last. */
+function placesIn(active: Signal<Place>, current: Place): PlaceOf {
   return (row, column) => {
-    const isActive = active.value.row === row && active.value.column === column;
+    const isActive = current.row === row && current.column === column;
     return {
       tabIndex: isActive ? 0 : -1,
       'data-active': isActive,
@@ -161,7 +187,7 @@ function placesIn(active: Signal<Place>): PlaceOf {
 
 function focus(box: HTMLElement, place: Place): void {
   scrollTo(box, place);
-  // When it has been made.
+  // Waits until the cell has been rendered.
   requestAnimationFrame(() => {
     box.querySelector<HTMLElement>('[data-active="true"]')?.focus({ preventScroll: true });
   });
@@ -169,16 +195,40 @@ function focus(box: HTMLElement, place: Place): void {
 
 function open(studio: Studio, place: Place, row: WatchedRow | null, columns: readonly WatchedColumn[]): void {
   const column = columns[place.column];
-  if (place.row === HEADER_ROW) openProfile(studio, place.column);
-  else if (row !== null && column !== undefined) void studio.trace(row.sourceRow, row.repeat, column.id, column.name);
+  if (place.row === HEADER_ROW) studio.showProfile(place.column);
+  else if (row !== null && column !== undefined) void studio.trace(row, column.id, column.name);
 }
 
-function openProfile(studio: Studio, column: number): void {
-  studio.traced.value = null;
-  studio.profiled.value = column;
+/** Opens the menu of a header or a cell, where the mouse is or under the element with the focus. */
+function openMenu(
+  studio: Studio,
+  place: Place,
+  row: WatchedRow | null,
+  columns: readonly WatchedColumn[],
+  at: MouseEvent | HTMLElement,
+): void {
+  const column = columns[place.column];
+  const isCell = place.row !== HEADER_ROW;
+  if (column === undefined || (isCell && row === null)) return;
+  if (!(at instanceof HTMLElement)) at.preventDefault();
+  const opener = at instanceof HTMLElement ? at : ((at.target as HTMLElement).closest<HTMLElement>('.cell') ?? null);
+  const box = opener?.getBoundingClientRect();
+  const text = row?.cells[place.column] ?? null;
+  studio.menu.value = {
+    title: isCell ? `Cell of ${column.name}` : `Column ${column.name}`,
+    groups: isCell ? cellMenu(column, text) : columnMenu(column, profileOfName(studio, column.name)),
+    left: at instanceof HTMLElement ? (box?.left ?? 0) : at.clientX,
+    top: at instanceof HTMLElement ? (box?.bottom ?? 0) : at.clientY,
+    opener,
+  };
 }
 
-/** Rows in trouble are shown as they came to the operation. */
+function profileOfName(studio: Studio, name: string): Profile | null {
+  const index = studio.chosen.value?.columns.findIndex((column) => column.name === name) ?? -1;
+  return profileOf(studio, index);
+}
+
+/** Rows with errors are shown as they were before the operation. */
 function columnsShown(studio: Studio): readonly WatchedColumn[] {
   const steps = studio.watched.value?.steps ?? [];
   const step = studio.filter.value === 'errors' ? Math.max(0, studio.step.value - 1) : studio.step.value;

@@ -1,14 +1,15 @@
-// The entry of the page.
+// The entry point of the page.
 import { render } from 'preact';
 import { Page } from './page.tsx';
+import { StepForm } from './step-form.ts';
 import { Studio } from './studio.ts';
 
 const place = document.getElementById('page')!;
 try {
   const studio = await Studio.open();
-  render(<Page studio={studio} />, place);
+  render(<Page studio={studio} form={new StepForm(studio)} />, place);
 } catch (error) {
-  // Without the token, or when the command has ended.
+  // The token is missing, or the command has ended.
   render(
     <p class="lost" role="alert">
       {(error as Error).message} Open the address that the command has printed.

@@ -1,4 +1,4 @@
-// The page: steps, table, text and what is told of them, and the keys that lead from one to the other.
+// The page: steps, table, editor and messages, and the keys that move the focus between them.
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,23 +6,34 @@ import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.t
 import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
+import { Menu } from './menu.tsx';
+import { OperationFormPane, OperationPicker } from './operation-form.tsx';
+import type { StepForm } from './step-form.ts';
 import { StepList } from './step-list.tsx';
 import type { Studio } from './studio.ts';
 
-/** What F6 goes through, by what takes the focus there. */
+/** The panes that F6 cycles through, each given by the element that receives the focus. */
 const PANES = ['.steps button[tabindex="0"]', '.grid [data-active="true"]', '.cm-content'];
 
-export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
+export function Page({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 's') void studio.save();
       else if (event.key === 'F6') focusPane(event.shiftKey ? -1 : 1);
-      else if (event.key === 'Escape' && studio.traced.value !== null) studio.traced.value = null;
+      else if (event.key === 'Escape' && studio.hasDetails) studio.closeDetails();
       else return;
       event.preventDefault();
     };
+    // The browser asks for confirmation before the page is left.
+    const onLeave = (event: BeforeUnloadEvent): void => {
+      if (studio.isChanged.value) event.preventDefault();
+    };
     document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
+    window.addEventListener('beforeunload', onLeave);
+    return () => {
+      document.removeEventListener('keydown', onKeyDown);
+      window.removeEventListener('beforeunload', onLeave);
+    };
   }, [studio]);
   useSignalEffect(() => {
     document.title = `${studio.isChanged.value ? '● ' : ''}${studio.file.template} · studio`;
@@ -32,7 +43,7 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
       <Bar studio={studio} />
       <OtherBanner studio={studio} />
       <main>
-        <StepList studio={studio} />
+        <StepList studio={studio} form={form} />
         <section class="table" aria-label="Table">
           <Filters studio={studio} />
           <Grid studio={studio} />
@@ -40,14 +51,32 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
         <section class="source" aria-label="Text">
           <Editor studio={studio} />
         </section>
-        <aside aria-label="Details" tabIndex={0}>
-          <ProfilePanel studio={studio} />
-          <TracePanel studio={studio} />
-          <Hint studio={studio} />
-        </aside>
+        <Side studio={studio} form={form} />
+        {studio.menu.value !== null && <Menu studio={studio} form={form} menu={studio.menu.value} />}
       </main>
       <Verdict studio={studio} />
     </div>
+  );
+}
+
+/** The pane beside the table: the form of a step, the list of operations, the profile of a column or the trace of a cell. */
+function Side({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
+  const open = form.open.value;
+  if (open === null && !form.isPicking.value && !studio.hasDetails) return null;
+  return (
+    <aside aria-label="Details" tabIndex={0}>
+      {form.isPicking.value && <OperationPicker operations={studio.language.operations} form={form} />}
+      {open !== null && <OperationFormPane studio={studio} form={form} open={open} />}
+      {open === null && !form.isPicking.value && (
+        <>
+          <button type="button" class="small close" onClick={() => studio.closeDetails()}>
+            Close
+          </button>
+          <ProfilePanel studio={studio} />
+          <TracePanel studio={studio} />
+        </>
+      )}
+    </aside>
   );
 }
 
@@ -101,7 +130,7 @@ function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | nul
   if (studio.other.value === null) return null;
   return (
     <div class="banner" role="alert">
-      Another program has changed the file, and the text here is not saved.
+      Another program has changed the file, and your text here is not saved.
       <button type="button" onClick={() => studio.takeTheirs()}>
         Take its text
       </button>
@@ -139,7 +168,7 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
         ))}
       </span>
       {isCut && <span class="quiet">the first {step.keptRows} rows are shown</span>}
-      {studio.problems.value.length > 0 && <span class="quiet">as of the last text that could be read</span>}
+      {studio.problems.value.length > 0 && <span class="quiet">of the last text that was valid</span>}
     </div>
   );
 }
@@ -150,7 +179,7 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
   return (
     <section class="details" aria-label="Trace of a cell">
       <h2>
-        Row {traced.sourceRow}, {traced.column}
+        {traced.fileRow === null ? 'An added row' : `Row ${traced.fileRow}`}, {traced.column}
       </h2>
       <ol class="trace" start={0}>
         {traced.steps.map((cell, step) => (
@@ -159,7 +188,7 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
             {cell.isThere ? (
               <code>{cell.text ?? 'null'}</code>
             ) : (
-              <span class="quiet">{cell.column === null ? 'no such column' : 'the row is not here'}</span>
+              <span class="quiet">{cell.column === null ? 'no such column' : 'the row is not in this step'}</span>
             )}
             {cell.isChanged && ' changed'}
             {cell.troubles.map(({ code }) => (
@@ -172,16 +201,6 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
         ))}
       </ol>
     </section>
-  );
-}
-
-function Hint({ studio }: { readonly studio: Studio }): JSX.Element | null {
-  if (studio.traced.value !== null || studio.profiled.value !== null) return null;
-  return (
-    <p class="quiet">
-      Enter on a cell: its way through the steps. Enter on a column: its profile. Space: mark the row for a test. F6:
-      the next part of the page. Ctrl Space: complete.
-    </p>
   );
 }
 

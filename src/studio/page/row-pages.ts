@@ -1,5 +1,5 @@
-// The rows that the grid shows, fetched in pages and kept until another Run was watched, or another step is looked at.
-// Those that are seen come first, then the others: of 2,000 rows and 500 columns they are some 10 MB.
+// The rows that the grid shows. They are fetched in pages and kept until another Run has been watched or another step
+// is chosen. Visible rows are fetched first, then the others. With 2,000 rows and 500 columns they take about 10 MB.
 import { type Signal, signal } from '@preact/signals';
 import type { RowFilter, WatchedColumn, WatchedRow, WatchedRows } from '../../../workers/watch/watch-messages.ts';
 import { ask } from './ask.ts';
@@ -7,21 +7,21 @@ import { ask } from './ask.ts';
 const PAGE_ROWS = 100;
 
 export class RowPages {
-  /** Counts pages that have come: whoever shows rows reads it. */
+  /** Number of pages that have arrived; components that show rows subscribe to it. */
   readonly arrived: Signal<number> = signal(0);
   readonly count: Signal<number> = signal(0);
   readonly #step: number;
   readonly #filter: RowFilter;
   readonly #pages = new Map<number, readonly WatchedRow[] | null>();
-  /** First and last page that were wanted last: when others come, nothing that is shown changes. */
+  /** First and last page requested most recently. When other pages arrive, nothing that is shown changes. */
   #wanted = { first: 0, last: 0 };
   #isClosed = false;
 
-  /** Those that the rows have: of an earlier Run they may be others. */
+  /** The columns of these rows; an earlier Run may have had other columns. */
   readonly columns: readonly WatchedColumn[];
-  /** Whether all rows are here. */
+  /** True when all rows have arrived. */
   readonly isWhole: Signal<boolean> = signal(false);
-  /** Resolves when the first rows are here. */
+  /** Resolves when the first rows have arrived. */
   readonly begun: Promise<void>;
 
   constructor(step: number, filter: RowFilter, columns: readonly WatchedColumn[]) {
@@ -31,12 +31,12 @@ export class RowPages {
     this.begun = this.#fetch(0);
   }
 
-  /** Null: it is not here yet. */
+  /** Null: not yet fetched. */
   row(index: number): WatchedRow | null {
     return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;
   }
 
-  /** Fetches what is missing of these rows, and the pages beside them. */
+  /** Fetches missing rows of this range, and the adjacent pages. */
   want(from: number, to: number): void {
     const first = Math.max(0, Math.floor(from / PAGE_ROWS) - 1);
     const last = Math.min(this.#lastPage(), Math.floor(to / PAGE_ROWS) + 1);
@@ -46,7 +46,7 @@ export class RowPages {
     }
   }
 
-  /** Fetches the other rows, a page at a time, so that whoever scrolls finds them there. */
+  /** Fetches the remaining rows one page at a time, so that they are present when the user scrolls. */
   async readAhead(): Promise<void> {
     for (let page = 0; page <= this.#lastPage(); page++) {
       if (this.#isClosed) return;
@@ -54,7 +54,7 @@ export class RowPages {
     }
   }
 
-  /** Others take their place: what is missing is not fetched any more. */
+  /** Stops fetching, because other rows replace these. */
   close(): void {
     this.#isClosed = true;
   }
@@ -77,7 +77,7 @@ export class RowPages {
       if (page >= this.#wanted.first && page <= this.#wanted.last) this.arrived.value++;
       if (this.#hasAll()) this.isWhole.value = true;
     } catch {
-      // It is asked for again when it is wanted again; that the server is gone is told by the state of the page.
+      // The page is requested again when it is needed again. If the server is gone, the state of the page shows that.
       this.#pages.delete(page);
     }
   }

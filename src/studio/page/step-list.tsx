@@ -1,36 +1,31 @@
-// The steps: what each operation did, to be chosen, switched off, moved and duplicated.
-import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+// The list of steps with the result of each operation. Steps can be chosen, added, edited, switched off, moved,
+// duplicated and deleted.
+import type { JSX, RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
-import { duplicated, listItems, moved, switched } from './step-edits.ts';
-import type { Studio } from './studio.ts';
+import { deleted, duplicated, moved, switched } from './operation-edits.ts';
+import { operationList } from './operation-list.ts';
+import type { StepForm } from './step-form.ts';
+import { itemOf, type Studio } from './studio.ts';
 
-/** A step that runs, or one that is switched off (it has no number). */
+/** A step that runs, or one that is switched off and therefore has no number. */
 interface Entry {
   readonly label: string;
+  /** Columns or condition of the operation. */
+  readonly subject: string;
   readonly step: number | null;
   readonly watched: WatchedStep | null;
-  /** Place in the list of operations of the text; null: it cannot be edited from here. */
+  /** Index in the list of operations in the text; null: cannot be edited here. */
   readonly item: number | null;
 }
 
-export function StepList({ studio }: { readonly studio: Studio }): JSX.Element {
+export function StepList({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
   const list = useRef<HTMLOListElement>(null);
   const dragged = useRef<number | null>(null);
   const entries = entriesOf(studio);
   const chosen = entries.findIndex(({ step }) => step === studio.step.value);
-  const edit = (text: string | null): void => {
-    if (text === null) studio.message.value = 'This operation is written in a way that is edited in the text alone.';
-    else studio.write(text);
-  };
-  const act = (entry: Entry, key: string): void => {
-    if (entry.item === null) return;
-    const { value: text } = studio.text;
-    if (key === 'x') edit(switched(text, entry.item));
-    if (key === 'd') edit(duplicated(text, entry.item));
-    if (key === 'up') edit(moved(text, entry.item, entry.item - 1));
-    if (key === 'down') edit(moved(text, entry.item, entry.item + 1));
-  };
+  const edit = (text: string | null): void => takeEdit(studio, form, text);
+  const act = (entry: Entry, key: string): void => actOn(studio, form, entry, key);
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     const entry = entries[index]!;
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -40,10 +35,12 @@ export function StepList({ studio }: { readonly studio: Studio }): JSX.Element {
       buttons?.[index + by]?.focus();
       const next = entries[index + by]?.step;
       if (next !== undefined && next !== null) studio.choose(next);
-    } else if (event.key === 'x' || event.key === 'd') act(entry, event.key);
+    } else if (['e', 'x', 'd', 'Delete'].includes(event.key)) act(entry, event.key);
+    else if (event.key === 'a') form.pick();
     else return;
     event.preventDefault();
   };
+  useFocusOnChosen(list, chosen);
   return (
     <nav class="steps" aria-label="Steps">
       <h2>Steps</h2>
@@ -80,13 +77,55 @@ export function StepList({ studio }: { readonly studio: Studio }): JSX.Element {
           </li>
         ))}
       </ol>
+      <p class="add">
+        <button type="button" title="Key a in the steps" onClick={() => form.pick()}>
+          + Step
+        </button>
+      </p>
+      <p class="keys quiet">
+        Enter on a cell: its values through the steps. Enter on a column: its profile. Space: mark the row for a test.
+        F6: the next part of the page. Ctrl Space: complete.
+      </p>
     </nav>
   );
+}
+
+function takeEdit(studio: Studio, form: StepForm, text: string | null): void {
+  form.close();
+  if (text === null) studio.message.value = 'This operation is written in a form that can be edited only in the text.';
+  else studio.write(text);
+}
+
+/** @param key the key of the action */
+function actOn(studio: Studio, form: StepForm, { item, step }: Entry, key: string): void {
+  if (item === null) return;
+  const { text, file } = studio;
+  const edit = (edited: string | null): void => takeEdit(studio, form, edited);
+  if (key === 'e' && step !== null) void form.edit(item, step);
+  if (key === 'x') edit(switched(text.value, file.format, item));
+  if (key === 'd') edit(duplicated(text.value, item));
+  if (key === 'Delete') edit(deleted(text.value, item));
+  if (key === 'up') edit(moved(text.value, item, item - 1));
+  if (key === 'down') edit(moved(text.value, item, item + 1));
+}
+
+/** The focus follows the chosen step, for example when the rows of a new step have arrived. */
+function useFocusOnChosen(list: RefObject<HTMLOListElement | null>, chosen: number): void {
+  useEffect(() => {
+    const focused = document.activeElement;
+    if (focused === null || !focused.matches('button.step') || !list.current!.contains(focused)) return;
+    list.current!.querySelector<HTMLElement>('[aria-current]')?.focus();
+  }, [chosen]);
 }
 
 function StepActions({ act, isOff }: { readonly act: (key: string) => void; readonly isOff: boolean }): JSX.Element {
   return (
     <span class="actions">
+      {!isOff && (
+        <button type="button" title="Key e" onClick={() => act('e')}>
+          Edit
+        </button>
+      )}
       <button type="button" title="Key x" onClick={() => act('x')}>
         {isOff ? 'On' : 'Off'}
       </button>
@@ -103,12 +142,15 @@ function StepActions({ act, isOff }: { readonly act: (key: string) => void; read
           </button>
         </>
       )}
+      <button type="button" aria-label="Delete the step" title="Key Delete" onClick={() => act('Delete')}>
+        Delete
+      </button>
     </span>
   );
 }
 
 function StepLine({
-  entry: { label, step, watched },
+  entry: { label, subject, step, watched },
   before,
   isPartial,
 }: {
@@ -116,16 +158,25 @@ function StepLine({
   readonly before: WatchedStep | null;
   readonly isPartial: boolean;
 }): JSX.Element {
-  if (watched === null) return <span class="name">{label} (off)</span>;
+  const about = <span class="subject">{subject}</span>;
+  if (watched === null) {
+    return (
+      <span class="name">
+        {label} (off) {about}
+      </span>
+    );
+  }
   const lost = before === null ? 0 : before.rows - watched.rows;
   const errors = Object.values(watched.errors).reduce((sum, entry) => sum + (entry?.count ?? 0), 0);
-  const about = isPartial && !watched.isExact ? '≈ ' : '';
+  const approximate = isPartial && !watched.isExact ? '≈ ' : '';
   return (
     <>
       <span class="number">{step}</span>
-      <span class="name">{label}</span>
+      <span class="name" title={subject}>
+        {label} {about}
+      </span>
       <span class="counts">
-        {about}
+        {approximate}
         {watched.rows}×{watched.columns.length}
         {lost !== 0 && <span title="rows less or more"> {lost > 0 ? `−${lost}` : `+${-lost}`}</span>}
         {watched.cellsChanged > 0 && <span title="cells changed"> ~{watched.cellsChanged}</span>}
@@ -140,20 +191,20 @@ function StepLine({
   );
 }
 
-/** The steps that run, with those that are switched off between them where they stand in the text. */
+/** The running steps, with the switched-off ones between them in the order of the text. */
 function entriesOf(studio: Studio): readonly Entry[] {
-  const items = listItems(studio.text.value);
+  const { items } = operationList(studio.preview.value ?? studio.text.value);
   const steps = studio.watched.value?.steps ?? [];
-  const running = steps.map((watched, step): Entry & { line: number } => {
-    const line = watched.line ?? 0;
-    const item = items.findIndex(({ from, to }) => step > 0 && line > from && line <= to);
+  const entries = steps.map((watched, step): Entry => {
+    const item = step === 0 ? null : itemOf(watched);
     const label =
       step === 0 ? 'input' : watched.id === null ? watched.operation! : `${watched.operation} "${watched.id}"`;
-    return { label, step, watched, item: item < 0 ? null : item, line };
+    return { label, subject: item === null ? '' : (items[item]?.subject ?? ''), step, watched, item };
   });
-  const off = items.flatMap(({ isOff, name, from }, item) =>
-    isOff ? [{ label: name, step: null, watched: null, item, line: from + 1 }] : [],
-  );
-  if (off.length === 0) return running;
-  return [...running, ...off].sort((a, b) => a.line - b.line);
+  for (const [item, { isOff, name, subject }] of items.entries()) {
+    if (!isOff) continue;
+    const next = entries.findIndex((entry) => entry.item !== null && entry.item > item);
+    entries.splice(next < 0 ? entries.length : next, 0, { label: name, subject, step: null, watched: null, item });
+  }
+  return entries;
 }

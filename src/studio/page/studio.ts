@@ -1,22 +1,37 @@
-// The state of the page, and what changes it: the text, what came of it, the step that is looked at. The server is asked here.
+// The state of the page and everything that changes it: the text, its result and the chosen step. All requests to the
+// server start here.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
-import type { RowFilter, TracedCell, Watched, WatchedStep } from '../../../workers/watch/watch-messages.ts';
+import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import type { Language, Looked, MadeTest, StudioState } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
+import type { MenuGroup } from './menu-entries.ts';
+import { operationList } from './operation-list.ts';
 
-/** How long after the last keystroke the text is looked at, in milliseconds. */
+/** Delay between the last keystroke and the evaluation of the text, in milliseconds. */
 const PAUSE_MILLISECONDS = 120;
 
-/** How often it is asked whether another program has changed the file, in milliseconds. */
+/** Interval between checks whether another program has changed the file, in milliseconds. */
 const POLL_MILLISECONDS = 3_000;
 
 const PROGRESS_MILLISECONDS = 300;
 
 export interface Traced {
-  readonly sourceRow: number;
+  /** Null for a row that an operation added. */
+  readonly fileRow: number | null;
   readonly column: string;
   readonly steps: readonly TracedCell[];
+}
+
+export interface OpenMenu {
+  /** Name of the column, and the cell's text if the menu is about a cell. */
+  readonly title: string;
+  readonly groups: readonly MenuGroup[];
+  /** Place on the screen, in pixels. */
+  readonly left: number;
+  readonly top: number;
+  /** Element that gets the focus again. */
+  readonly opener: HTMLElement | null;
 }
 
 export interface OtherText {
@@ -26,7 +41,7 @@ export interface OtherText {
 
 export class Studio {
   readonly file: StudioState;
-  /** First rows that are read of the sample unless all are asked for; null: all. */
+  /** Number of leading sample rows that are read unless all rows are requested; null: all rows. */
   readonly sampleRowsMax: Signal<number | null>;
   readonly language: Language;
   readonly text: Signal<string>;
@@ -34,33 +49,54 @@ export class Studio {
   readonly problems = signal<readonly Problem[]>([]);
   readonly failure = signal<Looked['failure']>(null);
   readonly watched = signal<Watched | null>(null);
-  /** What was watched is the head of the sample: the rest is on its way. */
+  /** Only the head of the sample has been watched so far; the rest is being fetched. */
   readonly isHead = signal(false);
-  /** Counts what was watched: rows of an earlier one are asked for again. */
+  /** Number of watched results. Rows of an earlier result must be fetched again. */
   readonly version = signal(0);
-  readonly step = signal(0);
+  readonly step: Signal<number>;
   readonly filter = signal<RowFilter>('all');
   readonly isBusy = signal(false);
   readonly rowsRead = signal(0);
   readonly traced = signal<Traced | null>(null);
+  /** The menu of a column, or of a cell, that is open. */
+  readonly menu = signal<OpenMenu | null>(null);
   /** Column whose profile is open. */
   readonly profiled = signal<number | null>(null);
   readonly marked = signal<ReadonlySet<number>>(new Set());
   readonly message = signal('');
-  /** What another program has written while the text here is not saved. */
+  /** The version that another program has written while the text here has unsaved changes. */
   readonly other = signal<OtherText | null>(null);
+  /** A text with an edit that is not applied yet; null: no preview. */
+  readonly preview = signal<string | null>(null);
+  /** Problems of the preview. */
+  readonly previewProblems = signal<readonly Problem[]>([]);
   readonly isChanged: ReadonlySignal<boolean> = computed(() => this.text.value !== this.saved.value.source);
   readonly chosen: ReadonlySignal<WatchedStep | null> = computed(
     () => this.watched.value?.steps[this.step.value] ?? this.watched.value?.steps.at(-1) ?? null,
   );
+  readonly #page = crypto.randomUUID();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Number of requests for rows. Only the answer to the last one is shown. */
   #asked = 0;
-  /** The message tells of trouble, which is over when rows come again. */
-  #isTroubleTold = false;
-  #chosenStep = 0;
-  /** Of the rows that were looked at last; those of a whole sample stay until it changes or somebody writes. */
+  /** The request for rows that the user has stopped. */
+  #stopped = 0;
+  /** Number of requests for the trace of a cell or the profile of a column. Only the last one is shown. */
+  #detailsAsked = 0;
+  /** Another page has ended the last request of this page. */
+  #isReplaced = false;
+  /** Number of saves that have begun. */
+  #saves = 0;
+  /** Number of saves that wait for their answer. */
+  #runningSaves = 0;
+  /** True while the message is an error, which is cleared when rows arrive again. */
+  #isErrorShown = false;
+  #chosenStep: number;
+  /**
+   * Version of the sample whose rows were watched last. Rows of a whole sample stay until the sample or the text
+   * changes.
+   */
   #sampleVersion: string;
-  /** The text whose rows are shown; null: none was sound. */
+  /** The text whose rows are shown; null: no valid text so far. */
   #shownSource: string | null = null;
 
   static async open(): Promise<Studio> {
@@ -77,16 +113,38 @@ export class Studio {
     this.#sampleVersion = file.sampleVersion;
     this.language = language;
     this.text = signal(file.source);
-    this.saved = signal({ source: file.source, sha256: file.sha256 });
+    // The page begins with the result, because most new steps follow the last one.
+    this.#chosenStep = operationList(file.source).items.filter(({ isOff }) => !isOff).length;
+    this.step = signal(this.#chosenStep);
+    // An unsaved draft differs from the file, because the file does not exist yet.
+    this.saved = signal({ source: file.isStored ? file.source : '', sha256: file.sha256 });
     void this.look();
     setInterval(() => void this.#poll(), POLL_MILLISECONDS);
   }
 
-  /** The text as the editor has it now. */
+  /** Takes over the current text of the editor. */
   write(text: string): void {
     if (text === this.text.value) return;
     this.text.value = text;
     this.message.value = '';
+    this.#lookSoon();
+  }
+
+  /**
+   * Shows the rows of a text without taking it over, after the step `step`. Null ends the preview.
+   */
+  showPreview(text: string | null, step: number): void {
+    if (text === this.preview.value && step === this.#chosenStep) return;
+    batch(() => {
+      this.preview.value = text;
+      this.previewProblems.value = [];
+      this.#chosenStep = step;
+      this.filter.value = 'all';
+    });
+    this.#lookSoon();
+  }
+
+  #lookSoon(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.look(), PAUSE_MILLISECONDS);
   }
@@ -96,16 +154,13 @@ export class Studio {
     this.isBusy.value = true;
     const progress = setInterval(() => void this.#askProgress(), PROGRESS_MILLISECONDS);
     try {
-      const source = this.text.value;
-      // Of a text whose rows are shown, the head would be fewer of them.
-      let looked = await this.#ask(source, { whole, head: !whole && source !== this.#shownSource });
-      if (asked === this.#asked && !looked.isStale) this.#take(looked, source);
-      if (asked === this.#asked && looked.isHead) {
-        looked = await this.#ask(source, { whole, head: false });
-        if (asked === this.#asked && !looked.isStale) this.#take(looked, source);
-      }
+      const source = this.preview.value ?? this.text.value;
+      // If the rows of this text are already shown, fetching only the head would show fewer rows.
+      const isHeadAsked = !whole && source !== this.#shownSource;
+      const looked = await this.#askAndTake(asked, source, { whole, head: isHeadAsked });
+      if (asked === this.#asked && looked.isHead) await this.#askAndTake(asked, source, { whole, head: false });
     } catch (error) {
-      this.#tell(error);
+      this.#showError(error);
     } finally {
       clearInterval(progress);
       if (asked === this.#asked) this.isBusy.value = false;
@@ -113,6 +168,7 @@ export class Studio {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = this.#asked;
     await ask('POST /api/stop', {});
     this.message.value = 'Stopped.';
   }
@@ -128,14 +184,29 @@ export class Studio {
     void this.look();
   }
 
-  mark(sourceRow: number): void {
+  /** Index in the list of operations, and number of the step, of a new operation: it follows the chosen step. */
+  placeOfNewStep(): { readonly item: number; readonly step: number } {
+    const { items } = operationList(this.text.value);
+    const steps = this.watched.value?.steps ?? [];
+    const chosen = this.step.value;
+    const item = chosen === 0 ? -1 : itemOf(steps[chosen]);
+    if (item !== null) return { item: item + 1, step: chosen + 1 };
+    const running = items.filter(({ isOff }) => !isOff).length;
+    return { item: items.length, step: Math.max(running + 1, steps.length) };
+  }
+
+  /** Marks a row for a test. Tests consist of rows of the file, so rows added by an operation cannot be marked. */
+  mark({ fileRow }: WatchedRow): void {
+    if (fileRow === null) return;
     const marked = new Set(this.marked.value);
-    if (!marked.delete(sourceRow)) marked.add(sourceRow);
+    if (!marked.delete(fileRow)) marked.add(fileRow);
     this.marked.value = marked;
   }
 
   async save(): Promise<void> {
     const source = this.text.value;
+    this.#saves++;
+    this.#runningSaves++;
     try {
       const saved = await ask<OtherText>('PUT /api/template', { source, sha256: this.saved.value.sha256 });
       this.saved.value = { source, sha256: saved.sha256 };
@@ -143,36 +214,67 @@ export class Studio {
     } catch (error) {
       const { source: theirs, sha256 } = error instanceof AskError ? error.body : {};
       if (theirs !== undefined && sha256 !== undefined) this.#takeOther({ source: theirs, sha256 });
-      else this.#tell(error);
+      else this.#showError(error);
+    } finally {
+      this.#runningSaves--;
     }
   }
 
-  /** Adds a test of the marked rows to the text, which is not saved by that. */
+  /** Adds a test of the marked rows to the text. Does not save it. */
   async addTest(): Promise<void> {
     const rows = [...this.marked.value].sort((a, b) => a - b);
     try {
-      const made = await ask<MadeTest>('POST /api/test', { source: this.text.value, rows });
+      const source = this.text.value;
+      const made = await ask<MadeTest>('POST /api/test', { source, rows });
+      if (this.text.value !== source) {
+        this.message.value = 'The text has changed while the test was made. Add the test again.';
+        return;
+      }
       this.write(made.source);
       this.marked.value = new Set();
       this.message.value = `Added the test "${made.name}". Look at it, then save.`;
     } catch (error) {
-      this.#tell(error);
+      this.#showError(error);
     }
   }
 
-  async trace(sourceRow: number, repeat: number, columnId: number, column: string): Promise<void> {
+  async trace({ sourceRow, repeat, fileRow }: WatchedRow, columnId: number, column: string): Promise<void> {
+    const asked = ++this.#detailsAsked;
     try {
       const steps = await ask<readonly TracedCell[] | null>('POST /api/trace', { sourceRow, repeat, columnId });
+      if (asked !== this.#detailsAsked) return;
       batch(() => {
         this.profiled.value = null;
-        this.traced.value = steps === null ? null : { sourceRow, column, steps };
+        this.traced.value = steps === null ? null : { fileRow, column, steps };
       });
     } catch (error) {
-      this.#tell(error);
+      this.#showError(error);
     }
   }
 
-  /** The text of the other program; what stood here can be had again by undo. */
+  /** True if the trace of a cell or the profile of a column is shown. */
+  get hasDetails(): boolean {
+    return this.traced.value !== null || this.profiled.value !== null;
+  }
+
+  /** @param column its index after the chosen step */
+  showProfile(column: number): void {
+    this.#detailsAsked++;
+    batch(() => {
+      this.traced.value = null;
+      this.profiled.value = column;
+    });
+  }
+
+  closeDetails(): void {
+    this.#detailsAsked++;
+    batch(() => {
+      this.traced.value = null;
+      this.profiled.value = null;
+    });
+  }
+
+  /** Replaces the text with the version of the other program. The replaced text can be restored with undo. */
   takeTheirs(): void {
     const other = this.other.value;
     if (other === null) return;
@@ -183,34 +285,45 @@ export class Studio {
     this.write(other.source);
   }
 
-  /** The next save writes over what the other program wrote. */
+  /** Keeps the text here; the next save overwrites the version of the other program. */
   keepMine(): void {
     const other = this.other.value;
     if (other === null) return;
     batch(() => {
       this.saved.value = other;
       this.other.value = null;
-      this.message.value = 'Kept. Save to write over the other text.';
+      this.message.value = 'Your text is kept. Save it to overwrite the text of the other program.';
     });
   }
 
-  #ask(source: string, extent: { readonly whole: boolean; readonly head: boolean }): Promise<Looked> {
+  async #askAndTake(
+    number: number,
+    source: string,
+    extent: { readonly whole: boolean; readonly head: boolean },
+  ): Promise<Looked> {
     const hasRows = this.watched.value !== null;
-    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, hasRows, ...extent });
+    const request = { page: this.#page, number, source, step: this.#chosenStep, hasRows, ...extent };
+    const looked = await ask<Looked>('POST /api/look', request);
+    if (number !== this.#asked) return looked;
+    this.#isReplaced = looked.isStale && number !== this.#stopped;
+    if (!looked.isStale) this.#take(looked, source);
+    return looked;
   }
 
   #take({ problems, watched, failure, isHead }: Looked, source: string): void {
     batch(() => {
-      this.problems.value = problems;
+      if (this.preview.value === null) this.problems.value = problems;
+      else this.previewProblems.value = problems;
       this.failure.value = failure;
-      if (this.#isTroubleTold) this.message.value = '';
-      this.#isTroubleTold = false;
+      if (this.#isErrorShown) this.message.value = '';
+      this.#isErrorShown = false;
       if (watched === null) return;
       this.watched.value = watched;
       this.isHead.value = isHead;
       this.#shownSource = problems.length === 0 ? source : null;
       this.version.value++;
-      // A mistake leaves the file alone to be seen; when it is mended, the chosen step is there again.
+      // A mistake in the Template leaves only the file step. When the mistake is fixed, the chosen step is shown
+      // again.
       this.step.value = Math.max(0, Math.min(this.#chosenStep, watched.steps.length - 1));
     });
   }
@@ -222,20 +335,24 @@ export class Studio {
     }
     this.saved.value = { source, sha256 };
     this.write(source);
-    this.message.value = 'Another program changed the file: this is its text.';
+    this.message.value = 'Another program changed the file. The studio now shows the new text.';
   }
 
   async #poll(): Promise<void> {
-    if (document.hidden) return;
+    // While a save runs, the file may already contain the text of this page, or not yet.
+    if (document.hidden || this.#runningSaves > 0) return;
+    const saves = this.#saves;
     try {
       const { source, sha256, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
+      // An answer from before a save would look like a change by another program.
+      if (saves !== this.#saves) return;
       if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
       this.sampleRowsMax.value = sampleRowsMax;
-      if (sampleVersion === this.#sampleVersion || this.isBusy.value) return;
+      if ((sampleVersion === this.#sampleVersion && !this.#isReplaced) || this.isBusy.value) return;
       this.#sampleVersion = sampleVersion;
       await this.look();
     } catch (error) {
-      this.#tell(error);
+      this.#showError(error);
     }
   }
 
@@ -243,11 +360,17 @@ export class Studio {
     this.rowsRead.value = (await ask<{ rowsRead: number }>('GET /api/progress')).rowsRead;
   }
 
-  #tell(error: unknown): void {
-    this.#isTroubleTold = true;
+  #showError(error: unknown): void {
+    this.#isErrorShown = true;
     this.message.value =
       error instanceof AskError
         ? `${error.body.code}: ${error.message}`
         : 'The studio does not answer. Is it still running?';
   }
+}
+
+/** Index of a step in the list of operations; null: the step is the input or belongs to a fragment. */
+export function itemOf(step: WatchedStep | undefined): number | null {
+  const found = /^\/operations\/(\d+)(?:\/|$)/.exec(step?.pointer ?? '');
+  return found === null ? null : Number(found[1]);
 }

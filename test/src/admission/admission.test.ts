@@ -7,20 +7,17 @@ import t from 'tap';
 import { authenticate, digestOf } from '../../../src/admission/authenticate.ts';
 import { DiskFloor } from '../../../src/admission/disk-floor.ts';
 import { Lease } from '../../../src/admission/lease.ts';
-import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
-import { processMemoryBytes } from '../../../src/admission/process-memory.ts';
-import { KEY_SCOPES, type KeyScope } from '../../../src/catalog/access.ts';
-import type { Account } from '../../../src/catalog/catalog.ts';
-import { Catalog } from '../../../src/catalog/catalog.ts';
+import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget, processMemoryBytes } from '../../../src/admission/memory-budget.ts';
+import { type Account, Catalog, KEY_SCOPES, type KeyScope } from '../../../src/catalog/catalog.ts';
 import { ProblemList } from '../../../src/catalog/problems.ts';
-import { readPlans } from '../../../src/catalog/read-plans.ts';
+import { readPlans } from '../../../src/catalog/read-access.ts';
 import { dataDirectory } from '../../../src/runtime/data-directory.ts';
 import { BillingPeriods, billingPeriod } from '../../../src/stores/billing-period.ts';
-import { RunSlots } from '../../../src/stores/memory/run-slots.ts';
+import { RunSlots } from '../../../src/stores/memory/memory-stores.ts';
 import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
 import { reservationBytes } from '../../../workers/plan/reservation.ts';
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { fc } from '../../random.ts';
 
 const KIB = 1024;
@@ -177,11 +174,11 @@ t.test('a lease gives everything back once, last first, whatever fails', async (
   });
   const bytes = lease.hold(() => void order.push('bytes'));
   lease.hold(() => void order.push('forgotten')).forget();
-  await bytes.giveBack();
-  await bytes.giveBack();
+  await bytes.release();
+  await bytes.release();
   const first = lease.release();
   lease.hold(() => void order.push('late'));
-  await t.rejects(async () => first, /could not give everything back/);
+  await t.rejects(async () => first, /could not release all its resources/);
   await t.rejects(async () => lease.release(), AggregateError);
   t.strictSame(order, ['bytes', 'quota', 'late', 'slot']);
   t.ok(lease.released);
@@ -243,7 +240,7 @@ t.test('the disk floor looks at free bytes, inodes and folders, at most once a s
   t.strictSame(readdirSync(folder), ['ledger', 'outputs', 'spill', 'spool'], 'folders that had gone');
   t.match(await new DiskFloor(dataDirectory(join(folder, 'none')), 1).space(), {
     aboveFloor: false,
-    trouble: 'ENOENT',
+    error: 'ENOENT',
   });
 });
 

@@ -1,12 +1,13 @@
-// Who may take how much of the memory budget: state of operations, Runs of one account beside others, Runs that were set
-// aside; and the pace at which uploads are slow.
+// Shares of the memory budget: state of operations, Runs of one account and of others, suspended Runs; and the pace below
+// which uploads are slow.
 
 import t from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';
 import { SlowUploads, UploadPace } from '../../../src/runs/slow-uploads.ts';
 import { AccountShare } from '../../../workers/memory/account-share.ts';
-import { NO_ACCOUNT, RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
+import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
+import { NO_ACCOUNT } from '../../../workers/protocol/messages.ts';
 import { fc } from '../../random.ts';
 
 const MIB = 1024 * 1024;
@@ -60,7 +61,7 @@ t.test('two accounts that take what they can get come to the same', async (t) =>
   t.ok(shares[0].takenBytes > 0.4 * 1024 * MIB, `${shares[0].takenBytes / MIB} MiB each`);
   const before = shares[1].takenBytes;
   shares[0].give(shares[0].takenBytes);
-  a.giveBack();
+  a.release();
   t.ok(fill(shares[1]) > before, 'what one gives back the other may have');
 });
 
@@ -78,7 +79,7 @@ t.test('a Run that is over, and a thread that is lost, leave nothing to their ac
   shareOf(run.accountRow, 1).take(5 * MIB);
   budget.forgetThread(1);
   t.equal(budget.accountBytes(run.accountRow), LARGEST);
-  run.giveBack();
+  run.release();
   t.equal(budget.accountBytes(run.accountRow), 0);
 });
 
@@ -88,42 +89,42 @@ t.test('a Run that was set aside takes its memory again in its turn, before new 
   t.notOk(memories.isShort);
   const others = ['b', 'c', 'd'].map((account) => memories.admit(account, LARGEST)!);
   t.ok(memories.isShort);
-  slow.setAside();
-  slow.setAside();
+  slow.suspend();
+  slow.suspend();
   t.notOk(slow.isHeld);
   t.equal(budget.usedBytes('reservations'), 3 * LARGEST + ASIDE_BYTES);
   const late = memories.admit('e', LARGEST)!;
   t.ok(late, 'what it gave back serves others');
   const order: string[] = [];
   slow.whenHeld(() => order.push('a'));
-  t.notOk(slow.tryHold());
-  t.equal(memories.aside, 1);
+  t.notOk(slow.tryReacquire());
+  t.equal(memories.suspended, 1);
   t.equal(
     memories.admit('f', RUN_RESERVATION_BYTES),
     null,
     'its room is not given to a new Run, though that would fit',
   );
-  others[0]!.setAside();
+  others[0]!.suspend();
   t.strictSame(order, ['a']);
   t.ok(slow.isHeld);
   others[0]!.whenHeld(() => order.push('b'));
-  others[1]!.setAside();
+  others[1]!.suspend();
   others[1]!.whenHeld(() => order.push('c'));
   t.strictSame(order, ['a', 'b'], 'at once where there is room, the next waits');
-  others[1]!.giveBack();
-  slow.giveBack();
-  slow.giveBack();
+  others[1]!.release();
+  slow.release();
+  slow.release();
   t.strictSame(order, ['a', 'b'], 'who was given back is not called');
-  for (const run of [late, ...others]) run.giveBack();
+  for (const run of [late, ...others]) run.release();
   t.equal(budget.usedBytes('reservations'), 0);
-  t.equal(memories.aside, 0);
+  t.equal(memories.suspended, 0);
 });
 
 t.test('many Runs of one account that wait to go on keep nobody else out', async (t) => {
   const { memories } = rig(256 * MIB);
   const runs = Array.from({ length: 100 }, () => {
     const run = memories.admit('many', LARGEST)!;
-    run.setAside();
+    run.suspend();
     return run;
   });
   let begun = 0;
@@ -131,7 +132,7 @@ t.test('many Runs of one account that wait to go on keep nobody else out', async
   t.ok(begun > 5 && begun < 20, `${begun} at once`);
   t.equal(memories.admit('many', RUN_RESERVATION_BYTES), null, 'a new one of the same account waits behind them');
   t.ok(memories.admit('other', LARGEST));
-  for (const run of runs) run.giveBack();
+  for (const run of runs) run.release();
   t.equal(begun, 100, 'as those before ended, each had its turn');
 });
 
@@ -152,21 +153,23 @@ t.test('whatever comes and goes: the limit holds, one account without a Run gets
           const run = memories.admit(`${account}`, bytes * RUN_RESERVATION_BYTES);
           if (run !== null) runs.push({ run, share: shareOf(run.accountRow, account % 2) });
         } else if (what === 1) picked?.share.take(bytes * MIB);
-        else if (what === 2) picked?.run.setAside();
+        else if (what === 2) picked?.run.suspend();
         else if (what === 3) picked?.run.whenHeld(() => {});
         else if (picked !== undefined) {
           runs.splice(runs.indexOf(picked), 1);
           picked.share.give(picked.share.takenBytes);
-          picked.run.giveBack();
+          picked.run.release();
         }
         if (budget.usedBytes('reservations') + budget.borrowedBytes() > budget.limitBytes) return false;
       }
       for (const { run, share } of runs) {
         share.give(share.takenBytes);
-        run.giveBack();
+        run.release();
       }
       return (
-        budget.availableBytes() === budget.limitBytes && memories.aside === 0 && memories.admit('n', LARGEST) !== null
+        budget.availableBytes() === budget.limitBytes &&
+        memories.suspended === 0 &&
+        memories.admit('n', LARGEST) !== null
       );
     }),
   );
@@ -178,7 +181,7 @@ t.test('more accounts than can be told apart share one row, and none is refused 
   const rows = new Set(runs.map(({ accountRow }) => accountRow));
   t.equal(rows.size, 1023);
   t.notOk(rows.has(NO_ACCOUNT));
-  for (const run of runs) run.giveBack();
+  for (const run of runs) run.release();
   t.equal(budget.usedBytes('reservations'), 0);
   for (const row of rows) if (budget.accountBytes(row) !== 0) t.fail(`row ${row} still holds bytes`);
   const again = memories.admit('again', RUN_RESERVATION_BYTES)!;

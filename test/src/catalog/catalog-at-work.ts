@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEY_SCOPES } from '../../../src/catalog/access.ts';
+import { KEY_SCOPES } from '../../../src/catalog/catalog.ts';
 import { type CatalogEvent, CatalogStore } from '../../../src/catalog/catalog-store.ts';
 import type { CheckTemplate } from '../../../src/catalog/template-checker.ts';
 
@@ -29,7 +29,7 @@ export function write(directory: string, files: Readonly<Record<string, unknown>
   return directory;
 }
 
-/** Says which texts it was asked for; those with "bad" in them are refused, and "slow" waits until it is let go. */
+/** Records the checked texts. Refuses texts that contain "bad", and waits with "slow" until the test continues. */
 export class Checker {
   readonly asked: string[] = [];
   letGo: () => void = () => {};
@@ -40,7 +40,7 @@ export class Checker {
     return { template: { name: source, description: null, outputFormat: 'csv', checked: source } };
   };
 
-  /** What was asked since the last time. */
+  /** Returns the texts that were checked since the last call. */
   take(): string[] {
     return this.asked.splice(0).sort();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadCatalog } from '../../../src/catalog/load-catalog.ts';
 import type { CheckTemplate } from '../../../src/catalog/template-checker.ts';
-import { TemplateGate } from '../../../src/catalog/template-gate.ts';
+import { TemplateGate, TestTurns } from '../../../src/catalog/template-gate.ts';
 
 const CHECK: CheckTemplate<string> = async (source) => ({
   template: { name: source, description: null, outputFormat: 'csv', checked: source, tests: { count: 1, files: [] } },
@@ -23,9 +23,10 @@ t.test('tests run again when a secret, a table or the text changes', async (t) =
     runs++;
     return { tests: [{ name: 'first', differences: 0 }] };
   });
+  const turns = new TestTurns(gate);
   const runsAfterLoading = async (): Promise<number> => {
     runs = 0;
-    t.match(await loadCatalog(folder, CHECK, { gate }), { ok: true });
+    t.match(await loadCatalog(folder, CHECK, { turns }), { ok: true });
     return runs;
   };
   t.equal(await runsAfterLoading(), 1);

@@ -1,5 +1,5 @@
-// What the client asks for, and what it makes of answers: the rules of docs/how-to/send-files.md one by one, on answers that are
-// written down. How they hold together on bad ways is in faults.test.ts.
+// The requests of the client, and its reactions to responses: the rules of docs/how-to/send-files.md one by one, with scripted
+// responses. faults.test.ts tests all rules together on faulty connections.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import t, { type Test } from 'tap';
 import {
   type ClientSettings,
   type Progress,
+  type Run,
   RunFailedError,
   TemplateRunClient,
   TemplateRunError,
@@ -228,7 +229,7 @@ t.test('a stream that gives nothing is closed when nobody waits for it any more'
 t.test('a source that cannot be read is told as it is, and not tried again', async (t) => {
   const { service, client } = await scripted(t, [runAnswer(201, {})]);
   await t.rejects(client.run('pick', join(folder, 'not-there.csv')), { code: 'ENOENT' });
-  await t.rejects(client.run('pick', folder), /no file that could be read twice/);
+  await t.rejects(client.run('pick', folder), /is not a regular file/);
   const broken = new Error('the store is gone');
   await t.rejects(
     client.run('pick', () => Promise.reject(broken)),
@@ -260,6 +261,17 @@ t.test('the types are those of the OpenAPI document', async (t) => {
   t.equal(readFileSync('src/client/api-schemas.ts', 'utf8'), printed, 'else: node src/client/write-schemas.mjs');
 });
 
+t.test('the status of a Run decides about the types of its fields', async (t) => {
+  const { client } = await scripted(t, [runAnswer(201, { rows_written: 3 }), runAnswer(200, { rows_written: null })]);
+  const run = await client.run('pick', Buffer.from('id\n1\n'));
+  // These lines compile only if a succeeded Run has the number.
+  const rows: number = run.rows_written;
+  t.equal(rows, 3);
+  const rowsOf = (any: Run): number => (any.status === 'succeeded' ? any.rows_written : 0);
+  t.equal(rowsOf(run), 3);
+  await t.rejects(client.get('run_1'), { code: 'UNEXPECTED_ANSWER' }, 'a succeeded Run without the number');
+});
+
 t.test('what browsers load imports nothing of Node and no library', async (t) => {
   const seen = new Set<string>();
   const visit = (path: string): void => {
@@ -275,7 +287,7 @@ t.test('what browsers load imports nothing of Node and no library', async (t) =>
   t.ok(seen.has('src/client/retries.ts') && !seen.has('src/client/node/source.ts'), [...seen].join(' '));
 });
 
-t.test('it stands alone, and only the command that sends files and the console use it', async (t) => {
+t.test('it stands alone, and only the commands that ask a service and the console use it', async (t) => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const users = new Set<string>();
   for (const name of files) {
@@ -287,10 +299,20 @@ t.test('it stands alone, and only the command that sends files and the console u
       else if (isOwn && !target!.endsWith('/api-schemas.ts')) users.add(path);
     }
   }
-  const commands = ['src/commands/send-targets.ts', 'src/commands/send.ts'];
+  const commands = ['src/commands/send.ts', 'src/commands/service-client.ts', 'src/commands/service-queries.ts'];
   t.strictSame([...users].sort(), [...commands, 'src/pages/console/console.ts']);
 });
 
 function isClient(path: string): boolean {
   return path.startsWith('src/client/');
 }
+
+t.test('an output of another size than its Run reports ends the download', async (t) => {
+  const path = join(folder, 'other-size.csv');
+  const { service, client } = await scripted(t, [{ status: 200, headers: OUTPUT_HEADERS, body: OUTPUT }]);
+  const output = { name: 'output.csv', mime_type: 'text/csv', size_bytes: OUTPUT.length - 1, download_url: '' };
+  const error = await errorOf(client.download({ id: 'run_1', output }, path));
+  t.match(error, { code: 'UNEXPECTED_ANSWER', message: /does not have the \d+ bytes that the service reports/ });
+  t.equal(service.asked.length, 1, 'it is not tried again');
+  t.notOk(readdirSync(folder).includes('other-size.csv'));
+});

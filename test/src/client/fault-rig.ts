@@ -1,11 +1,11 @@
-// What the tests of both clients on bad ways share: patience, accounts, one charge and equal bytes.
+// Shared parts of the tests of both clients on bad connections: waiting, accounts, one charge and equal bytes.
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { until } from '../../blackbox/client.ts';
 import type { Service } from '../../blackbox/service.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** A stall is found after so long; the service answers a POST before, with 202 where it must. */
+/** Time after which the client detects a stall. The service responds to a POST earlier, with 202 if necessary. */
 export const IDLE_MILLISECONDS = 3_000;
 export const WAIT_MILLISECONDS = 500;
 /** A service that was killed takes its time to come back on a busy machine. */
@@ -13,7 +13,7 @@ export const RETRIES = 14;
 /** Scenarios that wait for timers side by side. */
 const AT_ONCE = 8;
 
-/** Each scenario has one of its own, so that its charges are counted. */
+/** Each scenario has a separate account, so that its charges can be counted. */
 export const accountOf = (number: number): string => `account-${number}`;
 
 export function accounts(count: number): Record<string, object> {
@@ -47,7 +47,7 @@ export async function usedAtLast(
 /** 16 MB: more than buffers on the way hold. */
 export const GIVEN_UP_FILE = Buffer.from(`id,amount\n${`1,${'2'.repeat(61)}\n`.repeat(250_000)}`);
 
-/** A second is promised; five are for a machine that does other work. What was not given up would take the hours of its silence. */
+/** One second is promised, and five are allowed for a busy machine. A request that is not given up would wait for hours. */
 export const GIVEN_UP_MILLISECONDS_MAX = 5_000;
 
 /** Transfers that stall, and where they are given up. */

@@ -1,4 +1,4 @@
-// What carries the requests of browsers, where no answer comes, or one from elsewhere.
+// The transport of browsers: missing responses, and responses from another origin.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';

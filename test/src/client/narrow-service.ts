@@ -10,7 +10,7 @@ import { refusal, runAnswer, type ScriptedAnswer } from './scripted-service.ts';
 const RUN_MILLISECONDS = 150;
 export const OUTPUT = 'id,total\n1,2\n';
 const DIGEST = createHash('sha256').update(OUTPUT).digest('base64');
-/** Of outputs and rejected rows. */
+/** Response to requests for outputs and rejected rows. */
 export const OUTPUT_ANSWER: ScriptedAnswer = {
   status: 200,
   headers: { etag: '"run_1"', 'repr-digest': `sha-256=:${DIGEST}:` },

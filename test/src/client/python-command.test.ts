@@ -1,5 +1,6 @@
 // The command line of the client for Python: what it refuses before anything is sent, where it puts outputs, and what it makes
 // of refusals and of answers before the answer.
+// With all tests only: a second client, in Python.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -41,7 +42,7 @@ for (const file of files) writeFileSync(file, 'id,amount\n1,2\n');
 
 const RUN = runAnswer(201, { output: { name: 'output.csv' } });
 
-/** What it compiles would become part of the package. */
+/** Without this variable, Python would write compiled files into the package. */
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', TMPDIR: temporary };
 
 async function python(url: string, ...words: readonly string[]) {
@@ -67,7 +68,10 @@ t.test('nothing that is sent or fetched is written over, and no key is told', { 
     [[files[0]!, ownRejects, '-o', join(folder, 'met')], /under one name/],
     [[files[0]!, '-o', `${toInput}/`], /take the place of a file that is sent/],
     [[files[0]!, files[1]!, '-o', toOther], /same file as another output/],
-    [[files[0]!, '-o', join(folder, 'no.csv'), '--key', key], /--key takes a file with the API key/],
+    [
+      [files[0]!, '-o', join(folder, 'no.csv'), '--key', key],
+      /--key takes the path of a file that contains the API key/,
+    ],
   ];
   for (const [words, message] of cases) {
     const { status, stderr } = await python(service.url, 'send', 'pick', ...words);
@@ -93,7 +97,10 @@ t.test('what is no file fails alone, and names lose both endings', { skip }, asy
   const words = ['-o', outputs, '--parallel', '1'];
   const { status, stdout, stderr } = await python(service.url, 'send', 'pick', below, pipe, packed, ...words);
   t.equal(status, 1);
-  t.match(stderr, /^[^\n]*below: [^\n]*directory[^\n]*\n[^\n]*pipe: pipe is no file that could be read twice\.\n$/);
+  t.match(
+    stderr,
+    /^[^\n]*below: [^\n]*directory[^\n]*\n[^\n]*pipe: pipe is not a regular file, so it cannot be read again if the request is repeated\.\n$/,
+  );
   t.match(stdout, /x\.csv\.gz: /);
   t.strictSame(readdirSync(outputs), ['x.csv']);
 });

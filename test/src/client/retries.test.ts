@@ -1,4 +1,4 @@
-// What the client tries again by an answer's status alone, and how long it waits between looks at a Run.
+// Retries of the client by the status of a response, and the intervals at which it polls a Run.
 import t, { type Test } from 'tap';
 import { TemplateRunClient } from '../../../src/client/node/template-run-client.ts';
 import { runAnswer, type ScriptedAnswer, ScriptedService } from './scripted-service.ts';

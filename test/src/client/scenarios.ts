@@ -10,7 +10,7 @@ const FAULTS_MAX = 4;
 export interface Scenario {
   readonly name: string;
   readonly file: Buffer;
-  /** What the Template PICK makes of it. */
+  /** Output of the Template PICK for this file. */
   readonly output: Buffer;
   readonly faults: readonly Fault[];
 }
@@ -33,7 +33,7 @@ function fault(next: Noise, fileBytes: number): Fault {
     () => ({ kind: 'refuse', status: 429, code: next(2) === 0 ? 'RATE_LIMITED' : 'CONCURRENCY_LIMIT_REACHED' }),
     () => ({ kind: 'refuse', status: 503, code: 'SERVER_BUSY' }),
     () => ({ kind: 'lose-answer' }),
-    // Behind the heads of the Run's answer and of the download, which are on one connection.
+    // After the heads of the Run's response and of the download, which share a connection.
     () => ({ kind: 'damage', bytes: 4000 + next(fileBytes) }),
   ];
   return kinds[next(kinds.length)]!();

@@ -1,4 +1,4 @@
-// A service that answers as a test has written down, and keeps what it was asked.
+// A service with scripted responses, which records its requests.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
@@ -68,5 +68,9 @@ export function refusal(status: number, error: string, more: object = {}, header
 }
 
 export function runAnswer(status: number, run: object, headers = {}): ScriptedAnswer {
-  return { status, headers, body: JSON.stringify({ id: 'run_1', status: 'succeeded', template_id: 'pick', ...run }) };
+  return {
+    status,
+    headers,
+    body: JSON.stringify({ id: 'run_1', status: 'succeeded', template_id: 'pick', rows_written: 1, ...run }),
+  };
 }

@@ -1,4 +1,4 @@
-// What the client for Node makes of sources that cannot be sent, and of what is open when it is given up or closed.
+// Sources that the client for Node cannot send, and open sources when a call is aborted or the client is closed.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -105,7 +105,7 @@ t.test('close leaves what is under way to its end', async (t) => {
   await left(2);
   client.close();
   await left(1);
-  held!.end(JSON.stringify({ id: 'run_1', status: 'succeeded' }));
+  held!.end(JSON.stringify({ id: 'run_1', status: 'succeeded', rows_written: 1 }));
   t.match(await run, { id: 'run_1' });
   await left(0);
 });

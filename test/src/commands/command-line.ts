@@ -8,9 +8,27 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** What stands behind `template-run`, without any variable of the environment. */
+/** Runs `template-run` with these arguments and without environment variables. */
 export async function cli(...args: readonly string[]): Promise<Outcome> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
+  return outcomeOf(args, {}, false);
+}
+
+/** The same on a terminal, with variables of the environment. */
+export function cliOnTerminal(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+  return outcomeOf(args, env, true);
+}
+
+async function outcomeOf(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  isTTY: boolean,
+): Promise<Outcome> {
+  const [stdout, stderr] = [stream(isTTY), stream(isTTY)];
+  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env });
   return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+}
+
+/** Holds all that a command writes: it is read after the command has ended. */
+function stream(isTTY: boolean): PassThrough {
+  return Object.assign(new PassThrough({ highWaterMark: 64 * 1024 * 1024 }), { isTTY });
 }

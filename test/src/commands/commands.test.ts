@@ -8,12 +8,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { digestOf } from '../../../src/admission/authenticate.ts';
-import type { AccountText } from '../../../src/catalog/account-editor.ts';
-import { changeFile, FileBusyError } from '../../../src/catalog/locked-file.ts';
+import { type AccountText, changeFile, FileBusyError } from '../../../src/catalog/account-editor.ts';
+import { parseUsage } from '../../../src/commands/accounts.ts';
 import { UsageError } from '../../../src/commands/command.ts';
-import { parseUsage } from '../../../src/commands/quota-usage.ts';
 import { readServeConfig } from '../../../src/config.ts';
 import { parseBytes } from '../../../src/setting-reader.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { cli, type Outcome } from './command-line.ts';
 
 const CLI = new URL('../../../src/cli.js', import.meta.url).pathname;
@@ -33,8 +33,8 @@ t.test('help, version and usage errors', async (t) => {
   t.match(await cli('Validate'), { status: 2, stderr: /Write template-run template check\.\n/ });
   t.match(await cli('toString'), { status: 2, stderr: /unknown command toString\.\n/ });
   t.equal((await cli('version')).stdout, (await cli('--version')).stdout);
-  t.match(await cli('keys', '--help'), { status: 0, stdout: /^template-run keys issue/ });
-  t.match(await cli('help', 'keys'), { status: 0, stdout: /^template-run keys issue/ });
+  t.match(await cli('keys', '--help'), { status: 0, stdout: /^Usage: template-run keys issue/ });
+  t.match(await cli('help', 'keys'), { status: 0, stdout: /^Usage: template-run keys issue/ });
   t.match(await cli('keys', 'isue'), { status: 2, stderr: /Did you mean "issue"\?/ });
   t.match(await cli('keys', 'issue'), { status: 2, stderr: /ACCOUNT is missing/ });
   t.match(await cli('keys', 'issue', 'a'), { status: 2, stderr: /Write --catalog DIR, or set TEMPLATE_RUN_CATALOG/ });
@@ -43,7 +43,10 @@ t.test('help, version and usage errors', async (t) => {
     stderr: /--catalg\. Did you mean "--catalog"\?/,
   });
   t.match(await cli('keys', 'issue', 'a', '--catalog'), { status: 2, stderr: /--catalog needs a value/ });
-  t.match(await cli('keys', 'list', 'a', 'b', '--catalog', 'x'), { status: 2, stderr: /"b" is one argument too many/ });
+  t.match(await cli('keys', 'list', 'a', 'b', '--catalog', 'x'), {
+    status: 2,
+    stderr: /"b" is one argument more than this command takes/,
+  });
 });
 
 t.test('a catalog from nothing: init, accounts, keys', async (t) => {
@@ -61,10 +64,13 @@ t.test('a catalog from nothing: init, accounts, keys', async (t) => {
   });
   t.match(await cli('accounts', 'add', 'ac me', '--plan', 'starter', ...flags), {
     status: 1,
-    stderr: /is no account's id/,
+    stderr: /is not a valid account id/,
   });
   t.equal((await cli('accounts', 'add', 'acme', '--plan', 'starter', '--started', '2026-01-31', ...flags)).status, 0);
-  t.match(await cli('accounts', 'add', 'acme', '--plan', 'starter', ...flags), { status: 1, stderr: /acme exists/ });
+  t.match(await cli('accounts', 'add', 'acme', '--plan', 'starter', ...flags), {
+    status: 1,
+    stderr: /acme already exists/,
+  });
   t.equal(account(catalog, 'acme').subscription?.started_at, '2026-01-31T00:00:00.000Z');
   t.equal(statSync(join(catalog, 'accounts/acme.json')).mode & 0o777, 0o600);
 
@@ -108,7 +114,7 @@ t.test('a catalog from nothing: init, accounts, keys', async (t) => {
   t.match(await cli('accounts', 'list', '--catalog', join(catalog, 'none')), { status: 1 });
 });
 
-t.test("catalog check says what is wrong, with the engine's own checker", async (t) => {
+t.test("catalog check says what is wrong, with the engine's own checker", { skip: skipUnlessLong }, async (t) => {
   const catalog = t.testdir({
     'plans.json': '{"p": {}}',
     accounts: { 'a.json': '{}' },
@@ -132,7 +138,7 @@ t.test("catalog check says what is wrong, with the engine's own checker", async 
   t.match(await cli('catalog', 'check', catalog), {
     status: 0,
     stdout: '',
-    stderr: /sound, 1 accounts, 1 Templates, 0 tests/,
+    stderr: /valid, 1 accounts, 1 Templates, 0 tests/,
   });
   const tested = (expected: string): string =>
     JSON.stringify({
@@ -155,7 +161,7 @@ t.test("catalog check says what is wrong, with the engine's own checker", async 
   t.match(await cli('catalog', 'check', join(catalog, 'none')), { status: 1, stdout: /cannot be read \(ENOENT\)/ });
 });
 
-t.test('keys issued at once by several processes are all kept', async (t) => {
+t.test('keys issued at once by several processes are all kept', { skip: skipUnlessLong }, async (t) => {
   const catalog = join(t.testdir(), 'catalog');
   await cli('init', catalog);
   const children = Array.from({ length: 6 }, async () => {
@@ -218,7 +224,7 @@ t.test('usage comes from a running node', async (t) => {
   t.match(await ask(address), { status: 0, stdout: /a +10 +100\nb +3 +none\n$/ });
   t.match(await ask(`${address}/other`), { status: 1, stderr: /answers 404/ });
   t.match(await ask('http://127.0.0.1:9'), { status: 1, stderr: /does not answer/ });
-  t.match(await ask('nonsense'), { status: 2, stderr: /--ops must be the address/ });
+  t.match(await ask('nonsense'), { status: 2, stderr: /--ops needs a scheme: write http:/ });
 });
 
 t.test('settings of serve', async (t) => {

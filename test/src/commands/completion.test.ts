@@ -1,4 +1,5 @@
 // `completion` in the shells that are here: what bash offers at each place of a command line.
+// With all tests only: a shell for each place of a command line.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,14 @@ t.test('bash completes commands, actions, flags and files', async (t) => {
   t.strictSame(offered('run', '--sh'), ['--show-cell']);
   t.strictSame(offered('run', 'ord'), ['order.yaml', 'orders.csv']);
   t.strictSame(offered('template', 'che'), ['check']);
-  t.strictSame(offered('template', 'check', '--'), ['--help', '--json', '--lenient', '--sample', '--strict']);
+  t.strictSame(offered('template', 'check', '--'), [
+    '--format',
+    '--help',
+    '--json',
+    '--lenient',
+    '--sample',
+    '--strict',
+  ]);
   t.strictSame(offered('template', 'check', 'order.'), ['order.yaml']);
   t.ok(offered('serve', '--mem').includes('--memory-budget'));
   t.strictSame(offered('nothing', '--x'), ['']);

@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { cli } from './command-line.ts';
 
 const NOTE =
-  /^note: \S+report\.xlsx will hold csv, as the Template says\. For xlsx write output: \{format: xlsx\} there\.\n/;
+  /^note: \S+report\.xlsx will contain csv, as the Template says\. For xlsx, write output: \{format: xlsx\} in the Template\.\n/;
 
 test('run says that a file will not be what its ending says', async (t) => {
   const template = (format: string): string => `{"format": 1, "name": "copy", "output": {"format": "${format}"}}`;
@@ -36,7 +36,10 @@ test('run says that a file will not be what its ending says', async (t) => {
     t.same({ status, isNoted: stderr.includes('note:') }, { status: 0, isNoted: false }, name);
   }
   const packed = await run('csv', '-o', path('report.csv.gz'));
-  t.match(packed.stderr, /^note: \S+report\.csv\.gz will hold csv as it is: run does not compress its outputs\.\n/);
+  t.match(
+    packed.stderr,
+    /^note: \S+report\.csv\.gz will contain uncompressed csv: run does not compress its outputs\.\n/,
+  );
   const summary = await run('csv', '-o', path('report.xlsx'), '--json');
   t.doesNotThrow(() => JSON.parse(summary.stderr), 'lines of JSON stay lines of JSON');
   t.match(await run('csv'), { status: 0, stdout: 'a,b\n1,2\n' });

@@ -1,4 +1,4 @@
-// What `run` says when it fails: which operation of the Template it was, and with --show-cell which cell.
+// Messages of a failed `run`: the operation of the Template, and with --show-cell the cell.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -16,7 +16,7 @@ t.test('each command has help, wherever --help stands', async (t) => {
   for (const { name } of COMMANDS) {
     t.match(program.stdout, new RegExp(`^  ${name} +\\S`, 'm'));
     const help = await cli(name, '--help');
-    t.match(help, { status: 0, stdout: new RegExp(`^template-run ${name}\\b`), stderr: '' }, name);
+    t.match(help, { status: 0, stdout: new RegExp(`^Usage: template-run ${name}\\b`), stderr: '' }, name);
     for (const args of [
       [name, '-h'],
       ['help', name],
@@ -28,19 +28,45 @@ t.test('each command has help, wherever --help stands', async (t) => {
   t.match(await cli('openapi', '--', '--help'), { status: 0, stdout: /^\{/ }, 'behind -- it is an argument');
 });
 
-t.test('each action has its own, and a wrong use of it shows that one', async (t) => {
+t.test('each action has its own, and the message about a wrong use names it', async (t) => {
   for (const [name, actions] of Object.entries(ACTIONS)) {
     const whole = await cli(name, '--help');
     for (const action of actions) {
-      t.match(whole.stdout, new RegExp(`^template-run ${name} ${action}\\b.*\\n {4}[A-Z]`, 'm'));
+      t.match(whole.stdout, new RegExp(`^(?:Usage: )?template-run ${name} ${action}\\b.*\\n {4}[A-Z]`, 'm'));
       const help = await cli(name, action, '--help');
-      t.match(help, { status: 0, stdout: new RegExp(`^template-run ${name} ${action}\\b.*\\n\\n[A-Z]`), stderr: '' });
+      t.match(help, {
+        status: 0,
+        stdout: new RegExp(`^Usage: template-run ${name} ${action}\\b.*\\n\\n[A-Z]`),
+        stderr: '',
+      });
       t.strictSame(await cli('help', name, action), help);
       const wrong = await cli(name, action, '--nonsense');
-      t.match(wrong, { status: 2, stderr: /^template-run \w+: Unknown flag --nonsense\./ });
-      t.ok(wrong.stderr.endsWith(help.stdout), `${name} ${action}`);
+      const hint = `Try \`template-run ${name} ${action} --help\`.\n`;
+      t.match(wrong, { status: 2, stdout: '', stderr: /^template-run \w+: Unknown flag --nonsense\./ });
+      t.ok(wrong.stderr.endsWith(`\n${hint}`), `${name} ${action}`);
+      t.equal(wrong.stderr.split('\n').length, 3, 'two lines');
     }
   }
+});
+
+t.test('each help page ends with one to three examples', async (t) => {
+  const pages = COMMANDS.flatMap(({ name }) => [[name], ...(ACTIONS[name] ?? []).map((action) => [name, action])]);
+  for (const words of [[], ...pages]) {
+    const { stdout } = await cli(...words, '--help');
+    t.match(stdout, /\nExamples:\n(?: {2}.*template-run .*\n){1,4}$/, words.join(' '));
+  }
+});
+
+t.test('a usage error is one or two lines', async (t) => {
+  for (const { name } of COMMANDS.filter(({ name }) => name !== 'serve')) {
+    const wrong = await cli(name, '--nonsense');
+    t.match(wrong, { status: 2, stdout: '', stderr: new RegExp(`\nTry \`template-run ${name} --help\`\\.\n$`) });
+    t.equal(wrong.stderr.split('\n').length, 3, name);
+  }
+  t.match(await cli('nonsense'), {
+    status: 2,
+    stderr: /^template-run: unknown command .*\nTry `template-run --help`\.\n$/,
+  });
 });
 
 t.test('every flag says what counts without it', async (t) => {

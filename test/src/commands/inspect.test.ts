@@ -36,7 +36,7 @@ t.test('inspect says why, and goes on behind a file that cannot be read', async 
     header_lines: 2,
     columns: { names: ['town', '2025 net', '2025 gross', '2026 net', '2026 gross'] },
     explanation: {
-      delimiter: { confidence: 1, runner_up: null, reason: /^comma, which cuts 4 of 5 records into 5 fields/ },
+      delimiter: { confidence: 1, runner_up: null, reason: /^comma, which splits 4 of 5 records into 5 fields/ },
       header_row: { confidence: 0.9, runner_up: 0, reason: /^4 of the 4 columns with numbers.*the line above/ },
     },
   });
@@ -49,7 +49,7 @@ t.test('inspect says why, and goes on behind a file that cannot be read', async 
   t.notOk('explanation' in JSON.parse(plain.stdout));
 });
 
-/** What is said of one file. */
+/** Returns the explanation of one file. */
 async function explained(text: string): Promise<Record<string, unknown>> {
   writeFileSync(at('one.csv'), text);
   const { status, stdout } = await cli('inspect', '--explain', at('one.csv'));
@@ -66,19 +66,19 @@ t.test('reasons', async (t) => {
   });
   t.match(await explained('note\none:two:three\nfour:five:six\nseven:eight:nine\n'), {
     columns: { count: 1 },
-    explanation: { delimiter: { confidence: 0.63, runner_up: ':', reason: /^the header row holds no delimiter/ } },
+    explanation: { delimiter: { confidence: 0.63, runner_up: ':', reason: /^the header row contains no delimiter/ } },
   });
   t.match(await explained('note\nplain\nwords\n'), {
-    explanation: { delimiter: { confidence: 1, runner_up: null, reason: /no other mark cuts the records$/ } },
+    explanation: { delimiter: { confidence: 1, runner_up: null, reason: /no other character splits the records$/ } },
   });
   t.match(await explained('a,b,c\n1;2;3\n4;5;6\n'), {
-    doubt: /do not hold the same delimiter/,
-    explanation: { delimiter: { confidence: 0.25, reason: /do not hold the same delimiter/ } },
+    doubt: /do not contain the same delimiter/,
+    explanation: { delimiter: { confidence: 0.25, reason: /do not contain the same delimiter/ } },
   });
   t.match(await explained('a;b\n1,5;2,5\n3,5;4\n'), {
     delimiter: ';',
     explanation: {
-      delimiter: { runner_up: ',', reason: /^semicolon, which cuts 3 of 3 records into 2 fields.*comma/ },
+      delimiter: { runner_up: ',', reason: /^semicolon, which splits 3 of 3 records into 2 fields.*comma/ },
     },
   });
 });
@@ -86,10 +86,14 @@ t.test('reasons', async (t) => {
 t.test('JSON, Parquet and fixed columns say where columns come from', async (t) => {
   const columns = 'the keys of the records name the columns';
   const json: readonly (readonly [text: string, records: string, headerRow: string])[] = [
-    ['{"a":1}\n{"a":2}\n', 'records stand one after the other', columns],
+    ['{"a":1}\n{"a":2}\n', 'the file is a sequence of records', columns],
     ['[{"a":1}]', 'the file is one list', columns],
-    ['[["a"],[1]]', 'the file is one list', 'of a list of lists the first one is the header'],
-    ['{"n":1,"rows":[{"a":1}]}', 'it is the only list of objects in the object that the file is', columns],
+    ['[["a"],[1]]', 'the file is one list', 'the file is a list of lists, and the first one is the header'],
+    [
+      '{"n":1,"rows":[{"a":1}]}',
+      'it is the only list of the object that can hold records, or the one with the columns of the Template',
+      columns,
+    ],
   ];
   const paths = json.map(([text], index) => {
     writeFileSync(at(`${index}.json`), text);

@@ -1,4 +1,4 @@
-// What `inspect` and `run` say of local workbooks: sheets with sizes and kinds, which is read and why, where cells were wrong.
+// Output of `inspect` and `run` for local workbooks: sheets with sizes and kinds, the chosen sheet and the reason, wrong cells.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

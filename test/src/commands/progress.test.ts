@@ -1,4 +1,4 @@
-// How far a local Run is: rows and bytes as its threads count them, and the line that tells of them.
+// Progress of a local Run: rows and bytes as counted by its threads, and the progress line.
 import { createHash } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
-import { Progress } from '../../../src/commands/progress.ts';
-import { progressLine } from '../../../src/commands/progress-line.ts';
+import { progressLine } from '../../../src/commands/run.ts';
+import { Progress } from '../../../src/commands/terminal.ts';
 
 const ROWS = 50_000;
 
@@ -78,8 +78,8 @@ t.test('the line', async (t) => {
 t.test('only a terminal sees it, unless it is asked for', async (t) => {
   const lineOn = async (isTerminal: boolean, always: boolean): Promise<string> => {
     const stream = Object.assign(new PassThrough(), { isTTY: isTerminal });
-    const progress = new Progress(stream, () => 'so far', always);
-    // What the loop waits for: the timer of the line does not keep it.
+    const progress = new Progress(stream, () => 'so far', always ? 'always' : 'auto');
+    // Keeps the event loop alive, because the timer of the progress line does not.
     const hold = setInterval(() => {}, 1_000);
     const [line] = (await new Promise<Buffer[]>((resolve) => stream.once('data', (data) => resolve([data]))))!;
     clearInterval(hold);

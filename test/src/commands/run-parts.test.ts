@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { LocalResult } from '../../../src/commands/run-summary.ts';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import type { PartSizes } from '../../../workers/run/split.ts';
 import { filesBelow } from '../../fixtures/changing-folder.ts';
 import { type Noise, noise } from '../../random.ts';

@@ -1,6 +1,6 @@
-// The order in which `send` sends files: who goes on when slots are missing, and what a fault ends.
+// The order in which `send` sends files: which workers continue when slots are missing, and what a fault ends.
 import t from 'tap';
-import { type SendEnding, sendQueued } from '../../../src/commands/send-queue.ts';
+import { type SendEnding, sendQueued } from '../../../src/commands/send.ts';
 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -14,7 +14,7 @@ t.test('a fault ends all that is under way before it is thrown', async (t) => {
     // It takes its time to end.
     await soon();
     ended.push(item);
-    return { isSent: false, lacksSlot: false, tell: () => {} };
+    return { isSent: false, lacksSlot: false, report: () => {} };
   };
   const abort = (): void => aborter.abort();
   await t.rejects(sendQueued({ items: ['a', 'b', 'c', 'd'], parallel: 3, send, abort }), fault);
@@ -31,7 +31,7 @@ t.test('a refusal counts when nobody else could have held the slot', async (t) =
     isTaken = true;
     await soon();
     if (!lacksSlot) isTaken = false;
-    return { isSent: !lacksSlot, lacksSlot, tell: () => void told.push(`${item} ${lacksSlot ? 'refused' : 'sent'}`) };
+    return { isSent: !lacksSlot, lacksSlot, report: () => void told.push(`${item} ${lacksSlot ? 'refused' : 'sent'}`) };
   };
   t.equal(await sendQueued({ items: ['a', 'b', 'never', 'c'], parallel: 4, send, abort: () => {} }), false);
   t.strictSame(told.sort(), ['a sent', 'b sent', 'c sent', 'never refused'], 'each is told once');

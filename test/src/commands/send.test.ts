@@ -1,4 +1,4 @@
-// `send` against the real service: files out and back, what is told, and what is refused before anything is sent.
+// `send` against the real service: sent files and results, messages, and errors before anything is sent.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { cli, type Outcome } from './command-line.ts';
 const STRICT = template([{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }]);
 
 const service = await startService(t, {
-  // Fewer than are sent at once: those that are refused come again.
+  // Fewer slots than concurrent sends: refused files are sent again.
   plans: { narrow: plan({ runs_in_flight_max: 2 }) },
   accounts: { acme: { plan: 'narrow', templates: { pick: PICK, strict: STRICT } } },
 });
@@ -58,7 +58,10 @@ t.test('a file that fails is told with its code, and the others are sent', async
   t.equal(lines.status, 1);
   t.match(lines.stderr, new RegExp(`^${wrong}: TEMPLATE_COLUMNS_MISSING: .+ \\(request [0-9a-f-]{36}\\)$`, 'm'));
   t.match(lines.stderr, /^.*missing\.csv: ENOENT/m);
-  t.match(lines.stderr, /^.*below: .*below is no file that could be read twice\.$/m);
+  t.match(
+    lines.stderr,
+    /^.*below: .*below is not a regular file, so it cannot be read again if the request is repeated\.$/m,
+  );
   t.equal(lines.stderr.trimEnd().split('\n').length, 3, 'a line for each');
   t.strictSame(readdirSync(outputs), ['orders-0.csv']);
   const json = await cli('send', 'pick', wrong, files[0]!, '-o', outputs, ...access, '--json', '--parallel', '1');
@@ -140,7 +143,7 @@ t.test('a pipe gets the output, and no rejected rows beside it', async (t) => {
   t.teardown(() => reader.kill());
   const sent = cli('send', 'strict', input, '-o', pipe, ...access);
   t.equal(await text(reader.stdout), 'id,amount\n1,2\n');
-  t.match(await sent, { status: 0, stdout: /1 rows in .*pipe, rejected rows not fetched: / });
+  t.match(await sent, { status: 0, stdout: /1 rows in .*pipe, rejected rows not downloaded: / });
 });
 
 t.test('wrong usage is told before anything is sent', async (t) => {
@@ -148,12 +151,16 @@ t.test('wrong usage is told before anything is sent', async (t) => {
   const out = ['-o', join(folder, 'out.csv')];
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['pick', ...access, ...out], /id of a Template and a file/],
-    [['pick', files[0]!, ...access], /Write with -o/],
+    [['pick', files[0]!, ...access], /Write -o FILE or -o DIR/],
     [['pick', files[0]!, ...out, '--key', key], /--url, or set TEMPLATE_RUN_URL/],
     [['pick', files[0]!, ...out, '--url', service.url], /--key FILE, or set TEMPLATE_RUN_API_KEY/],
-    [['pick', files[0]!, ...out, '--url', 'ftp://a', '--key', key], /baseUrl/],
+    [
+      ['pick', files[0]!, ...out, '--url', 'ftp://a', '--key', key],
+      /--url takes an address with http:\/\/ or https:\/\/\./,
+    ],
+    [['pick', files[0]!, ...out, '--url', 'a.example:80', '--key', key], /write http:\/\/a\.example:80 or https:/],
     [['pick', files[0]!, ...access, '-o', files[0]!], /read by this command/],
-    [['pick', files[0]!, ...access, '-o', inputs], /folder for outputs alone/],
+    [['pick', files[0]!, ...access, '-o', inputs], /folder that contains only outputs/],
     [['pick', files[0]!, files[0]!, ...access, '-o', join(folder, 'twice')], /both be written as orders-0/],
     [['pick', files[0]!, ...access, ...out, '--parallel', '0'], /--parallel takes/],
   ];
@@ -167,11 +174,11 @@ t.test('wrong usage is told before anything is sent', async (t) => {
   t.equal(await service.quotaUsed(), used, 'nothing was sent');
   t.match(await cli('send', 'pick', files[0]!, ...out, '--url', service.url, '--key', join(folder, 'no.key')), {
     status: 1,
-    stderr: /ENOENT/,
+    stderr: /no\.key does not exist\.\n$/,
   });
   const apiKey = service.catalog.key('acme');
   const shown = await cli('send', 'pick', files[0]!, ...out, '--url', service.url, '--key', apiKey);
-  t.match(shown, { status: 2, stderr: /--key takes a file with the API key/ });
+  t.match(shown, { status: 2, stderr: /--key takes the path of a file that contains the API key/ });
   t.notOk(shown.stderr.includes(apiKey), 'the key is not told');
 });
 
@@ -184,4 +191,31 @@ t.test('address and key come from the environment too', async (t) => {
   const status = await new Promise<Outcome['status'] | null>((resolve) => child.on('exit', resolve));
   t.equal(status, 0);
   t.equal(readFileSync(output, 'utf8'), 'id,total\n1,1\n');
+});
+
+t.test('the key may be in standard input, which is then read for nothing else', async (t) => {
+  const output = join(folder, 'key-from-input.csv');
+  const sent = async (file: string) => {
+    const args = [COMMAND, 'send', 'pick', file, '-o', output, '--url', service.url, '--key', '-'];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: 'pipe' });
+    child.stdin.on('error', () => {});
+    child.stdin.end(`${service.catalog.key('acme')}\n`);
+    const exit = new Promise<number | null>((resolve) => child.on('exit', resolve));
+    const [status, stderr] = await Promise.all([exit, text(child.stderr), text(child.stdout)]);
+    return { status, stderr };
+  };
+  t.match(await sent(files[2]!), { status: 0 });
+  t.equal(readFileSync(output, 'utf8'), 'id,total\n2,1\n');
+  t.match(await sent('-'), { status: 2, stderr: /Standard input can be read once/ });
+});
+
+t.test('"-" is standard input and standard output', async (t) => {
+  const args = [COMMAND, 'send', 'pick', '-', '-o', '-', ...access];
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: 'pipe' });
+  child.stdin.end('id,amount\n7,8\n');
+  const [output, lines] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  t.equal(output, 'id,total\n7,8\n', lines);
+  t.match(lines, /^-: 1 rows in -$/m);
+  t.notOk(readdirSync(folder).includes('-'), 'no file has that name');
+  t.match(await cli('send', 'pick', ...files, '-o', '-', ...access), { status: 2, stderr: /need a folder/ });
 });

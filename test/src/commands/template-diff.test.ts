@@ -1,11 +1,12 @@
 // `template diff`: what a change of a Template changes, and what it could not compare.
 import { join } from 'node:path';
 import { test } from 'tap';
+import { skipUnlessLong } from '../../sweep.ts';
 import { cli } from './command-line.ts';
 
 const template = (...args: string[]) => cli('template', ...args);
 
-test('diff reads the reference tables of samples', async (t) => {
+test('diff reads the reference tables of samples', { skip: skipUnlessLong }, async (t) => {
   const old = 'tables: {rates: {ref: rates}}\noperations:\n  - {join: {table: rates, on: [code], columns: [rate]}}\n';
   const folder = t.testdir({
     'old.yaml': old,
@@ -19,7 +20,7 @@ test('diff reads the reference tables of samples', async (t) => {
   t.match(await diff(), { status: 0, stdout: /both Templates fail with [A-Z_]+\n0 of 1 input changed/ });
 });
 
-test('diff tells which rows are rejected', async (t) => {
+test('diff tells which rows are rejected', { skip: skipUnlessLong }, async (t) => {
   const reject = 'operations:\n  - {parse_number: {columns: n, on_error: reject}}\n';
   const folder = t.testdir({
     'old.yaml': reject,
@@ -36,7 +37,7 @@ test('diff tells which rows are rejected', async (t) => {
   t.match((await diff('old.yaml', 'drop.yaml')).stdout, /-rejected: 2,1 parse_number,n,NOT_A_NUMBER,x/);
 });
 
-test('diff tells what a change of a Template changes', async (t) => {
+test('diff tells what a change of a Template changes', { skip: skipUnlessLong }, async (t) => {
   const old = `
 operations:
   - {parse_number: {columns: amount}}
@@ -69,7 +70,7 @@ tests:
     `columns
   @ line 2
    reads "amount"
-  +reads "note" where it is there
+  +reads "note" if it exists
    writes "amount" decimal
 test plain
   @ line 1
@@ -87,7 +88,8 @@ test more
   const format = await template('diff', before, json, sample);
   t.match(format, {
     status: 1,
-    stdout: /writes json[\s\S]*sample .*\n {2}the rows are equal, their files are not \(17 bytes before, \d+ after\)/,
+    stdout:
+      /writes json[\s\S]*sample .*\n {2}the rows are equal, but the output files differ \(17 bytes before, \d+ after\)/,
   });
   t.match(JSON.parse((await template('diff', '--json', before, after)).stdout), [
     { of: 'columns' },

@@ -1,4 +1,5 @@
 // Sums at the foot of a sample: where the table ends, and the check of their amounts.
+// With all tests only: a process of the command line for each case.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -81,7 +82,7 @@ test('a sum has a name of its own whatever its column is called', async (t) => {
     ['Name,Amount', 'total_of_amount'],
   ]) {
     const lines = await drafted(t, `${header}\nx,1.50\ny,2.50\nz,12.25\nTotal,16.25\n`);
-    t.ok(lines.includes(`- {drop: {columns: ${name}}}  # it was there for the check`), lines.join('\n'));
+    t.ok(lines.includes(`- {drop: {columns: ${name}}}  # only the check needed this column`), lines.join('\n'));
     t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
   }
 });
@@ -116,7 +117,7 @@ test('a word for a sum among the rows is no end of them', async (t) => {
     'Total,12.25',
   ];
   const lines = await drafted(t, `Client,Amount\n${rows.join('\n')}\n`);
-  t.match(lines.find((line) => line.includes('stop_when')) ?? '', /^# - \{stop_when: .*1 row at the foot/);
+  t.match(lines.find((line) => line.includes('stop_when')) ?? '', /^# - \{stop_when: .*1 row at the end/);
   t.notOk(
     lines.some((line) => line.includes('total_of_amount')),
     lines.join('\n'),
@@ -124,10 +125,7 @@ test('a word for a sum among the rows is no end of them', async (t) => {
   // Without a check of amounts the rows alone tell.
   const objects = rows.map((row) => JSON.stringify({ client: row.split(',')[0], amount: row.split(',')[1] }));
   const others = await drafted(t, `${objects.join('\n')}\n`, 'sample.ndjson');
-  t.match(
-    others.find((line) => line.includes('stop_when')) ?? '',
-    /^# - .*it would take out 8 rows; 1 row at the foot/,
-  );
+  t.match(others.find((line) => line.includes('stop_when')) ?? '', /^# - .*it would remove 8 rows; 1 row at the end/);
 });
 
 test('notes at the foot are no cells of their column, and stay rows until somebody says where the table ends', async (t) => {
@@ -169,4 +167,31 @@ test('rows of one cell that are the table are no notes', async (t) => {
       lines.join('\n'),
     );
   }
+});
+
+test('a total row is found however many of its cells are filled with amounts and currencies', async (t) => {
+  for (const file of [
+    'Item,Net,Tax,Gross\na,1.50,0.30,1.80\nb,2.50,0.50,3.00\nTotal,4.00,0.80,4.80\n',
+    'Item,Amount,Currency\na,1.50,EUR\nb,2.50,EUR\nTotal,4.00,EUR\n',
+    'Item,Amount,Currency,Tax\na,1.50,EUR,0.30\nb,2.50,EUR,0.50\nTotal:,4.00,EUR,0.80\n',
+  ]) {
+    const lines = await drafted(t, file);
+    t.ok(
+      lines.some((line) => /^- \{stop_when: \{where: 'item == "Total:?"'\}\}/.test(line)),
+      lines.join('\n'),
+    );
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+    t.notOk(
+      lines.some((line) => /Total/.test(line) && !/stop_when/.test(line)),
+      'the word is not offered as a value',
+    );
+  }
+  const lines = await drafted(
+    t,
+    'Item,Amount,Place\nTotal Energies,1.50,Paris\nShell,2.50,London\nTotal Energies,4.00,Paris\n',
+  );
+  t.notOk(
+    lines.some((line) => line.includes('stop_when')),
+    'a name that begins with the word is data',
+  );
 });

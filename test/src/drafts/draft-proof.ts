@@ -1,11 +1,10 @@
-// Holds a draft against its sample: every cell of what it makes is the cell of the file, or its number or date in canonical form, and
-// every row that it leaves out is blank, a header again, or a sum that was found to be right. It shares no code with the drafts.
+// Compares a draft with its sample: every output cell equals the cell of the file, or is its number or date in canonical form, and
+// every omitted row is blank, a repeated header, or a correct sum. Shares no code with the drafts.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import { draftTemplate } from '../../../src/drafts/draft-template.ts';
-import { SampleRefusedError } from '../../../src/drafts/sample-profile.ts';
-import { templateText } from '../../../src/drafts/sample-run.ts';
+import { SampleRefusedError, templateText } from '../../../src/drafts/sample-profile.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 
 export type Cell = string | number | boolean | object | null;
@@ -13,8 +12,8 @@ export type Cell = string | number | boolean | object | null;
 export interface Proof {
   /** Null: the file is refused by any Template. */
   readonly draft: string | null;
-  /** What is wrong; nothing where all is proven. */
-  readonly troubles: readonly string[];
+  /** Differences; empty if the draft is correct. */
+  readonly problems: readonly string[];
   readonly rows: number;
 }
 
@@ -42,12 +41,12 @@ export async function proveOn(engine: LocalEngine, path: string): Promise<Proof>
     draft = await draftTemplate(path, (template) => engine.run(path, template));
   } catch (error) {
     if (!(error instanceof SampleRefusedError) && !(error instanceof Failed)) throw error;
-    return { draft: null, troubles: [], rows: 0 };
+    return { draft: null, problems: [], rows: 0 };
   }
   const json = '{format: ndjson, formula_guard: "off", json: {decimals: string, nulls: include}}';
   const made = await rowsOf(engine, path, draft.replace('output: {format: csv}', `output: ${json}`));
-  if (typeof made === 'string') return { draft, troubles: [made], rows: 0 };
-  const encoding = /encoding: (\[.*?\])/.exec(draft)?.[1] ?? 'null';
+  if (typeof made === 'string') return { draft, problems: [made], rows: 0 };
+  const encoding = /encoding: (\[.*?\]|utf-16..)/.exec(draft)?.[1] ?? 'null';
   // Cut as the draft says, where it says it.
   const cut = [...draft.matchAll(/^ {4}((?:delimiter|header_rows?): .*?) {2}#/gm)]
     .map(([, setting]) => `, ${setting}`)
@@ -57,9 +56,9 @@ export async function proveOn(engine: LocalEngine, path: string): Promise<Proof>
     path,
     `input: {csv: {encoding: ${encoding}${cut}}}\noperations: []\noutput: ${json}\n`,
   );
-  if (typeof bare === 'string') return { draft, troubles: [`bare: ${bare}`], rows: 0 };
+  if (typeof bare === 'string') return { draft, problems: [`bare: ${bare}`], rows: 0 };
   const [first] = await namesOf(engine, path, encoding);
-  return { draft, troubles: compare(bare, made, draft, first ?? []), rows: made.length };
+  return { draft, problems: compare(bare, made, draft, first ?? []), rows: made.length };
 }
 
 async function rowsOf(engine: LocalEngine, path: string, template: string): Promise<string | Cell[][]> {
@@ -72,7 +71,7 @@ async function rowsOf(engine: LocalEngine, path: string, template: string): Prom
     .map((line) => pairsOf(line));
 }
 
-/** The header as it stands in the file's output. */
+/** Returns the header of the file's output. */
 async function namesOf(engine: LocalEngine, path: string, encoding: string): Promise<readonly (readonly string[])[]> {
   const template = `input: {csv: {encoding: ${encoding}}}\noperations: [{slice: {limit: 0}}]\noutput: {format: csv, csv: {delimiter: "\u0001"}}\n`;
   const { outcome } = await engine.run(path, templateText(template, 'yaml'));
@@ -87,24 +86,24 @@ function pairsOf(line: string): Cell[] {
 }
 
 function compare(bare: readonly Cell[][], made: readonly Cell[][], draft: string, header: readonly string[]): string[] {
-  const troubles: string[] = [];
+  const problems: string[] = [];
   let at = 0;
   const stops = /^ {2}- \{stop_when/m.test(draft);
   for (const [index, row] of made.entries()) {
     while (at < bare.length && !isSame(bare[at]!, row) && isLeftOut(bare[at]!, header, draft)) at++;
     const source = bare[at++];
-    if (source === undefined) return [...troubles, `row ${index + 1} stands nowhere in the file`];
+    if (source === undefined) return [...problems, `row ${index + 1} stands nowhere in the file`];
     for (const [column, cell] of row.entries()) {
       if (!isCanonical(source[column] ?? null, cell)) {
-        troubles.push(
+        problems.push(
           `row ${index + 1}, column ${column + 1}: ${JSON.stringify(source[column])} became ${JSON.stringify(cell)}`,
         );
       }
     }
   }
   const left = bare.slice(at).filter((row) => !isLeftOut(row, header, draft));
-  if (left.length > (stops ? 1 : 0)) troubles.push(`${left.length} rows are missing`);
-  return troubles;
+  if (left.length > (stops ? 1 : 0)) problems.push(`${left.length} rows are missing`);
+  return problems;
 }
 
 function isSame(source: readonly Cell[], row: readonly Cell[]): boolean {
@@ -124,7 +123,7 @@ function plain(text: string): string {
   return text.replace(/^"|"$/g, '').replaceAll('""', '"').normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
-/** Whether a cell that came out is the one that went in: itself, without outer blanks, or its number or date. */
+/** True if the output cell is the input cell: unchanged, without outer blanks, or as its number or date. */
 export function isCanonical(source: Cell, made: Cell): boolean {
   if (source === null || (typeof source === 'string' && source.trim() === '')) {
     return made === null || (typeof made === 'string' && made.trim() === '');
@@ -136,7 +135,7 @@ export function isCanonical(source: Cell, made: Cell): boolean {
   return before === after.trim() || sameNumber(before, after) || sameDate(before, after);
 }
 
-/** By their digits, their sign and how many digits stand behind the mark. */
+/** Compares digits, sign and number of digits after the decimal mark. */
 function sameNumber(before: string, after: string): boolean {
   if (/^-?[\d.]+e[-+]?\d+$/i.test(before)) return Number(before) === Number(after);
   const made = /^(-?)(\d+)(?:\.(\d+))?$/.exec(after);

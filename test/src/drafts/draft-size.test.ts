@@ -1,12 +1,13 @@
-// What a draft of a large sample takes of the disk and of the heap.
+// Disk space and heap that a draft of a large sample needs.
+// With all tests only: work and memory of large inputs.
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'tap';
 import { runsOf } from '../../../src/commands/template-draft.ts';
-import { DigestRoom } from '../../../src/drafts/digest-counts.ts';
-import { templateText } from '../../../src/drafts/sample-run.ts';
+import { DigestBudget } from '../../../src/drafts/column-profile.ts';
+import { templateText } from '../../../src/drafts/sample-profile.ts';
 import { withEngine } from './draft-proof.ts';
 
 test('one output of a sample stands on the disk at a time', async (t) => {
@@ -48,13 +49,13 @@ test('the cells of a sample are not kept', async (t) => {
     process.exitCode = await runCli(process.argv.slice(1), process);`;
   const args = ['--max-old-space-size=64', '--input-type=module', '-e', code, 'template', 'draft', sample];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  t.match(stdout, /name: text_19, match: \[text 19\]\} {2}# 6,000 cells, 3,000 different ones/);
-  t.match(stdout, /# - \{dedupe: .*3,000 rows equal to one above/);
+  t.match(stdout, /name: text_19, match: \[text 19\]\} {2}# 6,000 cells, 3,000 distinct/);
+  t.match(stdout, /# - \{dedupe: .*3,000 rows equal to an earlier row/);
 });
 
-test('where digests have no room any more, the last to ask keeps none', async (t) => {
-  const room = new DigestRoom(5);
-  const [first, second] = [room.counter(), room.counter()];
+test('the counter created last keeps no digests when the budget is exceeded', async (t) => {
+  const budget = new DigestBudget(5);
+  const [first, second] = [budget.counter(), budget.counter()];
   for (const text of ['a', 'b', 'a', 'é'.repeat(1_000)]) first.add(text);
   for (const text of ['a', 'b', 'b']) second.add(text);
   t.strictSame([first.repeats, second.repeats], [1, 1]);
@@ -63,5 +64,5 @@ test('where digests have no room any more, the last to ask keeps none', async (t
   for (const text of ['c', 'd', 'd']) first.add(text);
   t.equal(first.repeats, 2, 'what the other had is free');
   first.add('e');
-  t.equal(first.repeats, null, 'more than there is room for at all');
+  t.equal(first.repeats, null, 'more than the whole budget');
 });

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { cli } from '../commands/command-line.ts';
 
 export async function drafted(t: Test, sample: string, name = 'sample.csv'): Promise<string[]> {

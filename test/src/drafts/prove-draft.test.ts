@@ -1,11 +1,10 @@
-// What becomes of lines that do not hold although the rules wrote them: a defect that is not to cost the whole draft, or the studio.
+// Wrong lines that the rules wrote: such a defect must not prevent the draft, or break the studio.
 import { PassThrough } from 'node:stream';
 import { test } from 'tap';
 import { beginningOf } from '../../../src/commands/studio.ts';
 import type { DraftLine } from '../../../src/drafts/draft-line.ts';
-import { proveDraft } from '../../../src/drafts/prove-draft.ts';
+import { proveDraft, writeDraft } from '../../../src/drafts/draft-template.ts';
 import { SampleRefusedError } from '../../../src/drafts/sample-profile.ts';
-import { writeDraft } from '../../../src/drafts/write-draft.ts';
 
 /** The draft that is the first to check; before it no row is read. */
 async function firstChecked(lines: readonly DraftLine[]): Promise<string> {
@@ -13,7 +12,7 @@ async function firstChecked(lines: readonly DraftLine[]): Promise<string> {
   const proof = proveDraft(lines, {
     profile: {} as never,
     write: (of) => {
-      written.push(writeDraft({ name: 'Draft', remark: 'of a test' }, of));
+      written.push(writeDraft({ schema: null, name: 'Draft', remark: 'of a test' }, of));
       return written.at(-1)!;
     },
     run: () => Promise.reject(new SampleRefusedError({ code: 'MALFORMED_FILE', message: 'it is run' })),

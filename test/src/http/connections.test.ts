@@ -1,10 +1,8 @@
-// What bounds connections and wrong keys, without a network: whom an address belongs to, the system's table, paces, shares.
+// Limits of connections and wrong keys, without a network: networks of addresses, the system's table, paces, shares.
 import { endianness } from 'node:os';
 import t from 'tap';
-import { FailurePace } from '../../../src/admission/failure-pace.ts';
-import { countByNetwork } from '../../../src/http/address-counts.ts';
-import { connectionsMaxFor } from '../../../src/http/connections-max.ts';
-import { networkOf } from '../../../src/http/network-address.ts';
+import { FailurePace } from '../../../src/admission/authenticate.ts';
+import { connectionsMaxFor, countByNetwork, networkOf } from '../../../src/http/connections.ts';
 import { endsForCertain, type HeaderPair, headProblem } from '../../../src/http/request-head.ts';
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

@@ -51,7 +51,7 @@ async function read(body: Buffer, lengths: readonly number[]): Promise<Seen> {
   }
   reader.end();
   await finished;
-  // What is reported a second time would come now.
+  // A second report would arrive now.
   await new Promise((resolve) => setImmediate(resolve));
   return seen;
 }
@@ -88,7 +88,7 @@ function part(headers: string, content: string): string {
 const disposition = (name: string, fileName?: string): string =>
   `Content-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}`;
 
-/** Texts full of what looks like a boundary and is none. */
+/** Texts with many sequences that look like a boundary but are not. */
 const tricky = fc
   .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', `\r\n--${BOUNDARY}`.slice(0, 6), 'XbX', 'a', ',', '\0'), {
     maxLength: 60,
@@ -128,7 +128,7 @@ t.test('random forms in random pieces are read as busboy reads them', async (t) 
       t.ok(seen.file === expected.file, 'the same file');
       t.strictSame({ ...seen, file: '' }, { ...expected, file: '' });
     }),
-    { numRuns: sweep({ short: 75, long: 300 }) },
+    { numRuns: sweep({ short: 19, long: 300 }) },
   );
 });
 
@@ -157,6 +157,34 @@ t.test('a form in one piece is read as in many, whatever is odd about it', async
   t.strictSame([file, end], [content, 'whole']);
 });
 
+t.test('white space behind boundaries is no content', async (t) => {
+  const padded = (padding: string): string =>
+    (
+      part(disposition('delimiter'), ';') +
+      part(disposition('file', 'a'), `x y \r\n${'1 2\t\r\n'.repeat(9_000)} `) +
+      `--${BOUNDARY}--`
+    )
+      .replaceAll(`--${BOUNDARY}\r\n`, `--${BOUNDARY}${padding}\r\n`)
+      .concat(padding, '\r\n');
+  const expected = await read(Buffer.from(padded('')), [16_384]);
+  t.equal(expected.end, 'whole');
+  for (const padding of [' ', '\t', '  \t ', ' '.repeat(1_000)]) {
+    for (const lengths of [[1], [7], [1_000, 3], [1_000_000]]) {
+      const { file, parameters, end } = await read(Buffer.from(padded(padding)), lengths);
+      t.ok(file === expected.file && end === 'whole', `${JSON.stringify(padding.slice(0, 4))} in pieces of ${lengths}`);
+      t.strictSame(parameters, expected.parameters);
+    }
+  }
+  // No line end follows the white space, so everything is content, as it is without white space.
+  for (const inside of [`a\r\n--${BOUNDARY} b`, `a\r\n--${BOUNDARY}${' '.repeat(2_000)}\r\nb`]) {
+    const body = Buffer.from(`${part(disposition('file', 'a'), inside)}--${BOUNDARY}--`);
+    for (const lengths of [[1], [1_000_000]]) {
+      const [seen, alone] = [await read(body, lengths), await readByBusboy(body)];
+      t.strictSame([seen.file, seen.end], [alone.file, alone.end]);
+    }
+  }
+});
+
 t.test('every cut of a form is broken, and told once', async (t) => {
   const body = Buffer.from(`${part(disposition('file', 'a'), 'x,y\r\n1,2')}--${BOUNDARY}--`);
   for (let length = 0; length < body.length; length += 1) {
@@ -178,8 +206,6 @@ t.test('the rules of the form', async (t) => {
   t.match(await end(`--${BOUNDARY}\r\nno header\r\n\r\n`), /malformed headers/);
   t.match(await end(`--${BOUNDARY}\r\nA: ${'x'.repeat(20_000)}`), /malformed headers/);
   t.equal(await end(`preamble\r\n${file}${last}\r\nepilogue`), 'whole');
-  // Blanks behind a boundary (RFC 2046, 5.1.1: who sends must not) are refused, as by busboy, and never half read.
-  t.match(await end(`--${BOUNDARY}  \t\r\n${disposition('file', 'a')}\r\n\r\nx\r\n${last}`), /no part named/);
   const parameters = async (text: string): Promise<unknown> =>
     (await read(Buffer.from(text, 'latin1'), [3])).parameters;
   t.strictSame(await parameters(part(disposition('delimiter'), 'x'.repeat(64)) + last), [

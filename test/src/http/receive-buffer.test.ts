@@ -1,12 +1,13 @@
 // That connections of a bounded port never bring a full buffer of the HTTP library at once, which would make it read on.
 import { connect } from 'node:net';
 import t from 'tap';
-import { listen } from '../../../src/http/app.ts';
 import { Connections } from '../../../src/http/connections.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
+import { chooseFrontEnd } from '../../../src/http/front-end.ts';
+import { boundReceiveBuffer, RECEIVE_BUFFER_BYTES } from '../../../src/http/ports.ts';
 import { ReadTurns } from '../../../src/http/read-turns.ts';
-import { boundReceiveBuffer, RECEIVE_BUFFER_BYTES } from '../../../src/http/receive-buffer.ts';
 import { Router } from '../../../src/http/router.ts';
+import { WaitingAnswers } from '../../../src/http/send-bytes.ts';
 
 const BODY_BYTES = 30_000_000;
 
@@ -46,11 +47,13 @@ async function receive(bind: (port: number) => Promise<boolean>): Promise<Receiv
   const settings = {
     uploadMilliseconds: 60_000,
     turns: new ReadTurns(() => true),
+    answers: new WaitingAnswers({ budgetBytes: 64 * 1024 * 1024, charge: () => {} }),
     onFinished: () => {},
     onFault: (fault: unknown) => t.fail(String(fault)),
   };
   const connections = new Connections({ connectionsMax: 1, addresses: null });
-  const server = await listen('127.0.0.1', 0, router, settings, connections);
+  const { frontEnd } = await chooseFrontEnd('auto');
+  const server = await frontEnd.listen('127.0.0.1', 0, router, settings, connections);
   t.teardown(() => server.close());
   t.equal(await bind(server.port), true);
   const client = connect(server.port, '127.0.0.1');

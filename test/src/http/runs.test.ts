@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { pause, until } from '../../blackbox/client.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { KEY, writeCatalog } from './one-account.ts';
 
 const ENTRY = fileURLToPath(new URL('../../fixtures/serve-stub.js', import.meta.url));
@@ -137,7 +138,7 @@ async function startNode(t: Test, ...flags: string[]): Promise<Node> {
 const FILE_HEAD = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n';
 const LARGE = `a,b\n${'1,2\n'.repeat(200_000)}`;
 
-t.test('a lost thread: RUN_INTERRUPTED, and the same request makes a new Run', async (t) => {
+t.test('a lost thread: RUN_INTERRUPTED, and the same request makes a new Run', { skip: skipUnlessLong }, async (t) => {
   const node = await startNode(t);
   const first = await node.post([['file', 'crash']], 'k');
   t.equal(first.status, 201);
@@ -167,7 +168,7 @@ t.test('faults and late failures: an HTTP error while the POST waits, a failed R
   await node.idle(t);
 });
 
-t.test('a Run given up while its end is on the way leaves no output', async (t) => {
+t.test('a Run given up while its end is on the way leaves no output', { skip: skipUnlessLong }, async (t) => {
   const node = await startNode(t, '--run-timeout-ms', '300');
   const outputs = (): string[] => readdirSync(join(node.folder, 'data/outputs'));
   const late = node.post([['file', `hold 1000\n${LARGE}`]], 'k');
@@ -190,31 +191,42 @@ t.test('20 at once with one key make one Run', async (t) => {
   await node.idle(t);
 });
 
-t.test('the first vanishes while it uploads: a repeat takes its place, the others repeat that one', async (t) => {
-  const node = await startNode(t);
-  const first = await node.hold(`${FILE_HEAD}abc`, 1_000_000, 'k');
-  await node.reaches(QUOTA_USED, 1);
-  const repeats = Array.from({ length: 3 }, () => node.post([['file', LARGE]], 'k'));
-  await node.reaches('template_run_runs_aside', 3);
-  first.destroy();
-  const answers = await Promise.all(repeats);
-  t.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
-  t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 201]);
-  await node.idle(t);
-});
+t.test(
+  'the first vanishes while it uploads: a repeat takes its place, the others repeat that one',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const node = await startNode(t);
+    const first = await node.hold(`${FILE_HEAD}abc`, 1_000_000, 'k');
+    await node.reaches(QUOTA_USED, 1);
+    const repeats = Array.from({ length: 3 }, () => node.post([['file', LARGE]], 'k'));
+    await node.reaches('template_run_runs_aside', 3);
+    first.destroy();
+    const answers = await Promise.all(repeats);
+    t.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 201]);
+    await node.idle(t);
+  },
+);
 
-t.test('the first stays: a repeat waits its time and is told that it still uploads', async (t) => {
-  const node = await startNode(t, '--wait-ms', '300');
-  const first = await node.hold(`${FILE_HEAD}abc`, 1_000_000, 'k');
-  await node.reaches(QUOTA_USED, 1);
-  const repeat = await node.post([['file', 'abc']], 'k');
-  t.match(repeat, { status: 503, json: { error: 'SERVER_BUSY' } });
-  first.destroy();
-  await node.idle(t);
-  t.equal((await node.post([['file', 'abc']], 'k')).status, 201);
-});
+t.test(
+  'the first stays: a repeat waits its time and is told that it still uploads',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const node = await startNode(t, '--wait-ms', '300');
+    const first = await node.hold(`${FILE_HEAD}abc`, 1_000_000, 'k');
+    await node.reaches(QUOTA_USED, 1);
+    const repeat = await node.post([['file', 'abc']], 'k');
+    t.match(repeat, { status: 503, json: { error: 'SERVER_BUSY' } });
+    first.destroy();
+    await node.idle(t);
+    // A busy machine may need longer than the wait for the Run.
+    const { status, headers } = await node.post([['file', 'abc']], 'k');
+    t.ok([201, 202].includes(status), `a new Run is made: ${status}`);
+    t.equal(headers.get('idempotent-replayed'), null, 'it is not a replay');
+  },
+);
 
-t.test('clients that vanish leak nothing', async (t) => {
+t.test('clients that vanish leak nothing', { skip: skipUnlessLong }, async (t) => {
   const node = await startNode(t);
   const form = (content: string): string => `${FILE_HEAD}${content}\r\n--B--\r\n`;
   const whole = form('sleep 60000');
@@ -223,12 +235,12 @@ t.test('clients that vanish leak nothing', async (t) => {
     (await node.hold(`${FILE_HEAD}abc`, 1000, key)).destroy();
     (await node.hold(`${FILE_HEAD}${LARGE}`, 10_000_000, key)).destroy();
   }
-  // Without a key nobody can ask for the Run: it is cancelled.
+  // Without a key, no client can read the Run, so it is cancelled.
   (await node.hold(whole, whole.length, null)).destroy();
   const large = form(`sleep 60000\n${LARGE}`);
   (await node.hold(large, large.length, null)).destroy();
   await node.idle(t);
-  // With one it goes on.
+  // With a key, the Run continues.
   const short = form('sleep 600');
   (await node.hold(short, short.length, 'kept')).destroy();
   const repeat = await node.post([['file', 'sleep 600']], 'kept');
@@ -236,7 +248,7 @@ t.test('clients that vanish leak nothing', async (t) => {
   await node.idle(t);
 });
 
-t.test('parameters behind a large file begin the work anew', async (t) => {
+t.test('parameters behind a large file begin the work anew', { skip: skipUnlessLong }, async (t) => {
   const node = await startNode(t);
   const answer = await node.post([
     ['file', LARGE],
@@ -251,32 +263,36 @@ t.test('parameters behind a large file begin the work anew', async (t) => {
   await node.idle(t);
 });
 
-t.test('a refused client that still sends is answered at once, read to its end, and not reset', async (t) => {
-  const node = await startNode(t);
-  const start = '--B\r\nbroken\r\n\r\n';
-  const socket = await node.hold(start, 3_000_000, null);
-  let answer = '';
-  let failed: Error | null = null;
-  socket.on('data', (bytes) => {
-    answer += bytes.toString();
-  });
-  socket.on('error', (error) => {
-    failed = error;
-  });
-  const closed = new Promise((resolve) => socket.on('close', resolve));
-  await until(
-    async () => answer,
-    (text) => text.trimEnd().endsWith('}'),
-  );
-  t.match(answer, /^HTTP\/1\.1 400 [\s\S]*"error":"MALFORMED_FILE"/);
-  for (let sent = start.length; sent < 3_000_000; sent += 100_000) {
-    socket.write(Buffer.alloc(Math.min(100_000, 3_000_000 - sent)));
-    await pause(5);
-  }
-  await closed;
-  t.equal(failed, null);
-  await node.idle(t);
-});
+t.test(
+  'a refused client that still sends is answered at once, read to its end, and not reset',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const node = await startNode(t);
+    const start = '--B\r\nbroken\r\n\r\n';
+    const socket = await node.hold(start, 3_000_000, null);
+    let answer = '';
+    let failed: Error | null = null;
+    socket.on('data', (bytes) => {
+      answer += bytes.toString();
+    });
+    socket.on('error', (error) => {
+      failed = error;
+    });
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    await until(
+      async () => answer,
+      (text) => text.trimEnd().endsWith('}'),
+    );
+    t.match(answer, /^HTTP\/1\.1 400 [\s\S]*"error":"MALFORMED_FILE"/);
+    for (let sent = start.length; sent < 3_000_000; sent += 100_000) {
+      socket.write(Buffer.alloc(Math.min(100_000, 3_000_000 - sent)));
+      await pause(5);
+    }
+    await closed;
+    t.equal(failed, null);
+    await node.idle(t);
+  },
+);
 
 t.test('a drain ends with status 0 and answers everybody', async (t) => {
   const node = new Node();

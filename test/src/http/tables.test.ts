@@ -1,15 +1,15 @@
-// What is built from tables and texts: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
+// Results built from tables and texts: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { markDeprecated } from '../../../src/http/deprecation.ts';
+import { HTTP_ERROR_CODES, statusOf } from '../../../src/http/error-codes.ts';
 import { ReadTurns, type TurnReader } from '../../../src/http/read-turns.ts';
-import { STATUS_BY_CODE } from '../../../src/http/status.ts';
-import { OutputNames, outputName } from '../../../src/outputs/output-name.ts';
-import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../../src/routes/conditions.ts';
+import { OutputNames, outputName } from '../../../src/outputs/output-store.ts';
 import { apiDocument } from '../../../src/routes/index.ts';
+import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../../src/routes/outputs.ts';
 import { RunIds } from '../../../src/runs/run-ids.ts';
 import { IdleFiles } from '../../../src/uploads/idle-files.ts';
 import { checkParameters } from '../../../src/uploads/parameters.ts';
@@ -24,9 +24,10 @@ interface Document {
 t.test('every code is in the OpenAPI document under its status', async (t) => {
   const document = apiDocument() as Document;
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  for (const [code, status] of Object.entries(STATUS_BY_CODE)) {
-    // An unknown path belongs to no operation, and what only ends a Run is no answer.
-    if (code === 'NOT_FOUND' || status === null) continue;
+  for (const code of HTTP_ERROR_CODES) {
+    // An unknown path belongs to no operation.
+    if (code === 'NOT_FOUND') continue;
+    const status = statusOf(code);
     const told = operations.some(({ responses }) => responses[status]?.description.includes(`\n- \`${code}\`: `));
     t.ok(told, `${status} ${code}`);
   }
@@ -120,14 +121,14 @@ t.test('ids have 130 bits', async (t) => {
   for (const id of ids) t.match(id, /^run_[a-z2-7]{26}$/);
 });
 
-t.test('fast bodies take turns: little of each, round and round, and none while there is no room', async (t) => {
-  let room = true;
-  const turns = new ReadTurns(() => room);
+t.test('fast bodies take turns: little of each, round and round, and none while there is no memory', async (t) => {
+  let hasMemory = true;
+  const turns = new ReadTurns(() => hasMemory);
   const order: string[] = [];
-  const reader = (name: string, lastReadBytes: number): TurnReader => {
+  const reader = (name: string, lastReadWork: number): TurnReader => {
     const self = {
-      lastReadBytes,
-      readOn: () => {
+      lastReadWork,
+      continueReading: () => {
         order.push(name);
         if (order.length < 12) turns.wait(self);
       },
@@ -142,10 +143,10 @@ t.test('fast bodies take turns: little of each, round and round, and none while 
   await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(order, ['a'], 'one that brings much has the turn for itself');
   for (const name of ['c', 'd', 'e']) turns.wait(reader(name, 1000));
-  room = false;
+  hasMemory = false;
   await turn();
-  t.strictSame(order, ['a'], 'no room');
-  room = true;
+  t.strictSame(order, ['a'], 'no memory');
+  hasMemory = true;
   turns.look();
   for (let count = 0; count < 20; count += 1) await turn();
   t.equal(order.slice(0, 9).join(''), 'abacdebac');
@@ -167,7 +168,7 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is report
   await new Promise<void>((resolve, reject) => {
     const listener = {
       grown: (bytes: number) => void grown.push(bytes),
-      room: () => {},
+      drained: () => {},
       complete: resolve,
       failed: reject,
     };
@@ -186,7 +187,7 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is report
   const fault = await new Promise((resolve) => {
     const file = new SpooledFile(taken, files, blocks, {
       grown: () => {},
-      room: () => {},
+      drained: () => {},
       complete: () => {},
       failed: resolve,
     });

@@ -19,6 +19,7 @@ import { text as textOf } from 'node:stream/consumers';
 import t from 'tap';
 import { RunRefusedError, runTemplate, TemplateRefusedError } from '../../../src/library/run-template.ts';
 import { PICK } from '../../blackbox/catalog-folder.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'template-run-library-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,21 +38,25 @@ function collected(): { readonly sink: Writable; text(): string } {
   return { sink, text: () => Buffer.concat(pieces).toString() };
 }
 
-t.test('a path, bytes and a stream give the same output, to a path and to a stream', async (t) => {
-  const path = join(folder, 'orders.csv');
-  writeFileSync(path, FILE);
-  for (const source of [path, Buffer.from(FILE), Readable.from([Buffer.from(FILE)])]) {
-    const { sink, text } = collected();
-    const { rowsWritten, truncated, report } = await runTemplate(PICK, source, sink);
-    t.equal(text(), OUTPUT);
-    t.match({ rowsWritten, truncated }, { rowsWritten: 1, truncated: false });
-    t.equal(report.input.delimiter, ';');
-  }
-  const output = join(folder, 'output.csv');
-  await runTemplate(JSON.stringify(PICK), path, output);
-  t.equal(readFileSync(output, 'utf8'), OUTPUT);
-  t.strictSame(readdirSync(folder).sort(), ['orders.csv', 'output.csv'], 'nothing else is left');
-});
+t.test(
+  'a path, bytes and a stream give the same output, to a path and to a stream',
+  { skip: skipUnlessLong },
+  async (t) => {
+    const path = join(folder, 'orders.csv');
+    writeFileSync(path, FILE);
+    for (const source of [path, Buffer.from(FILE), Readable.from([Buffer.from(FILE)])]) {
+      const { sink, text } = collected();
+      const { rowsWritten, truncated, report } = await runTemplate(PICK, source, sink);
+      t.equal(text(), OUTPUT);
+      t.match({ rowsWritten, truncated }, { rowsWritten: 1, truncated: false });
+      t.equal(report.input.delimiter, ';');
+    }
+    const output = join(folder, 'output.csv');
+    await runTemplate(JSON.stringify(PICK), path, output);
+    t.equal(readFileSync(output, 'utf8'), OUTPUT);
+    t.strictSame(readdirSync(folder).sort(), ['orders.csv', 'output.csv'], 'nothing else is left');
+  },
+);
 
 t.test('a Template in YAML, a delimiter, and the ending of a source without a name', async (t) => {
   const { sink, text } = collected();
@@ -60,7 +65,7 @@ t.test('a Template in YAML, a delimiter, and the ending of a source without a na
   t.equal(text(), '"a,b",c\n"1,2",3\n');
 });
 
-t.test('rejected rows go where they are wanted', async (t) => {
+t.test('rejected rows go where they are wanted', { skip: skipUnlessLong }, async (t) => {
   const strict = {
     format: 1,
     name: 'Strict',
@@ -88,7 +93,7 @@ t.test('what is refused says why', async (t) => {
   await t.rejects(runTemplate(PICK, Buffer.from(FILE), join(folder, 'no', 'folder.csv')), { code: 'ENOENT' });
 });
 
-t.test('links, permissions and pipes stay what they are', async (t) => {
+t.test('links, permissions and pipes stay what they are', { skip: skipUnlessLong }, async (t) => {
   const [file, link, pipe] = [join(folder, 'file.csv'), join(folder, 'link.csv'), join(folder, 'pipe')];
   writeFileSync(file, 'what was there');
   chmodSync(file, 0o662);

@@ -13,7 +13,7 @@ const options = { skip: NO_BROWSER };
 const ROWS = 200_000;
 const FILE = { name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from('id,amount\n1,2.50\n2,x\u00e9\n') };
 /** In bytes a second: slow enough that a part of an upload can be seen. */
-const SLOW_WAY = 300_000;
+const SLOW_WAY = 60_000;
 
 const service = await startService(
   t,
@@ -66,7 +66,7 @@ t.test('it is off by default, and served under a strict policy where it is on', 
 
 t.test('a file is sent, and its report, preview, output and rejected rows are there', options, async (t) => {
   for (const theme of ['light', 'dark'] as const) {
-    const { page, context, troubles } = await openPage(t, address, theme, ready);
+    const { page, context, problems } = await openPage(t, address, theme, ready);
     t.strictSame(await axeFindings(page), [], `${theme}: the key`);
     await enter(page);
     await page.getByText(/Runs used until/).waitFor();
@@ -97,7 +97,7 @@ t.test('a file is sent, and its report, preview, output and rejected rows are th
     await page.locator(ready).waitFor();
     t.equal(await page.locator(ready).inputValue(), '');
     t.equal(await page.getByRole('article').count(), 0);
-    t.strictSame(troubles, [], theme);
+    t.strictSame(problems, [], theme);
   }
 });
 
@@ -131,7 +131,7 @@ t.test('a usage that cannot be read is told, and Runs go on', options, async (t)
 });
 
 t.test('how much was sent is seen, and an upload and a Run can be cancelled', options, async (t) => {
-  const { page, context, troubles } = await openPage(t, address, 'light', ready);
+  const { page, context, problems } = await openPage(t, address, 'light', ready);
   await enter(page);
   const throttle = await context.newCDPSession(page);
   const network = { offline: false, latency: 0, downloadThroughput: -1 };
@@ -142,17 +142,17 @@ t.test('how much was sent is seen, and an upload and a Run can be cancelled', op
   const large = { ...FILE, buffer: Buffer.from(`n,text\n${rows}\n`) };
   await send(page, 'slow', large);
   const first = page.getByRole('article', { name: 'Run 1' });
-  await first.getByText(new RegExp(`is sent, [1-9]\\d* of ${large.buffer.length} bytes`)).waitFor();
+  await first.getByText(new RegExp(`is being sent, [1-9]\\d* of ${large.buffer.length} bytes`)).waitFor();
   t.ok(await first.getByRole('progressbar').isVisible());
   await first.getByRole('button', { name: 'Cancel' }).click();
   await first.getByText('1: was cancelled').waitFor();
   await throttle.send('Network.emulateNetworkConditions', { ...network, uploadThroughput: -1 });
   await send(page, 'slow', large);
   const second = page.getByRole('article', { name: 'Run 2' });
-  await second.getByText('2: is worked on').waitFor();
+  await second.getByText('2: is being processed').waitFor();
   await second.getByRole('button', { name: 'Cancel' }).click();
   await second.getByText('2: was cancelled').waitFor();
-  t.strictSame(troubles, []);
+  t.strictSame(problems, []);
 });
 
 t.test('logs', (t) => checkLogs(t, service, [service.catalog.key('acme')]));

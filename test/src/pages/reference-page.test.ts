@@ -2,8 +2,8 @@
 // read by keys, in both themes, and asks for nothing.
 // With all tests only: a browser.
 import t from 'tap';
-import type { ApiDocument } from '../../../src/pages/reference/api-document.ts';
 import { element, textOf } from '../../../src/pages/reference/html.ts';
+import type { ApiDocument } from '../../../src/pages/reference/reference-page.ts';
 import { apiDocument } from '../../../src/routes/index.ts';
 import { startService } from '../../blackbox/service.ts';
 import { axeFindings, NO_BROWSER, openPage } from '../studio/browser.ts';
@@ -26,6 +26,12 @@ t.test('it is served without a key, under a policy of its own for each answer', 
   t.notMatch(page.text, /<script|<img|<iframe|\son\w+=|\sstyle=|https?:\/\/(?!runs\.example\.com)/);
   t.equal((await service.client().as().request('HEAD', '/docs')).status, 200);
   t.equal((await service.client().as().request('POST', '/docs')).status, 405);
+});
+
+t.test('its style is CSS without escapes', async (t) => {
+  const [, css] = /<style[^>]*>([\s\S]*?)<\/style>/.exec(page.text)!;
+  t.notMatch(css, /&(?:quot|#39|lt|gt|amp);/);
+  t.match(css, /["']/, 'it has quotes');
 });
 
 t.test('every operation, answer, schema, field and header of the document is on it', async (t) => {
@@ -78,7 +84,7 @@ t.test('--docs no takes it away', async (t) => {
 
 t.test('in a browser: by keys, in both themes, without a request or a word of the console', options, async (t) => {
   for (const theme of ['light', 'dark'] as const) {
-    const { page, context, troubles } = await openPage(t, `${service.url}/docs`, theme, 'main section');
+    const { page, context, problems } = await openPage(t, `${service.url}/docs`, theme, 'main section');
     const asked: string[] = [];
     context.on('request', (request) => asked.push(request.url()));
     await page.reload();
@@ -97,6 +103,6 @@ t.test('in a browser: by keys, in both themes, without a request or a word of th
     await page.setViewportSize({ width: 320, height: 640 });
     t.ok(((await page.evaluate('document.documentElement.scrollWidth')) as number) <= 320, 'it fits a narrow window');
     t.strictSame(asked, [`${service.url}/docs`]);
-    t.strictSame(troubles, []);
+    t.strictSame(problems, []);
   }
 });

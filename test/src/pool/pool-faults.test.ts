@@ -1,14 +1,17 @@
-// The pool with threads that do not answer: what they have not begun runs elsewhere, once; those that do not end are
+// The pool with unresponsive threads: Runs that they have not begun run elsewhere, once; threads that do not end are
 // counted and replaced within bounds.
 // With all tests only: faults that are waited for by the clock.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { STUCK_THREADS_MAX } from '../../../src/pool/pool-roster.ts';
+import { STUCK_THREADS_MAX } from '../../../src/pool/thread-registry.ts';
 import { outputOf, type Rig, rig, text } from '../../fixtures/pool-rig.ts';
 import { NATIVE_BYTES } from '../../fixtures/stub-worker.ts';
 
 t.setTimeout(240_000);
+
+/** A Run that is held up longer than any test lasts. */
+const HELD_MILLISECONDS_MAX = 600_000;
 
 /** Longer than what is copied on its way to a thread: it is given away. */
 const LONG = 100_000;
@@ -32,13 +35,13 @@ function marks(path: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Starts a Run that holds up its thread, and resolves when it does. */
-async function holdUp({ folder, start }: Rig, line: string) {
-  const path = join(folder, line.replace(' ', '-'));
+/** Starts a Run that holds up its thread until `release` is called, and resolves when it does. */
+async function holdUp({ folder, start }: Rig, how: 'spin' | 'block', accountRow?: number) {
+  const path = join(folder, `${how}-${accountRow ?? 0}`);
   writeFileSync(path, '');
-  const run = start(text(`${line} ${path}`));
+  const run = start(text(`${how} ${HELD_MILLISECONDS_MAX} ${path}`), accountRow);
   if (!(await until(() => marks(path).length > 0))) throw new Error('the Run did not begin');
-  return run;
+  return { ...run, release: () => rmSync(path) };
 }
 
 t.test('what a silent thread has not begun runs on another one, and once', async (t) => {
@@ -47,10 +50,10 @@ t.test('what a silent thread has not begun runs on another one, and once', async
   await ready(all, 2);
   const path = join(folder, 'marks');
   writeFileSync(path, '');
-  for (const how of ['spin', 'block']) {
+  for (const how of ['spin', 'block'] as const) {
     writeFileSync(path, '');
     // All to one thread: they are offered before it is known to be silent.
-    const held = await holdUp(all, `${how} 3000`);
+    const held = await holdUp(all, how);
     let isOver = false;
     void held.end.then(() => {
       isOver = true;
@@ -66,6 +69,7 @@ t.test('what a silent thread has not begun runs on another one, and once', async
     ];
     const ends = await Promise.all(others.map(({ end }) => end));
     t.notOk(isOver, `they did not wait for the thread (${how})`);
+    held.release();
     t.equal(new Set(ends.map(outputOf)).size, 1, 'the other thread has run all of them');
     t.equal((await held.end).kind, 'done');
     // The thread has found them in its messages by then.
@@ -80,7 +84,7 @@ t.test('where all threads are silent one more stands in', async (t) => {
   const all = rig(t, 1, { hasSpare: true });
   const { pool, start } = all;
   await ready(all, 1);
-  const held = await holdUp(all, 'spin 4000');
+  const held = await holdUp(all, 'spin');
   const other = start(text('where'));
   const begun = performance.now();
   const where = await Promise.all([other.end, start(text('where'.padEnd(LONG))).end]);
@@ -90,19 +94,50 @@ t.test('where all threads are silent one more stands in', async (t) => {
   const more = await Promise.all(Array.from({ length: 50 }, () => start(text('where')).end));
   t.equal(new Set(more.map(outputOf)).size, 1);
   t.equal(pool.size, 2, 'there is only one of them');
+  held.release();
   t.equal((await held.end).kind, 'done');
   await until(() => pool.runs === 0);
   t.equal(outputOf(await start(text('where')).end), '0', 'it is not used while others answer');
 });
 
+t.test('an account that blocks threads does not get the last one that answers', async (t) => {
+  const all = rig(t, 2, { hasSpare: true });
+  const { pool, start } = all;
+  await ready(all, 2);
+  const [blocker, neighbour] = [1, 2];
+  const spinning = await holdUp(all, 'spin', blocker);
+  t.ok(await until(() => pool.silentThreads === 1), 'the first thread is known to be silent');
+  const waiting = Array.from({ length: 3 }, () => start(text('where'), blocker));
+  let isWaitOver = false;
+  void Promise.race(waiting.map(({ end }) => end)).then(() => {
+    isWaitOver = true;
+  });
+  for (let round = 0; round < 20; round += 1) {
+    t.equal((await start(text('where'), neighbour).end).kind, 'done', 'the neighbour gets a thread');
+  }
+  t.notOk(isWaitOver, 'the Runs of the account wait');
+  const second = await holdUp(all, 'spin', neighbour);
+  t.ok(await until(() => pool.silentThreads === 2), 'both threads are blocked');
+  t.equal((await start(text('where'), 3).end).kind, 'done', 'a third account gets the spare thread');
+  t.notOk(isWaitOver, 'which is not for the accounts that block');
+  spinning.release();
+  second.release();
+  const ends = await Promise.all(waiting.map(({ end }) => end));
+  t.ok(
+    ends.every(({ kind }) => kind === 'done'),
+    'the waiting Runs get a thread once one is free',
+  );
+});
+
 t.test('a Run in the queue of a silent thread can be cancelled at once', async (t) => {
   const all = rig(t, 1);
   await ready(all, 1);
-  const held = await holdUp(all, 'spin 3000');
+  const held = await holdUp(all, 'spin');
   const waiting = all.start(text('sleep 60000'));
   waiting.run.cancel();
   t.equal((await waiting.end).kind, 'cancelled');
   t.ok(all.pool.runs > 0, 'the thread still spins');
+  held.release();
   await held.end;
   t.equal((await all.start(text('afterwards')).end).kind, 'done');
 });
@@ -135,7 +170,7 @@ t.test('whatever threads do, each Run is begun once and ends once', async (t) =>
 t.test('a thread that is lost gives what it has not begun to the one that takes its place', async (t) => {
   const all = rig(t, 1, { silenceMillisecondsMax: 600 });
   await ready(all, 1);
-  const held = await holdUp(all, 'spin 60000');
+  const held = await holdUp(all, 'spin');
   const waiting = all.start(text('where'.padEnd(LONG)));
   t.equal((await held.end).kind, 'interrupted', 'nobody had cancelled it');
   t.match(outputOf(await waiting.end), /^\d$/);
@@ -148,7 +183,7 @@ t.test('threads that do not end are counted, and replaced within bounds', async 
   const { pool, budget, start } = all;
   await ready(all, threads);
   pool.hurry();
-  t.equal(pool.trouble, null);
+  t.equal(pool.unreadyReason, null);
   const natives = Array.from({ length: threads }, () => start(text('native 75000'.padEnd(LONG))));
   t.ok(await until(() => budget.borrowedBytes() === threads * NATIVE_BYTES), 'they are in native code');
   for (const { run } of natives) run.cancel();
@@ -156,11 +191,11 @@ t.test('threads that do not end are counted, and replaced within bounds', async 
   t.ok(ends.every(({ kind }) => kind === 'interrupted'));
   t.ok(await until(() => pool.stuckThreads === threads), 'they were to end and did not');
   t.equal(pool.size, threads + STUCK_THREADS_MAX, 'so many were started in their place, and not one more');
-  t.equal(pool.trouble, 'too many lost workers do not end');
+  t.equal(pool.unreadyReason, 'too many lost workers do not end');
   t.equal(budget.borrowedBytes(), threads * NATIVE_BYTES, 'what they hold is counted');
   t.equal((await start(text('where')).end).kind, 'done', 'those that replace them work');
   t.ok(await until(() => pool.stuckThreads === 0 && pool.liveThreads === threads), 'they come to their end');
   t.equal(budget.borrowedBytes(), 0);
   t.equal(pool.size, threads);
-  t.equal(pool.trouble, null);
+  t.equal(pool.unreadyReason, null);
 });

@@ -1,10 +1,12 @@
 // Large local files with a second thread that reads ahead, beside one thread alone: the same bytes, report and failure.
+// With all tests only: work and memory of large inputs.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 
 const FILE_BYTES = 80_000_000;
 
@@ -71,7 +73,7 @@ async function run(template: object, path: string, cores: number): Promise<Done>
   }
 }
 
-test('a large file, read ahead and alone', async (t) => {
+test('a large file, read ahead and alone', { skip: skipUnlessLong }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'read-ahead-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'large.csv');

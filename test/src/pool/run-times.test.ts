@@ -1,6 +1,6 @@
 // The age of the oldest Run and the time that Runs waited for a thread.
 import { test } from 'tap';
-import { RunTimes } from '../../../src/pool/run-times.ts';
+import { RunTimes } from '../../../src/pool/pool.ts';
 
 test('the oldest Run is the first given of those that have not ended', async (t) => {
   const times = new RunTimes();

@@ -24,7 +24,7 @@ const CANCELLED: TaskEnd = { kind: 'cancelled' };
 interface PlayedTask {
   readonly task: RunTask;
   readonly end: (end: TaskEnd) => Promise<void>;
-  /** What it was given, in order. */
+  /** Calls of the pool, in order. */
   readonly told: string[];
 }
 
@@ -55,7 +55,7 @@ function rig(fileMib = 1) {
         task: task.task,
         grown: (bytes: number, isEnded: boolean) => void told.push(`${bytes / MIB}${isEnded ? ' whole' : ''}`),
         cancel: () => void told.push('cancel'),
-        setAside: () => void told.push('set aside'),
+        suspend: () => void told.push('suspend'),
       };
     },
   };
@@ -79,9 +79,9 @@ function rig(fileMib = 1) {
   const ends: EngineEnd[] = [];
   engine.onEnd((end) => void ends.push(end));
   let now = performance.now();
-  // What has arrived by now was fast.
+  // The upload has been fast until now.
   engine.look(now);
-  /** Looks at it after so many seconds in which its upload has grown by so many MiB. */
+  /** Calls `look` after this number of seconds, in which the upload has grown by this number of MiB. */
   const pass = (seconds: number, grownMib = 0): void => {
     now += seconds * 1000;
     upload.sizeBytes += grownMib * MIB;
@@ -94,7 +94,7 @@ function rig(fileMib = 1) {
 }
 
 function free(runs: readonly RunMemory[]): void {
-  for (const run of runs) run.giveBack();
+  for (const run of runs) run.release();
 }
 
 t.test(
@@ -105,7 +105,7 @@ t.test(
     pass(1);
     t.strictSame(tasks[0]?.told, ['1'], 'nothing happens to one that has just begun');
     pass(2);
-    t.strictSame(tasks[0]?.told, ['1', 'set aside']);
+    t.strictSame(tasks[0]?.told, ['1', 'suspend']);
     t.ok(memory.isHeld, 'its memory is held until its task has let go of it');
     await tasks[0]?.end(CANCELLED);
     t.equal(budget.usedBytes('reservations'), 3 * BYTES + ASIDE_BYTES);
@@ -113,7 +113,7 @@ t.test(
     pass(60);
     t.equal(tasks.length, 1, 'it is not begun again while the upload is slow');
     const late = others[0]!;
-    late.giveBack();
+    late.release();
     t.equal(engine.closed(), undefined, 'nothing is at work');
     complete();
     t.strictSame(tasks[1]?.told, ['1 whole']);
@@ -121,7 +121,7 @@ t.test(
     t.strictSame(ends, []);
     await tasks[1]?.end(DONE);
     t.equal(ends[0]?.end, DONE);
-    memory.giveBack();
+    memory.release();
     free(others);
     t.equal(budget.usedBytes('reservations'), 0);
   },
@@ -140,7 +140,7 @@ t.test('it waits for its turn where there is no room, and may be cancelled meanw
     free([late, ...others]);
     t.equal(tasks.length, isCancelled ? 1 : 2);
     if (isCancelled) t.equal(engine.closed(), undefined);
-    memory.giveBack();
+    memory.release();
   }
 });
 
@@ -162,7 +162,7 @@ t.test('a task that ends before it sees that it was set aside has done its work'
   engine.grown(MIB);
   pass(3);
   complete();
-  t.strictSame(tasks[0]?.told, ['1', 'set aside', '1 whole']);
+  t.strictSame(tasks[0]?.told, ['1', 'suspend', '1 whole']);
   await tasks[0]?.end(DONE);
   t.equal(ends[0]?.end, DONE);
   t.equal(tasks.length, 1);

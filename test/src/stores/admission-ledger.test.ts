@@ -8,9 +8,13 @@ import { createInterface } from 'node:readline';
 import { ClassicLevel } from 'classic-level';
 import t from 'tap';
 import { billingPeriod } from '../../../src/stores/billing-period.ts';
-import { chargeDigest, chargeDigestPrefix } from '../../../src/stores/leveldb/charge-digest.ts';
 import { DirectoryInUseError } from '../../../src/stores/leveldb/ledger-store.ts';
-import { QuotaLedger, type QuotaReservation } from '../../../src/stores/leveldb/quota-ledger.ts';
+import {
+  chargeDigest,
+  chargeDigestPrefix,
+  QuotaLedger,
+  type QuotaReservation,
+} from '../../../src/stores/leveldb/quota-ledger.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const PERIOD = billingPeriod('month', NOW, NOW);

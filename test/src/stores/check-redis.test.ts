@@ -1,4 +1,4 @@
-// What a node says at its start of a Redis that will not do.
+// Messages of a starting node about an unsuitable Redis.
 import { join } from 'node:path';
 import t from 'tap';
 import { openTestRedis } from '../../fixtures/redis-rig.ts';

@@ -2,11 +2,9 @@
 
 import t from 'tap';
 import { MemoryBudget } from '../../../src/admission/memory-budget.ts';
-import { HashIndex } from '../../../src/collections/hash-index.ts';
-import { textHash } from '../../../src/collections/text-hash.ts';
+import { HashIndex, textHash } from '../../../src/collections/hash-index.ts';
 import type { RunRecord } from '../../../src/runs/run.ts';
-import { EndedRuns } from '../../../src/stores/memory/ended-runs.ts';
-import { RunRecords } from '../../../src/stores/memory/run-records.ts';
+import { EndedRuns, RunRecords } from '../../../src/stores/memory/run-records.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
@@ -39,7 +37,7 @@ interface Ended {
   readonly rejects?: Ended['output'];
   readonly jsonBytes: number;
   readonly fill: number;
-  /** Of its JSON, where it is one of many that are alike; ID: the Run's. */
+  /** Words of its JSON, if it is one of many similar Runs. ID stands for the id of the Run. */
   readonly words?: readonly string[] | null;
 }
 
@@ -138,7 +136,7 @@ t.test('what is kept stays as it was, whatever is added and forgotten beside it'
         (run) => isSame(runs.get(run.id, run.expiresAt - 1), run) && runs.get(run.id, run.expiresAt) === null,
       );
     }),
-    { numRuns: sweep({ short: 25, long: 100 }) },
+    { numRuns: sweep({ short: 10, long: 100 }) },
   );
 });
 

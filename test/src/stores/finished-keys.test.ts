@@ -3,14 +3,14 @@ import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
 import { MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { IdempotencyKeys, type KeyEntry } from '../../../src/stores/memory/idempotency.ts';
-import { RETRIED_CODES } from '../../../src/stores/retried-codes.ts';
+import { RETRIED_CODES } from '../../../src/stores/stores.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
 const RETENTION = 20;
 const [retried = 'RUN_TIMEOUT'] = RETRIED_CODES;
 
-/** What a Map would hold of a key. */
+/** Entry of a Map for a key, as the reference. */
 interface Twin {
   readonly templateId: string;
   finished: {

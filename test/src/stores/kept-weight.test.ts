@@ -1,15 +1,16 @@
-// What a kept Run weighs, with its Idempotency-Key and without its output, and that it is charged no less: measured in a process
-// of its own, as the collector's other work would count.
+// The memory of a kept Run with its Idempotency-Key and without its output, which must be charged completely. Measured in a
+// separate process, because other work of the garbage collector would count.
+// With all tests only: work and memory of large inputs.
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 
 const RUNS = 100_000;
 const OUTPUT_BYTES = 100;
 
-/** Of a Run and its key, in bytes. */
+/** Maximum memory of a Run and its key, in bytes. */
 const WEIGHT_MAX = 700;
 
-/** Of these so many may be on the collected heap: 100,000 Runs must not give the collector anything to look through. */
+/** Maximum part of it on the collected heap, in bytes: 100,000 Runs must not slow down the garbage collector. */
 const HEAP_WEIGHT_MAX = 10;
 
 t.setTimeout(180_000);

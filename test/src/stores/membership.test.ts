@@ -1,10 +1,9 @@
-// Who is given up, by heartbeats that reach Redis late and not in the order in which they were sent: nobody who was cut off
-// together with the one that judges. And what remains of who leaves.
+// Nodes that are declared lost, with heartbeats that reach Redis late and in another order: never a node that was cut off
+// together with the node that decides. Also the data that remains of a node that leaves.
 import t, { type Test } from 'tap';
 import { accountKey, accountsKey, NODES_KEY } from '../../../src/stores/redis/account-keys.ts';
 import { RedisLink } from '../../../src/stores/redis/redis-link.ts';
-import { VANISH } from '../../../src/stores/redis/scripts/finish.ts';
-import { HEARTBEAT, LEAVE } from '../../../src/stores/redis/scripts/membership.ts';
+import { HEARTBEAT, LEAVE, VANISH } from '../../../src/stores/redis/scripts/scripts.ts';
 import { openLog } from '../../../src/telemetry/log.ts';
 import { pause, until } from '../../blackbox/client.ts';
 import { RedisServer, skipWithoutRedis } from '../../fixtures/redis-server.ts';
@@ -102,5 +101,5 @@ t.test('a primary that becomes a replica while one waits for its replicas', { sk
   await server.command('REPLICAOF', '127.0.0.1', '1');
   await waiting;
   await t.rejects(link.command('WAIT', 1, 1), { name: 'SharedStoreUnavailableError' });
-  t.equal(link.troubles.get('lost'), 2);
+  t.equal(link.errorCounts.get('lost'), 2);
 });

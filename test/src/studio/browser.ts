@@ -4,12 +4,15 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import type { Test } from 'tap';
+import tap, { type Test } from 'tap';
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** How long a condition of the page is waited for, in milliseconds: the machine may have much else to do. */
-const PATIENCE_MILLISECONDS = 60_000;
+/** Maximum time for an action, a navigation or a condition of the page, in milliseconds: a busy machine takes minutes. */
+const PATIENCE_MILLISECONDS = 240_000;
+
+/** Minimum time limit of a file with browser tests, in milliseconds: several of its waits may be long. */
+const FILE_MILLISECONDS_MIN = 1_800_000;
 
 const FLAGS = [
   '--headless',
@@ -29,16 +32,17 @@ export interface Opened {
   readonly page: Page;
   readonly context: BrowserContext;
   /** Messages of the console, faults of the page and requests to other hosts: none is wanted. */
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
 }
 
-/** @param ready what is there once the page can be used: a cell of the studio's grid unless told otherwise */
+/** @param ready selector of an element of the page when it can be used; default: a cell of the studio's grid */
 export async function openPage(
   t: Test,
   address: string,
   colorScheme: 'light' | 'dark' = 'light',
   ready = '.grid [role=gridcell]',
 ): Promise<Opened> {
+  tap.setTimeout(Math.max(tap.options.timeout ?? 0, FILE_MILLISECONDS_MIN));
   const profile = mkdtempSync(join(tmpdir(), 'template-run-browser-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
@@ -55,26 +59,26 @@ export async function openPage(
   });
   context.setDefaultTimeout(PATIENCE_MILLISECONDS);
   const page = context.pages()[0] ?? (await context.newPage());
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const { origin } = new URL(address);
-  page.on('console', (message) => troubles.push(`console: ${message.text()}`));
-  page.on('pageerror', (error) => troubles.push(`fault: ${error.message}`));
+  page.on('console', (message) => problems.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => problems.push(`fault: ${error.message}`));
   context.on('request', (request) => {
-    // What stands in a style sheet itself is asked of nobody.
+    // Data URLs in a style sheet are not requests.
     const isInline = request.url().startsWith('data:');
-    if (!isInline && !request.url().startsWith(`${origin}/`)) troubles.push(`request: ${request.url()}`);
+    if (!isInline && !request.url().startsWith(`${origin}/`)) problems.push(`request: ${request.url()}`);
   });
   await page.goto(address);
   await page.locator(ready).first().waitFor();
-  return { page, context, troubles };
+  return { page, context, problems };
 }
 
-/** What axe-core finds on the page as it stands: the rule, and where it is broken. */
+/** Returns the findings of axe-core on the current page: the rule, and the element that breaks it. */
 export async function axeFindings(
   page: Page,
 ): Promise<readonly (readonly [rule: string, places: readonly string[]])[]> {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  // By the debugger, as the page's policy lets no script in.
+  // Evaluated by the debugger, because the page's policy allows no script.
   await page.evaluate(axe);
   const found = (await page.evaluate('axe.run()')) as {
     readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];

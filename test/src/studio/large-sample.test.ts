@@ -1,10 +1,9 @@
-// Of a sample that is too large to be read whole at each change, odd rows further down are looked at with the first ones.
+// For a sample that is too large to be read completely at each change, the studio also shows odd rows further down.
 // With all tests only: work and memory of large inputs.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { SAMPLE_ROWS_MAX } from '../../../src/studio/sample-rows.ts';
-import { StudioSession, WHOLE_SAMPLE_BYTES_MAX } from '../../../src/studio/studio-session.ts';
+import { SAMPLE_ROWS_MAX, StudioSession, WHOLE_SAMPLE_BYTES_MAX } from '../../../src/studio/studio-session.ts';
 import { TemplateStore } from '../../../src/studio/template-store.ts';
 import { WatchThread } from '../../../src/studio/watch-thread.ts';
 
@@ -14,13 +13,13 @@ operations:
   - {parse_number: {columns: amount, decimal: ",", on_error: reject}}
 `;
 
-const LOOK = { source: TEMPLATE, step: 2, whole: false, head: false, hasRows: true };
+const LOOK = { source: TEMPLATE, step: 2, asked: null, whole: false, head: false, hasRows: true };
 
 const LINE = `1,50;Ada${' '.repeat(90)}\n`;
 
 const ROWS = Math.ceil(WHOLE_SAMPLE_BYTES_MAX / LINE.length) + 10;
 
-/** A row whose number is of another shape, and one whose number is none but of a shape that others have. */
+/** A row whose number has another shape, and a row whose value has a common shape but is not a number. */
 const [ODD_ROW, TROUBLED_ROW] = [ROWS - 10, ROWS - 5];
 
 interface OpenedSession {

@@ -1,6 +1,6 @@
 // Scrambled cells: another text of the same shape that reads as the first one did.
 import { test } from 'tap';
-import { Scrambler } from '../../../src/studio/scramble.ts';
+import { Scrambler } from '../../../src/studio/golden-test.ts';
 import { shapeOf } from '../../../workers/watch/column-profile.ts';
 import { fc } from '../../random.ts';
 

@@ -1,4 +1,5 @@
 // A change shows the head of the sample first and then all of it; a later change ends the reading of the rest.
+// With all tests only: work and memory of large inputs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -39,7 +40,7 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
 test('the head comes first and says that it is one, then the whole', async (t) => {
   const rows = HEAD_ROWS_MAX * 3;
   const session = openSession(t, rows, () => {});
-  const request = { source: TEMPLATE, step: STEP, whole: false, hasRows: true };
+  const request = { source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true };
   t.match(await session.look({ ...request, head: true }), {
     isHead: true,
     isStale: false,
@@ -58,9 +59,20 @@ test('the head comes first and says that it is one, then the whole', async (t) =
   });
 });
 
+test('a request that arrives after a later one of its page does not replace it', async (t) => {
+  const session = openSession(t, ROWS, () => {});
+  const request = { source: TEMPLATE, whole: false, hasRows: true, head: true };
+  const later = session.look({ ...request, asked: { page: 'a', number: 2 }, step: STEP });
+  const earlier = session.look({ ...request, asked: { page: 'a', number: 1 }, step: 0 });
+  t.match(await earlier, { isStale: true, watched: null });
+  t.match(await later, { isStale: false, watched: { profiledStep: STEP } });
+  // Another page counts its requests separately.
+  t.match(await session.look({ ...request, asked: { page: 'b', number: 1 }, step: STEP }), { isStale: false });
+});
+
 test('a sample that is no longer than a head is whole at once', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX - 1, () => {});
-  t.match(await session.look({ source: TEMPLATE, step: STEP, whole: false, hasRows: true, head: true }), {
+  t.match(await session.look({ source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true, head: true }), {
     isHead: false,
     watched: { isPartial: false, rowsRead: HEAD_ROWS_MAX - 1 },
   });
@@ -69,7 +81,7 @@ test('a sample that is no longer than a head is whole at once', async (t) => {
 test('rows that end a Run do not hide that only a head was read', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX * 2, () => {});
   const source = `${TEMPLATE}  - {parse_number: {columns: name, decimal: "."}}\n`;
-  t.match(await session.look({ source, step: STEP, whole: false, hasRows: true, head: true }), {
+  t.match(await session.look({ source, step: STEP, asked: null, whole: false, hasRows: true, head: true }), {
     isHead: true,
     failure: { code: 'TEMPLATE_ROW_ERROR' },
     watched: { isPartial: true, rowsRead: HEAD_ROWS_MAX },
@@ -80,14 +92,14 @@ test('a change while the rest is read ends that, and shows its own head', async 
   let edited: Promise<unknown> | null = null;
   let isHeadShown = false;
   let readMost = 0;
-  const change = { source: `${TEMPLATE}# changed\n`, step: STEP, whole: false, hasRows: true, head: true };
+  const change = { source: `${TEMPLATE}# changed\n`, step: STEP, asked: null, whole: false, hasRows: true, head: true };
   const session = openSession(t, ROWS, (rowsRead) => {
-    // On a busy machine the head too takes long enough to tell how far it is.
+    // On a busy machine, even the head takes long enough for a report of its progress.
     if (!isHeadShown) return;
     readMost = Math.max(readMost, rowsRead);
     edited ??= session.look(change);
   });
-  const request = { source: TEMPLATE, step: STEP, whole: false, hasRows: true };
+  const request = { source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true };
   t.match(await session.look({ ...request, head: true }), { isHead: true });
   isHeadShown = true;
   t.match(await session.look({ ...request, head: false }), { isStale: true, watched: null });

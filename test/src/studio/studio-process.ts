@@ -20,12 +20,12 @@ export interface RunningStudio {
 export interface StudioAnswer {
   readonly status: number;
   readonly headers: Headers;
-  // What a test looks at of an answer, it names itself.
+  // Each test names the fields of the response that it checks.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly body: any;
 }
 
-/** @param template its text, or null where there is no file yet */
+/** @param template its text; null: the file does not exist yet */
 export async function startStudio(
   t: Test,
   { template, sample, sampleName = 'sample.csv' }: { template: string | null; sample: string; sampleName?: string },

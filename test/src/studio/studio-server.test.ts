@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { skipUnlessLong } from '../../sweep.ts';
 import { cli } from '../commands/command-line.ts';
 import { startStudio } from './studio-process.ts';
 
@@ -97,7 +98,7 @@ test('steps, rows, troubles and the way of a cell', async (t) => {
   ]);
 });
 
-test('problems of the text, and columns that the sample does not have', async (t) => {
+test('problems of the text, and columns that the sample does not have', { skip: skipUnlessLong }, async (t) => {
   const studio = await startStudio(t, { template: null, sample: SAMPLE });
   const state = await studio.ask('GET /api/state');
   const empty = state.body.source as string;
@@ -118,7 +119,7 @@ test('problems of the text, and columns that the sample does not have', async (t
       {
         line: 5,
         code: 'NOT_IN_SAMPLE',
-        message: '"amout" is not in the sample, or not clear there. Did you mean "amount"?',
+        message: '"amout" is missing in the sample, or matches several of its columns. Did you mean "amount"?',
       },
     ],
     failure: { code: 'TEMPLATE_COLUMNS_MISSING' },
@@ -126,9 +127,10 @@ test('problems of the text, and columns that the sample does not have', async (t
   });
 });
 
-test('a Template that is not there yet begins as a draft of the sample', async (t) => {
+test('a Template that is not there yet begins as a draft of the sample', { skip: skipUnlessLong }, async (t) => {
   const studio = await startStudio(t, { template: null, sample: 'Tag;Betrag\n31.10.2026;1.234,50\n' });
   const { body } = await studio.ask('GET /api/state');
+  t.equal(body.isStored, false, 'the page shows it as not saved');
   t.match(
     body.source,
     /- \{parse_number: \{columns: betrag, decimal: ",", grouping: "\."\}\} {2}# 1 of 1 read; 1 proves the comma/,
@@ -175,7 +177,9 @@ test('a test made of rows holds nothing that they said, and passes', async (t) =
   t.match((await studio.ask('GET /api/state')).body, { sampleVersion: /^gone/ });
 });
 
-test('of a sample of more than 16 MiB some rows are read, and all when that is asked for', async (t) => {
+test('of a sample of more than 16 MiB some rows are read, and all when that is asked for', {
+  skip: skipUnlessLong,
+}, async (t) => {
   const line = `Ada,"1,5"${' '.repeat(90)}\n`.replace('"1,5" ', '"1,50",');
   const rows = Math.ceil((17 * 1024 * 1024) / line.length);
   const studio = await startStudio(t, { template: TEMPLATE, sample: `name,amount,note\n${line.repeat(rows)}` });

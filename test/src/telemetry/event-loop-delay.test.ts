@@ -1,6 +1,6 @@
 // That reading the event loop's delay changes nothing for others who read it.
 import t from 'tap';
-import { EventLoopDelay } from '../../../src/telemetry/event-loop-delay.ts';
+import { EventLoopDelay } from '../../../src/telemetry/metrics.ts';
 
 t.test('readers get the same value, and it is that of the last window', async (t) => {
   let nanoseconds = 40e6;
@@ -25,6 +25,6 @@ t.test('readers get the same value, and it is that of the last window', async (t
 t.test('before anything was measured it is 0, and of a real loop it is a time', async (t) => {
   t.equal(new EventLoopDelay({ percentile: () => Number.NaN, reset: () => {} }).p99Seconds, 0);
   const delay = new EventLoopDelay();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  t.ok(delay.p99Seconds > 0 && delay.p99Seconds < 60, String(delay.p99Seconds));
+  while (!(delay.p99Seconds > 0)) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.ok(Number.isFinite(delay.p99Seconds), `the delay is a time in seconds: ${delay.p99Seconds}`);
 });

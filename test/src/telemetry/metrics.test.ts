@@ -1,28 +1,33 @@
 // That `/metrics` is what the definitions say: every metric with its kind and its help, and none beside them.
 import t from 'tap';
-import { FLEET_FIGURES } from '../../../src/stores/redis/redis-figures.ts';
-import type { StoreFigure } from '../../../src/stores/stores.ts';
+import { FLEET_METRICS } from '../../../src/stores/redis/redis-stores.ts';
+import type { MetricValues } from '../../../src/stores/stores.ts';
 import type { MetricDefinition } from '../../../src/telemetry/metric-definition.ts';
-import { openMetrics } from '../../../src/telemetry/metrics.ts';
-import { NODE_FIGURES, nodeFigures } from '../../../src/telemetry/node-figures.ts';
-import { NODE_METRICS } from '../../../src/telemetry/node-metrics.ts';
-import { readFigures } from '../../../src/telemetry/read-figures.ts';
+import { NODE_METRICS, openMetrics } from '../../../src/telemetry/metrics.ts';
+import { NODE_SCRAPED_METRICS, nodeMetricReader } from '../../../src/telemetry/node-scraped-metrics.ts';
+import { readMetrics } from '../../../src/telemetry/read-metrics.ts';
 
-const READ = { oldestRunSeconds: 1.5, waited: { seconds: 2, runs: 3 }, logLinesLost: 4 };
+const READ = {
+  oldestRunSeconds: 1.5,
+  waited: { seconds: 2, runs: 3 },
+  logLinesLost: 4,
+  answersClosed: 0,
+  httpLibrary: 'uws',
+};
 
-async function textOf(figures: readonly StoreFigure[]): Promise<string> {
+async function textOf(metricValues: readonly MetricValues[]): Promise<string> {
   const metrics = openMetrics({
     budget: () => ({ limitBytes: 9, heldBytes: { bodies: 5 } }),
     connectionsOpen: () => 1,
     connectionsRefused: () => 2,
     runsInPool: () => 3,
-    runsAside: () => 4,
+    runsSuspended: () => 4,
     runsKept: () => 5,
     liveThreads: () => 6,
     stuckThreads: () => 7,
     isReady: async () => true,
-    catalog: () => ({ readings: { loaded: 1 }, tests: { passed: 8 }, isInForce: false }),
-    figures: async () => figures,
+    catalog: () => ({ readings: { loaded: 1 }, tests: { passed: 8 }, isLive: false }),
+    metricValues: async () => metricValues,
     quotas: async () => [{ account: 'acme', used: 1, limit: null }],
   });
   metrics.threadLost();
@@ -30,8 +35,8 @@ async function textOf(figures: readonly StoreFigure[]): Promise<string> {
 }
 
 t.test('every metric of a node is there as it is defined, and no other', async (t) => {
-  const text = await textOf(nodeFigures()({ ...READ, diskFreeBytes: 10 }));
-  const defined: readonly MetricDefinition[] = [...Object.values(NODE_METRICS), ...NODE_FIGURES];
+  const text = await textOf(nodeMetricReader()({ ...READ, diskFreeBytes: 10 }));
+  const defined: readonly MetricDefinition[] = [...Object.values(NODE_METRICS), ...NODE_SCRAPED_METRICS];
   for (const { name, kind, help } of defined) {
     t.ok(text.includes(`# HELP ${name} ${help.replaceAll('`', '')}\n# TYPE ${name} ${kind}\n`), name);
     t.equal(name.endsWith('_total'), kind === 'counter', `${name} is a ${kind}`);
@@ -52,18 +57,24 @@ t.test('every metric of a node is there as it is defined, and no other', async (
   t.match(text, /^template_run_build_info\{build="template-run \S+, Node \S+"\} 1$/m);
 });
 
-t.test('what nobody knows now is left out: 0 would be a full disk', async (t) => {
-  t.notMatch(await textOf(nodeFigures()({ ...READ, diskFreeBytes: null })), /template_run_disk_free_bytes/);
+t.test('a metric with an unknown value is left out: 0 would mean a full disk', async (t) => {
+  t.notMatch(await textOf(nodeMetricReader()({ ...READ, diskFreeBytes: null })), /template_run_disk_free_bytes/);
 });
 
-t.test('those of a fleet are told with what they mean, and are figures of no node on its own', async (t) => {
-  const known = new Map([['eval', 1]]);
-  const figures = FLEET_FIGURES.map((figure) => ({ ...figure, read: () => (figure.labels.length === 0 ? 7 : known) }));
-  const text = await textOf(readFigures(figures, null));
-  for (const { name, kind, help, labels } of FLEET_FIGURES) {
-    const sample = labels.length === 0 ? `${name} 7` : `${name}{${labels[0]}="eval"} 1`;
-    t.ok(text.includes(`# HELP ${name} ${help.replaceAll('`', '')}\n# TYPE ${name} ${kind}\n${sample}\n`), name);
-    t.equal(name.endsWith('_total'), kind === 'counter', `${name} is a ${kind}`);
-    t.ok(labels.length <= 1, 'a figure has one label at most');
-  }
-});
+t.test(
+  'metrics of a fleet have help texts and names of their kind, and no metric has more than one label',
+  async (t) => {
+    const known = new Map([['eval', 1]]);
+    const metrics = FLEET_METRICS.map((metric) => ({
+      ...metric,
+      read: () => (metric.labels.length === 0 ? 7 : known),
+    }));
+    const text = await textOf(readMetrics(metrics, null));
+    for (const { name, kind, help, labels } of FLEET_METRICS) {
+      const sample = labels.length === 0 ? `${name} 7` : `${name}{${labels[0]}="eval"} 1`;
+      t.ok(text.includes(`# HELP ${name} ${help.replaceAll('`', '')}\n# TYPE ${name} ${kind}\n${sample}\n`), name);
+      t.equal(name.endsWith('_total'), kind === 'counter', `${name} is a ${kind}`);
+      t.ok(labels.length <= 1, 'a metric has at most one label');
+    }
+  },
+);

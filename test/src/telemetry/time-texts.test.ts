@@ -1,4 +1,4 @@
-// Times as texts are what the language itself writes, in whatever order they are asked for.
+// Formatted times equal those of JavaScript, in any order of calls.
 
 import t from 'tap';
 import { TimeTexts } from '../../../src/telemetry/time-texts.ts';

@@ -6,8 +6,7 @@ import { META_BIG, META_NULL, META_SCALE_MAX, VIEW_BYTES } from '../../../worker
 import { Arena } from '../../../workers/memory/arena.ts';
 import { unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import type { Pauses } from '../../../workers/run/slice-clock.ts';
-import type { Slices } from '../../../workers/run/time-slices.ts';
+import type { Pauses, Slices } from '../../../workers/scheduling/time-slices.ts';
 
 const kernel = instantiateKernel(compileKernels());
 
@@ -18,13 +17,13 @@ export interface Bench {
   readonly clock: Pauses;
 }
 
-/** Everything that an earlier bench placed is void: they share one memory, which is full of what was there before. */
+/** Invalidates everything that an earlier bench placed: all benches share one memory, which keeps the old bytes. */
 export function newBench(): Bench {
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), Number.MAX_SAFE_INTEGER);
   return { kernel, heap, arena: new Arena(heap), clock: { isDue: () => true } };
 }
 
-/** Does work that comes in slices. */
+/** Runs work in time slices to its end. */
 export function drive(slices: Slices): void {
   for (const _ of slices);
 }
@@ -32,7 +31,7 @@ export function drive(slices: Slices): void {
 export interface RawOptions {
   readonly delimiter?: string;
   readonly quote?: string;
-  /** Texts that the batch's materialise takes as missing. */
+  /** Texts that the batch's `materialise` treats as missing. */
   readonly nullValues?: readonly string[];
   readonly plain?: boolean;
 }
@@ -131,7 +130,7 @@ export function schemaOf(columns: Readonly<Record<string, ColumnType>>): Schema 
   return Object.entries(columns).map(([name, type], id) => ({ id, name, type }));
 }
 
-/** For each row the address before it and the ends of its fields, as offsets in the text. */
+/** For each row, the address before the row and the ends of its fields, as offsets in the text. */
 function splitRows(text: Buffer, delimiter: number, quote: number): number[][] {
   const rows: number[][] = [];
   let row = [-1];

@@ -1,7 +1,7 @@
-// Cells that cost the square of their length where a step is not linear, and a measure for that: how the processor time
-// grows with the length, never the time itself.
+// Cells that cost the square of their length if a step is not linear, and a measure for that: the growth of processor time with
+// the length, never the time itself.
 
-/** Units that are repeated: what patterns, readers and sorters of marks stumble over. */
+/** Repeated units that are difficult for patterns, readers and the sorting of combining marks. */
 const UNITS: readonly string[] = [
   ...'9 0 1, 1. < & [ { " \' \\ - @ . , ; : / ( + = _ % a A'.split(' '),
   ...['\u0301\u0316', 'a\u0301\u0316', '\u0316\uff9e', '\u0f73', '\u{16126}', '\u1161\u{16d67}\u{16d67}', '\u{1f600}'],
@@ -11,17 +11,17 @@ const UNITS: readonly string[] = [
 
 const cellsOfLength = new Map<number, readonly string[]>();
 
-/** Cells of about so many UTF-16 units. */
+/** Cells of about `length` UTF-16 units. */
 export function adversarialCells(length: number): readonly string[] {
   const known = cellsOfLength.get(length);
   if (known !== undefined) return known;
-  // The runtime puts off making a repeated text: its first reader would pay.
+  // The runtime delays making a repeated text, and the first reader would pay for it.
   const cells = makeCells(length).map((cell) => Buffer.from(cell, 'utf16le').toString('utf16le'));
   cellsOfLength.set(length, cells);
   return cells;
 }
 
-/** A run with something at its end or start, so that what looks for the whole of it fails late. */
+/** Runs with another character at their end or start, so that a search for the whole run fails late. */
 function makeCells(length: number): string[] {
   const runs = UNITS.map((unit) => unit.repeat(Math.max(1, Math.floor(length / unit.length))));
   const open = '['.repeat(length / 2);
@@ -41,18 +41,18 @@ const SHORT = 8 * 1024;
 const TIMES_LONGER = 4;
 const TRIES = 4;
 
-/** Nearly three times what linear work grows by, two thirds of what the square of the length does. */
+/** Nearly three times the growth of linear work, and two thirds of that of quadratic work. */
 const GROWTH_MAX = 11;
 
 /**
- * Less may be what large texts cost the allocator: memory that a virtual machine has to fetch first made 50 MB of them cost 180 ms.
- * One cell that takes the square of its length takes three times as much.
+ * Less time may come from allocating large texts: on a virtual machine that has to fetch memory first, 50 MB of texts cost 180
+ * ms. One cell that takes quadratic time takes three times as much.
  */
 const FLOOR_MILLISECONDS = 250;
 
 /**
- * How many times more processor time `work` takes for cells that are TIMES_LONGER, where that is more than linear work may take;
- * null where it is not. The least of several tries, since others use the machine too.
+ * Growth of `work`'s processor time for cells that are TIMES_LONGER, if it exceeds that of linear work; otherwise null. The
+ * minimum of several tries, because other processes use the machine too.
  */
 export function excessiveGrowth(work: (length: number) => void): number | null {
   let growth = Number.POSITIVE_INFINITY;
@@ -73,9 +73,12 @@ export function excessiveGrowth(work: (length: number) => void): number | null {
   return growth;
 }
 
+/**
+ * Without kernel time: fetching fresh memory for long texts can take a virtual machine a hundred times as long as the work on
+ * them.
+ */
 function processorMilliseconds(work: () => void): number {
   const before = process.cpuUsage();
   work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return process.cpuUsage(before).user / 1000;
 }

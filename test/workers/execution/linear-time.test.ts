@@ -1,12 +1,12 @@
-// Each step on texts, each operation on cells and each function of expressions takes time that grows with its cells, whatever they
-// hold: a table of all of them over cells made to cost the square of their length.
+// Each step on texts, each operation on cells and each function of expressions takes time that is linear in its cells, whatever
+// they contain: a table of all of them over cells that provoke quadratic time.
 // With all tests only: work and memory of large inputs.
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import type { Type } from '../../../workers/expression/check/type.ts';
 import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
 import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
-import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
+import { EvaluationError } from '../../../workers/expression/compile/value.ts';
 import { FUNCTIONS } from '../../../workers/expression/functions/index.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
 import { mappingSchema } from '../../../workers/template/json-schema.ts';
@@ -26,7 +26,7 @@ const CHECKS = ['email', 'url', 'phone_e164', 'iban', 'bic', 'luhn', 'ean', 'isi
 const TYPES = ['integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'];
 const PATTERN = '(?:a|ab)(\\.|@|x?9)*\\b';
 
-/** For each operation on cells of text the ways in which it reads them; the column is `a`. */
+/** For each operation on text cells, its different ways to read them. The column is `a`. */
 const OPERATIONS: Readonly<Record<string, readonly Parameters[]>> = {
   set: [{ columns: { made: 'a + "x"' } }],
   merge_columns: [
@@ -105,7 +105,7 @@ const OPERATIONS: Readonly<Record<string, readonly Parameters[]>> = {
   ],
 };
 
-/** Operations that take cells of other types only. */
+/** Operations that accept only cells of other types. */
 const OTHER_TYPES = ['format_number', 'round', 'format_date', 'generalize'];
 
 const OPTIONS: RunOptions = { batchRows: 16, onError: 'blank' };
@@ -156,7 +156,7 @@ interface Row {
 
 const TEXT_KINDS = ['string', 'list', 'dyn', 'variable'];
 
-/** What stands for a parameter that is not the cell; null where no text makes one. */
+/** The argument for a parameter that is not the cell; null if no text can express the argument. */
 function plainArgument({ kind, parameters }: Type): string | null {
   if (kind === 'list') return parameters[0]!.kind === 'string' ? '[a, b, a]' : '[a, 1, b]';
   const known: Readonly<Record<string, string>> = {
@@ -167,7 +167,7 @@ function plainArgument({ kind, parameters }: Type): string | null {
   return known[kind] ?? null;
 }
 
-/** Calls of a function with the cell at each place of a text, and with two cells. */
+/** Calls of a function with the cell in each text parameter, and with two cells. */
 function callsOf(name: string): string[] {
   const { overloads, style } = FUNCTIONS.get(name)!;
   const calls = overloads.flatMap(({ parameters, rest }) => {
@@ -185,7 +185,7 @@ function callsOf(name: string): string[] {
   return [...new Set(written)];
 }
 
-/** What the types alone do not tell: places of literals, and operators. */
+/** Calls that the types alone do not determine: parameters that must be literals, and operators. */
 const OTHER_CALLS: Readonly<Record<string, readonly string[]>> = {
   extract: [`extract(a, "${PATTERN.replaceAll('\\', '\\\\')}")`],
   replace_re: ['replace_re(a, "x(?:.*y)?", "z")', 'replace_re(a, "[9 ]+$", "z")'],
@@ -207,7 +207,7 @@ const OTHER_CALLS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The expression over a row; null where it is no expression, as when a text must be a literal. */
+/** The expression over a row; null if the expression is invalid, for example because a text must be a literal. */
 function compiled(source: string): ((row: Row) => void) | null {
   const checked = checkExpression(source, ENVIRONMENT);
   if ('problems' in checked) return null;

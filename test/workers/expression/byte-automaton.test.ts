@@ -1,11 +1,16 @@
-// The automaton of a pattern finds it in the bytes of the texts in which re2js finds it.
+// The automaton of a pattern finds a match in the bytes of a text if and only if re2js finds one in the text.
 import { test } from 'tap';
-import { ByteAutomaton, STATE_DEAD, STATE_MATCHED } from '../../../workers/expression/patterns/byte-automaton.ts';
-import { byteProgram } from '../../../workers/expression/patterns/byte-program.ts';
+import {
+  ByteAutomaton,
+  byteProgram,
+  STATE_DEAD,
+  STATE_MATCHED,
+  utf8Ranges,
+} from '../../../workers/expression/patterns/byte-automaton.ts';
+import { testInSlices } from '../../../workers/expression/patterns/long-test.ts';
 import { CASED } from '../../../workers/expression/patterns/pattern-program.ts';
 import { compileRegularExpression, patternProgram } from '../../../workers/expression/patterns/regular-expression.ts';
-import { utf8Ranges } from '../../../workers/expression/patterns/utf8-ranges.ts';
-import { fc } from '../../random.ts';
+import { fc, noise } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
 const atoms = fc.constantFrom(
@@ -73,7 +78,40 @@ function isFound(automaton: ByteAutomaton, text: string): boolean {
   return state === STATE_MATCHED;
 }
 
-test('an automaton finds what re2js finds', async (t) => {
+test('a long text is tested in slices as re2js tests it', async (t) => {
+  // The last two need more states than the maximum of an automaton.
+  const sources = [
+    '(a{1,30}){1,30}$',
+    '[ab]*a[ab]{3}c',
+    '(?i)(straße|ß|ss){1,50}q',
+    '\\bé+😀$',
+    '[ab]*a[ab]{14}c',
+    '[ab]*a[ab]{60}$',
+  ];
+  const random = noise(7);
+  const mixed = Array.from({ length: 20_000 }, () => 'ab'[random(2)]).join('');
+  let pauses = 0;
+  for (const source of sources) {
+    const expression = compileRegularExpression(source);
+    if ('problem' in expression) throw new Error(expression.problem);
+    for (const text of [
+      mixed,
+      `${mixed}c`,
+      `${'a'.repeat(66_000)}aa😀c`,
+      `ßé 😀 éé😀`,
+      `${'straSSe'.repeat(10_000)}Q`,
+      '',
+    ]) {
+      const work = testInSlices(expression.bytes()!, text);
+      let step = work.next();
+      for (; !step.done; step = work.next()) pauses++;
+      if (step.value !== expression.test(text)) t.fail(`${source} on ${text.slice(-20)}: ${step.value}`);
+    }
+  }
+  t.ok(pauses > 3_000, `${pauses} pauses`);
+});
+
+test('an automaton finds the same matches as re2js', async (t) => {
   let compared = 0;
   fc.assert(
     fc.property(pattern, fc.array(texts, { minLength: 4, maxLength: 4 }), (source, inputs) => {
@@ -86,12 +124,12 @@ test('an automaton finds what re2js finds', async (t) => {
       }
       compared++;
     }),
-    { numRuns: sweep({ short: 1000, long: 10_000 }) },
+    { numRuns: sweep({ short: 250, long: 10_000 }) },
   );
-  t.ok(compared > sweep({ short: 700, long: 7000 }), `${compared} patterns were compared`);
+  t.ok(compared > sweep({ short: 108, long: 4_200 }), `${compared} patterns were compared`);
 });
 
-test('ranges of bytes are those of their characters', async (t) => {
+test('ranges of bytes correspond to ranges of characters', async (t) => {
   const points = fc.integer({ min: 0, max: 0x10ffff });
   const isScalar = (point: number): boolean => point < 0xd800 || point > 0xdfff;
   fc.assert(
@@ -110,17 +148,17 @@ test('ranges of bytes are those of their characters', async (t) => {
         if (held.length !== Number(point >= from && point <= to)) throw new Error(`${from} to ${to}: ${point}`);
       }
     }),
-    { numRuns: sweep({ short: 500, long: 5000 }) },
+    { numRuns: sweep({ short: 120, long: 5000 }) },
   );
   t.pass('every character is in one sequence, or in none');
 });
 
-test('a pattern with too many places for an automaton is none', async (t) => {
+test('a pattern with too many positions has no automaton', async (t) => {
   t.equal(automatonOf('(?:\\pL\\pN\\pP\\pS\\pM\\pZ\\pC){40}'), null);
   t.ok(automatonOf('^[a-z]+$'));
 });
 
-test('every letter that has a case lies where such letters are looked for', async (t) => {
+test('every letter that has a case is in the range in which such letters are searched', async (t) => {
   const missed: string[] = [];
   for (let point = 0; point <= 0x1ffff; point++) {
     const letter = String.fromCodePoint(point);

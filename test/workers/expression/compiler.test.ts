@@ -1,24 +1,29 @@
-// Holds the closures that static types choose to the dispatch by values: the same expression over typed columns and over
-// columns of unknown type gives the same.
+// Compares closures chosen by static types with the dispatch by values: the same expression gives the same result over typed
+// columns and over columns of unknown type.
 
 import { test } from 'tap';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
 import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
-import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
-import { type Integer, narrowInteger, type Value, widenInteger } from '../../../workers/expression/compile/value.ts';
+import {
+  EvaluationError,
+  type Integer,
+  narrowInteger,
+  type Value,
+  widenInteger,
+} from '../../../workers/expression/compile/value.ts';
 import { jsonText } from '../../../workers/expression/compile/value-text.ts';
-import { typeName } from '../../../workers/expression/functions/convert.ts';
-import { CalendarDate } from '../../../workers/values/calendar.ts';
+import { typeName } from '../../../workers/expression/functions/conversion.ts';
 import { type Decimal, decimalOf } from '../../../workers/values/decimal.ts';
+import { CalendarDate } from '../../../workers/values/timestamp.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { ENVIRONMENT, ROW, run } from './row-case.ts';
 
 const TYPES = ['integer', 'number', 'decimal', 'text', 'boolean', 'date'] as const;
 
-/** Two columns of each type; the row holds dynamic forms. */
+/** Two columns of each type. The row contains values of dynamic type. */
 const COLUMNS = new Map<string, ColumnType>(
   TYPES.flatMap((type) => [
     [`${type}1`, type],
@@ -27,7 +32,7 @@ const COLUMNS = new Map<string, ColumnType>(
 );
 
 const integers = fc.oneof(
-  // Those that the expressions name, so that both sides of a comparison are often equal.
+  // The values that the expressions contain, so that both sides of a comparison are often equal.
   fc.constantFrom(0n, 1n, 2n, 3n, -7n, 9007199254740993n),
   fc.bigInt({ min: -20n, max: 20n }),
   fc.constantFrom(2n ** 52n + 1n, 2n ** 62n, 94906267n),
@@ -48,7 +53,7 @@ const rows = fc.record(
   ) as Record<string, fc.Arbitrary<Value>>,
 );
 
-/** Expressions by the type that they give. */
+/** Expressions by the type of their result. */
 const { condition } = fc.letrec<Record<'integer' | 'number' | 'decimal' | 'text' | 'condition', string>>((tie) => {
   const column = (type: string) => fc.constantFrom(`${type}1`, `${type}2`);
   const joined = (left: fc.Arbitrary<string>, operators: readonly string[], right: fc.Arbitrary<string>) =>
@@ -100,7 +105,7 @@ const { condition } = fc.letrec<Record<'integer' | 'number' | 'decimal' | 'text'
       grow,
       column('boolean'),
       ...compared,
-      // Single comparisons once more: inside larger conditions they seldom decide.
+      // Single comparisons again, because inside larger conditions they seldom determine the result.
       joined(column('integer'), [...ORDERS], fc.constantFrom('0', '3', '-7', '1.5')),
       joined(column('number'), ORDERS, fc.constantFrom('0.0', '1.5', '-2.25', '3')),
       joined(joined(column('integer'), ['+', '-', '*', '/', '%'], column('integer')), ORDERS, tie('integer')),
@@ -130,7 +135,7 @@ function outcome(source: string, environment: ExpressionEnvironment, cell: (name
   }
 }
 
-test('typed closures give what the values alone give', async (t) => {
+test('typed closures give the same results as dispatch by values', async (t) => {
   const outcomes = new Map<string, number>();
   const unknown = new Map(Array.from(COLUMNS.keys(), (name): [string, ColumnType] => [name, 'json']));
   fc.assert(

@@ -1,4 +1,4 @@
-// Owns reading the cases of @bufbuild/cel-spec: which ones are left out and why, and their values and types in ours.
+// Reads the test cases of @bufbuild/cel-spec: which cases are left out and why, and the conversion of their values and types.
 import {
   BOOL,
   BYTES,
@@ -19,7 +19,7 @@ import {
 import { MapValue, TypeValue, Uint, type Value } from '../../../workers/expression/compile/value.ts';
 import { parseDuration, parseTimestamp } from '../../../workers/values/timestamp.ts';
 
-/** A message of the test data in protobuf's JSON form. */
+/** A message of the test data in protobuf's JSON format. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export interface ConformanceCase {
@@ -46,10 +46,10 @@ export interface ConformanceCase {
 const MESSAGE_WRITTEN =
   /\b[A-Z]\w*\s*\{|TestAllTypes|NestedEnum|GlobalEnum|NullValue|proto\.(?:get|has)Ext|proto[23]\.|google\.protobuf\.(?!Timestamp|Duration)/;
 
-/** A message of the tests' own or an Any, as the type or value of a variable or as the result; wrappers are plain values. */
+/** A test message or an Any, as the type or value of a variable or as the result. Wrapper messages are plain values. */
 const MESSAGE_BOUND = /TestAllTypes|NestedEnum|GlobalEnum|google\.protobuf\.Any|proto[23]\.[A-Z]/;
 
-/** Why a case is left out: the first rule that holds. Nothing is left out by name. */
+/** Why a case is left out: the first matching rule. No case is left out by name. */
 export const RULES: readonly { readonly reason: string; readonly holds: (test: ConformanceCase) => boolean }[] = [
   {
     reason: 'writes or reads protobuf messages or enums',
@@ -80,7 +80,7 @@ export function* casesOf(suite: Suite, path = ''): Iterable<ConformanceCase> {
   }
 }
 
-/** A cel.expr.Value as ours. */
+/** Converts a cel.expr.Value. */
 export function valueOfJson(json: Json): Value {
   const [kind, content] = Object.entries(json as object)[0] as [string, Json];
   switch (kind) {
@@ -117,7 +117,7 @@ export function valueOfJson(json: Json): Value {
   }
 }
 
-/** A google.protobuf message as the plain value that CEL makes of it. */
+/** Converts a google.protobuf message to the plain value that CEL makes of it. */
 function valueOfWellKnown(name: string, content: Json): Value {
   switch (name) {
     case 'Duration':
@@ -154,7 +154,7 @@ function valueOfPlainJson(json: Json): Value {
   return map;
 }
 
-/** A cel.expr.Type as ours. */
+/** Converts a cel.expr.Type. */
 export function typeOfJson(json: Json): Type {
   const [kind, content] = Object.entries(json as object)[0] as [string, Json];
   const inner = (content ?? {}) as { readonly [key: string]: Json };

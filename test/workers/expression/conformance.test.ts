@@ -6,13 +6,17 @@ import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { DYN, type Type, typeText } from '../../../workers/expression/check/type.ts';
 import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
 import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
-import { isEqual } from '../../../workers/expression/compile/equality.ts';
-import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
-import { type Integer, type Value, widenInteger } from '../../../workers/expression/compile/value.ts';
-import { typeName } from '../../../workers/expression/functions/convert.ts';
+import {
+  EvaluationError,
+  type Integer,
+  isEqual,
+  type Value,
+  widenInteger,
+} from '../../../workers/expression/compile/value.ts';
+import { typeName } from '../../../workers/expression/functions/conversion.ts';
 import { type ConformanceCase, casesOf, type Json, RULES, typeOfJson, valueOfJson } from './conformance-case.ts';
 
-/** The cases that may not get fewer: data of @bufbuild/cel-spec 0.6.1. */
+/** Minimum number of cases that run: data of @bufbuild/cel-spec 0.6.1. */
 const CASES_RUN_MIN = 1638;
 
 type Outcome = { value: Value; type: Type } | { error: string } | { problems: string[] };
@@ -26,7 +30,7 @@ function outcomeOf(test: ConformanceCase): Outcome {
     variables.set(name, DYN);
   }
   for (const { name, ident } of original.typeEnv ?? []) variables.set(name, typeOfJson(ident!.type));
-  // Names within the container are found without it, before those outside.
+  // Names within the container are found without its prefix, before names outside the container.
   const prefix = `${original.container ?? ''}.`;
   for (const [name, type] of [...variables]) {
     if (!name.startsWith(prefix) || prefix === '.') continue;
@@ -55,7 +59,7 @@ function outcomeOf(test: ConformanceCase): Outcome {
   }
 }
 
-/** Null when the case passes, otherwise what came instead. */
+/** Null if the case passes, otherwise the actual result. */
 function difference(test: ConformanceCase): string | null {
   const outcome = outcomeOf(test);
   const { original } = test;

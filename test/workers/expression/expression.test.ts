@@ -1,4 +1,5 @@
-// Holds our additions to CEL to docs/reference/expressions.md: columns, decimals, nulls, functions, messages; and hostile expressions.
+// Tests our additions to CEL against docs/reference/expressions.md: columns, decimals, nulls, functions, messages; and hostile
+// expressions.
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { ENVIRONMENT, holds, ROW, run } from './row-case.ts';
@@ -118,8 +119,14 @@ holds('results become cells', [
 holds('messages say what to write', [
   ['statsu == "x"', '!column "statsu" does not exist at this step. Did you mean "status"?'],
   ['row["Invoice Nr"]', '!column "Invoice Nr" does not exist at this step. Did you mean "Invoice No"?'],
-  ['value', '!value is the cell at hand, and there is none here. Write row["value"] for the column of this name.'],
-  ['run', '!run alone is no value. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.'],
+  [
+    'value',
+    '!value is the current cell, and there is no current cell here. Write row["value"] for the column of this name.',
+  ],
+  [
+    'run',
+    '!run is not a value by itself. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.',
+  ],
   ['for', '!for is a word of the language. Write row["for"] for a column of this name.'],
   ['status = "x"', '!The character "=" has no meaning here. Write == to compare.'],
   ['uper(status)', '!The function uper does not exist. Did you mean upper?'],
@@ -142,10 +149,10 @@ holds('messages say what to write', [
     'math.abs("x")',
     '!math.abs takes (int) or (uint) or (double), not (string). Write double(...) around a text that is a number.',
   ],
-  ['status.', '!Expected a name behind the point, but the expression ends.'],
+  ['status.', '!Expected a name after the point, but the expression ends.'],
   ['"abc', '!A text that begins with " is not closed.'],
   ['12abc', '!A number is followed by a letter. Put an operator or a space between.'],
-  ['Thing{a: 1}', '!Thing{...} makes a protobuf message: there are none here. Write a map {...}.'],
+  ['Thing{a: 1}', '!Thing{...} is the syntax of a protobuf message, which expressions do not have. Write a map {...}.'],
 ]);
 
 test('offsets point into the source', async (t) => {

@@ -1,5 +1,5 @@
-// What expressions make of cells that a file knows for numbers, dates and the like: functions that read texts take them as
-// they are, all others see their canonical texts. The table of docs/reference/input.md, function by function.
+// Expressions over cells that a file declares as numbers, dates and the like: functions that parse texts use the typed values,
+// all others see the canonical texts. The table of docs/reference/input.md, function by function.
 import t from 'tap';
 import {
   KIND_BOOLEAN,
@@ -9,7 +9,7 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../../workers/kernel/layout/native-kinds.ts';
+} from '../../../workers/kernel/layout/cells.ts';
 import type { TypedCell } from '../../fixtures/typed-table.ts';
 import { applyKinds } from '../apply-kinds.ts';
 
@@ -30,7 +30,7 @@ type Known = string | null;
 
 const kept = (gives: Readonly<Record<number, string>>): Known[] => CELLS.map((_, row) => gives[row] ?? null);
 
-/** Of cells whose expression fails there is nothing. */
+/** A cell whose expression fails has no entry. */
 const TABLE: Readonly<Record<string, readonly Known[]>> = {
   'parse_number(v, ",", ".")': kept({
     0: 'decimal:1234.50',

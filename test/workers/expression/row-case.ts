@@ -1,15 +1,12 @@
-// Owns one row and the evaluation of expressions over it, for the tests beside it.
+// One row and the evaluation of expressions over it, for the tests beside this file.
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
 import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
-import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
-import { resultColumn } from '../../../workers/expression/compile/result.ts';
-import type { Value } from '../../../workers/expression/compile/value.ts';
-import { valueText } from '../../../workers/expression/compile/value-text.ts';
-import { CalendarDate, parseDateText } from '../../../workers/values/calendar.ts';
+import { EvaluationError, type Value } from '../../../workers/expression/compile/value.ts';
+import { resultColumn, valueText } from '../../../workers/expression/compile/value-text.ts';
 import { parseDecimal } from '../../../workers/values/decimal.ts';
-import { parseTimestamp } from '../../../workers/values/timestamp.ts';
+import { CalendarDate, parseDateText, parseTimestamp } from '../../../workers/values/timestamp.ts';
 
 export type Row = Readonly<Record<string, Value | number>>;
 
@@ -58,7 +55,7 @@ export const ROW: Row = {
 
 const SUPPLIERS: ReadonlyMap<string, string> = new Map([['7', 'Miller']]);
 
-/** The text of the result, null, or the code of the row's error; problems as `!` and the message. */
+/** The text of the result, null, or the code of the row's error. A problem is `!` followed by its message. */
 export function run(source: string, row: Row = ROW, environment: ExpressionEnvironment = ENVIRONMENT): string | null {
   const checked = checkExpression(source, environment);
   if ('problems' in checked) return `!${checked.problems.map(({ message }) => message).join(' ')}`;
@@ -78,7 +75,7 @@ export function run(source: string, row: Row = ROW, environment: ExpressionEnvir
   }
 }
 
-/** Expressions with what run() gives for them. */
+/** Expressions with the results of run(). */
 export type Table = readonly (readonly [string, string | null])[];
 
 /** A test of a table of expressions and their results. */

@@ -1,4 +1,4 @@
-// Edges of the CSV fast lane: ceilings, the large-row gate, memory, sources, and texts that other projects test with.
+// Edge cases of the CSV fast path: limits, the large-row gate, memory, sources, and texts from the tests of other projects.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,9 +14,10 @@ import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindi
 import { ARENA_BYTES } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';
-import { OUTPUT_BUFFER_BYTES } from '../../../workers/output/sink/output-buffer.ts';
+import { OUTPUT_BUFFER_BYTES } from '../../../workers/output/sink/output-sink.ts';
 import { Cancelled } from '../../../workers/protocol/failure.ts';
-import { runCoroutine } from '../../../workers/thread/coroutine.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { referenceRows } from './csv-reference.ts';
 import { type ReadSettings, readerParts, readRows } from './read-rows.ts';
 
@@ -26,7 +27,7 @@ function read(text: string | Uint8Array, settings: ReadSettings = {}): ReturnTyp
   return readRows(openCsvReader, kernel, Buffer.from(text), settings);
 }
 
-test('cells and rows at and above their ceilings', async (t) => {
+test('cells and rows at and above their ceilings', { skip: skipUnlessLong }, async (t) => {
   const cell = 'x'.repeat(CELL_BYTES_MAX);
   const under = await read(`a,b,c\n1,2,3\n${cell},${cell},${cell}\n4,5,6\n`);
   t.equal(under.failure, null);
@@ -65,7 +66,7 @@ test('as many columns as allowed, and one more', async (t) => {
   t.equal((await read(`a,b\n1,2\n${row(300_000)}`)).failure, `Line 3 has more than ${COLUMNS_MAX} columns.`);
 });
 
-test('the plain lane keeps the same ceilings and passes the same gate', async (t) => {
+test('the plain lane keeps the same ceilings and passes the same gate', { skip: skipUnlessLong }, async (t) => {
   const dialect = { delimiter: '¦', quote: '"', headerRow: 0 };
   const plain = (text: string): ReturnType<typeof readRows> =>
     readRows(openPlainReader, kernel, Buffer.from(text), { dialect });
@@ -194,7 +195,7 @@ test('csv-spectrum and csv-test-data', { skip: absent }, async (t) => {
     ['csv-test-data/csv', 'csv-test-data/json'],
   ] as const) {
     for (const file of readdirSync(join(CORPORA, json))) {
-      // The JSON of the first does not say what its CSV says; the second holds only blank lines, which is a failure here.
+      // The JSON of the first file differs from its CSV; the second file has only blank lines, which fails here.
       if (file === 'location_coordinates.json' || file === 'all-empty.json') continue;
       const want = JSON.parse(readFileSync(join(CORPORA, json, file), 'utf8')) as unknown[];
       const bytes = readFileSync(join(CORPORA, csv, file.replace('.json', '.csv')));
@@ -227,7 +228,7 @@ test("Papa Parse's cases and files: lanes of ours agree, and with it where its r
     const settings: ReadSettings = { dialect: { headerRow: null }, windowBytes: 40 };
     const got = await read(input, settings);
     t.strictSame(got, referenceRows(Buffer.from(input), settings), description);
-    // Ragged rows, strays and blank lines are ours to decide; the other suites are about guessing and converting.
+    // Ragged rows, stray quotes and blank lines follow our own rules. The other suites test type detection and conversion.
     const even = expected.data.every((row) => Array.isArray(row) && row.length === got.headers.length);
     const same = suite === 'CORE_PARSER_TESTS' && Object.keys(config).length === 0 && expected.errors.length === 0;
     if (!same || !even || got.failure !== null || got.counts.STRAY_QUOTE !== undefined || got.headers.length < 2)

@@ -1,8 +1,9 @@
-// What a CSV reader must give, made the plain way over the whole text: the oracle for windows, chunks, batches and lanes.
+// The expected result of a CSV reader, computed in the simplest way from the whole text. Tests compare windows, chunks,
+// batches and both readers with it.
 import { COLUMNS_MAX } from '../../../workers/input/ceilings.ts';
+import { type CsvTrouble, malformed } from '../../../workers/input/csv/csv-input.ts';
 import { countLineBreaks, invalidLine, openQuote } from '../../../workers/input/csv/lines.ts';
-import { type CsvTrouble, malformed } from '../../../workers/input/csv/malformed.ts';
-import { type CodeCounts, countCode } from '../../../workers/run/report.ts';
+import { type CodeCounts, countCode } from '../../../workers/protocol/report.ts';
 import { type IndexedRows, indexRows, isStrayField } from '../kernel/twins/index-rows.ts';
 import { materialise } from '../kernel/twins/materialise.ts';
 import { scan } from '../kernel/twins/scan.ts';
@@ -12,6 +13,9 @@ const LF = 10;
 const CR = 13;
 const NO_QUOTE = 0xff;
 
+/** A character without a meaning in CSV. */
+const ORDINARY = 0x78;
+
 interface Text {
   readonly u8: Uint8Array;
   readonly delimiter: number;
@@ -19,14 +23,17 @@ interface Text {
   readonly end: number;
 }
 
-/** Structurals of one record, and the address of the byte before it. */
+/** Structural characters of one record, and the address of the byte before the record. */
 interface ReferenceRecord {
   readonly before: number;
   readonly structurals: readonly number[];
 }
 
-/** Dialects of one-byte delimiters and quotes only. */
-export function referenceRows(bytes: Uint8Array, settings: ReadSettings = {}): ReadRows {
+/**
+ * Only for dialects with one-byte delimiters and quotes.
+ * @param keepsApart true: a quote that is not closed on its line is an ordinary character; false: it fails the file
+ */
+export function referenceRows(bytes: Uint8Array, settings: ReadSettings = {}, keepsApart = true): ReadRows {
   const dialect = { ...DIALECT, ...settings.dialect };
   const text = textOf(bytes, dialect.delimiter, dialect.quote);
   const rows: Row[] = [];
@@ -34,10 +41,20 @@ export function referenceRows(bytes: Uint8Array, settings: ReadSettings = {}): R
   let headers: readonly string[] = [];
   let failure: string | null = null;
   try {
-    const records = recordsOf(text);
+    const literal: number[] = [];
+    let records = recordsOf(text, literal);
     const { skipped, texts } = headerOf(text, records, dialect.headerRow, settings);
     headers = texts;
-    for (const record of records.slice(skipped)) {
+    for (let at = skipped; at < records.length; at++) {
+      const record = records[at]!;
+      failOnText(text, record);
+      const open = keepsApart ? swallowedCell(text, record) : undefined;
+      if (open !== undefined) {
+        literal.push(open[0]);
+        records = recordsOf(text, literal);
+        at--;
+        continue;
+      }
       const row = dataRow(text, record, texts.length, settings, counts, rows.length + 1);
       if (row !== null) rows.push(row);
     }
@@ -48,7 +65,7 @@ export function referenceRows(bytes: Uint8Array, settings: ReadSettings = {}): R
   return { headers, rows, sourceRows: rows.map((_, index) => index + 1), counts, rowsRead: rows.length, failure };
 }
 
-/** The bytes behind a line feed, without a mark, with a last line feed. */
+/** The bytes after a line feed, without a byte order mark and with a final line feed. */
 function textOf(bytes: Uint8Array, delimiter: string, quote: string): Text {
   const mark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   const body = [...bytes.subarray(mark)];
@@ -62,8 +79,11 @@ function textOf(bytes: Uint8Array, delimiter: string, quote: string): Text {
   };
 }
 
-function recordsOf(text: Text): ReferenceRecord[] {
-  const { structurals } = scan(text.u8, 1, text.end, text.delimiter, text.quote);
+/** @param literal addresses of quotes that are ordinary characters */
+function recordsOf(text: Text, literal: readonly number[]): ReferenceRecord[] {
+  const u8 = text.u8.slice();
+  for (const address of literal) u8[address] = ORDINARY;
+  const { structurals } = scan(u8, 1, text.end, text.delimiter, text.quote);
   const records: ReferenceRecord[] = [];
   let before = 0;
   let own: number[] = [];
@@ -86,7 +106,10 @@ function headerOf(
   const blank = (record: ReferenceRecord): boolean =>
     bounds(text, record).every(([from, to]) => from === to) && record.structurals.length === 1;
   const at = headerRow ?? records.findIndex((record) => !blank(record));
-  for (const record of records.slice(0, at < 0 ? undefined : at + 1)) failOnText(text, record);
+  for (const record of records.slice(0, at < 0 ? undefined : at + 1)) {
+    failOnText(text, record);
+    failOnSwallowed(text, record);
+  }
   const record = records[at];
   if (record === undefined) {
     failUnlessComplete(text, records);
@@ -124,6 +147,7 @@ function dataRow(
     emptyIsNull: nullTexts.includes(''),
   });
   if (made.stop === 'stray') failOnStray(text, record);
+  if (made.stop === 'swallowed') failOnSwallowed(text, record);
   if (made.stop !== null) fail(text, made.stop, record.before + 1);
   if (made.rows === 0) return null;
   count(made, counts, sourceRow);
@@ -135,6 +159,7 @@ function dataRow(
 
 function count(made: IndexedRows, counts: CodeCounts, sourceRow: number): void {
   if (made.ragged.length > 0) countCode(counts, 'RAGGED_ROW', sourceRow);
+  if (made.short.length > 0) countCode(counts, 'SHORT_ROW', sourceRow);
   for (let stray = made.strays[0]?.[1] ?? 0; stray > 0; stray--) countCode(counts, 'STRAY_QUOTE', sourceRow);
 }
 
@@ -158,6 +183,20 @@ function failOnText(text: Text, record: ReferenceRecord): void {
 function failOnStray(text: Text, record: ReferenceRecord): void {
   const stray = bounds(text, record).find(([from, to]) => isStrayField(text.u8, from, to, text.quote));
   if (stray !== undefined) fail(text, 'stray', stray[0]);
+}
+
+function failOnSwallowed(text: Text, record: ReferenceRecord): void {
+  const found = swallowedCell(text, record);
+  if (found !== undefined) fail(text, 'swallowed', found[0]);
+}
+
+/** A quoted cell that contains line breaks and has text after its closing quote. */
+function swallowedCell(text: Text, record: ReferenceRecord): [number, number] | undefined {
+  return bounds(text, record).find(
+    ([from, to]) =>
+      isStrayField(text.u8, from, to, text.quote) &&
+      text.u8.subarray(from, to).some((byte) => byte === LF || byte === CR),
+  );
 }
 
 function failUnlessComplete(text: Text, records: readonly ReferenceRecord[]): void {

@@ -1,8 +1,8 @@
-// Random CSV texts, sound and spoiled, and ways to read them.
+// Random CSV texts, valid and damaged, and ways to read them.
 import { fc } from '../../random.ts';
 import type { ReadRows, ReadSettings } from './read-rows.ts';
 
-/** Pieces of CSV text, so that quotes, breaks and delimiters meet in every way; long plain pieces reach the SIMD blocks. */
+/** Pieces of CSV text in which quotes, line breaks and delimiters meet in all ways. Long plain pieces fill SIMD blocks. */
 export const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(',', ',', '\n', '\n', '"', '""', '\r\n', '\r', 'a', 'é', ' ', 'NA') },
   {
@@ -36,7 +36,7 @@ export const settings: fc.Arbitrary<ReadSettings> = fc.record({
   batches: fc.constantFrom([4096], [1], [2, 3], [1, 0], [0]),
 });
 
-/** What a run that looked at every row would give: batches of 0 rows only count. */
+/** The result without its rows if a batch had 0 rows: such batches only count rows. */
 export function comparable(rows: ReadRows, batches: readonly number[] | undefined): unknown {
   return batches?.includes(0) ? { ...rows, rows: null, sourceRows: null } : rows;
 }

@@ -1,4 +1,4 @@
-// What the scan of a file's first bytes tells of its form, held against what its texts tell.
+// The scan of a file's first bytes compared with detection from the decoded texts.
 import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
 import { detectForm } from '../../../workers/input/detect/detect-form.ts';
@@ -12,7 +12,7 @@ import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindi
 import { Arena } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import { done } from '../../../workers/run/time-slices.ts';
+import { done } from '../../../workers/scheduling/time-slices.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { sound } from '../template/check-problems.ts';
@@ -24,7 +24,7 @@ const kernel = instantiateKernel(compileKernels());
 const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
 const tools = { kernel, arena: new Arena(heap) };
 
-t.test('what the bytes of a plain file say is what its split text says', async (t) => {
+t.test('detection from the bytes of a plain file equals detection from its split text', async (t) => {
   const names = ['id', 'Größe', 'a"b', 'two words'];
   const pieces = [...names, 'ID', 'x', 'é', ' ', '7'];
   const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
@@ -62,12 +62,12 @@ t.test('what the bytes of a plain file say is what its split text says', async (
       if (found.headerRow !== null) namedFiles++;
       const hasNames = records.some((record) => record.some((cell) => cell.trim() !== '' && expected.has(cell)));
       const headerRow = hasNames ? done(detectHeaderRow(listed(records), (cell) => expected.has(cell))) : null;
-      // Null too where the lines beside it may belong to the header.
+      // The header row may also be null if the neighbouring lines may belong to the header.
       return found.delimiter === delimiter && (found.headerRow === headerRow || found.headerRow === null);
     });
     fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });
-    t.ok(plainFiles > sweep({ short: 100, long: 500 }));
-    t.ok(namedFiles > sweep({ short: 20, long: 100 }), `${namedFiles} of ${plainFiles} with names`);
+    t.ok(plainFiles > sweep({ short: 60, long: 300 }));
+    t.ok(namedFiles > sweep({ short: 12, long: 60 }), `${namedFiles} of ${plainFiles} with names`);
   }
 });
 
@@ -134,5 +134,5 @@ t.test('a table whose names are all found is the one that all its bytes tell of'
     },
   );
   fc.assert(property, { numRuns: sweep({ short: 500, long: 3_000 }) });
-  t.ok(odd > sweep({ short: 200, long: 1_000 }), `${odd} of them not plain`);
+  t.ok(odd > sweep({ short: 120, long: 600 }), `${odd} of them not plain`);
 });

@@ -1,4 +1,4 @@
-// Headers of several lines, columns without a name, and files whose header and rows may not fit together.
+// Headers of several lines, columns without a name, and files whose header and rows may not match.
 import t from 'tap';
 import { type DetectedForm, detectForm } from '../../../workers/input/detect/detect-form.ts';
 import { joinHeaderLines } from '../../../workers/input/detect/header-lines.ts';
@@ -7,7 +7,7 @@ import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindi
 import { Arena } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import { done } from '../../../workers/run/time-slices.ts';
+import { done } from '../../../workers/scheduling/time-slices.ts';
 import { sound } from '../template/check-problems.ts';
 
 const UNKNOWN = { delimiter: null, quote: null, headerRow: null, expected: null };
@@ -16,7 +16,7 @@ const kernel = instantiateKernel(compileKernels());
 const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
 const tools = { kernel, arena: new Arena(heap) };
 
-/** Lines of the file: the names of its columns. */
+/** Lines of a file, and the names of its columns. */
 const NAMES: Record<string, [lines: readonly string[], names: readonly string[]]> = {
   'a title for several columns': [
     ['town,first half,,second half,', ',net,gross,net,gross', 'Rome,1,2,3,4', 'Bari,5,6,7,8'],
@@ -90,7 +90,8 @@ t.test('a column without a name', async (t) => {
   };
   t.equal(found('"x";"y"\n"r1";1;2\n"r2";3;4\n'), 'first');
   t.equal(found('"x","y"\n"r1",1.5,a\n"r2",3,b\n'), 'first');
-  t.equal(found('"x","y"\n"r1",1,50\n"r2",3,75\n'), undefined, 'a decimal comma');
+  t.equal(found('"x","y"\n"r1",1,50\n"r2",3,75\n'), 'doubt', 'a decimal comma');
+  t.equal(found('"x","y"\n"r1",1,2\n'), 'first', 'one row');
   t.equal(found('"x";"y"\n"r1";1;2\n"r1";3;4\n'), undefined, 'two rows of one name');
   t.equal(found('x;y\nr1;1;2\nr2;3;4\n'), undefined, 'nothing is in quotes');
   t.equal(found('"x";"y"\n"r1";1;2\n"r2";3\n'), undefined, 'not every row');

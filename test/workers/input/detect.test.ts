@@ -1,19 +1,19 @@
-// What the detectors make of small files as people have them: delimiter and header row, nothing declared.
+// Detection of the delimiter and header row of small, typical files without a declaration.
 import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
 import { detectForm } from '../../../workers/input/detect/detect-form.ts';
-import { evenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
+import { evenCut } from '../../../workers/input/detect/obvious-form.ts';
 import { listed } from '../../../workers/input/detect/records.ts';
 import { SampleScanner } from '../../../workers/input/detect/scan-text.ts';
 import { TextSample } from '../../../workers/input/detect/text-sample.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
-import { UnspacedSource } from '../../../workers/input/source/unspaced-source.ts';
+import { UnspacedSource } from '../../../workers/input/source/converted-source.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import { done } from '../../../workers/run/time-slices.ts';
+import { done } from '../../../workers/scheduling/time-slices.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { isEvenBefore } from './split-at-once.ts';
@@ -24,7 +24,7 @@ const kernel = instantiateKernel(compileKernels());
 const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
 const tools = { kernel, arena: new Arena(heap) };
 
-/** Name: [lines of the file, delimiter, 0-based header row or null]. */
+/** For each name: lines of the file, delimiter, 0-based header row or null. */
 const FILES: Record<string, [lines: readonly string[], delimiter: string, headerRow: number | null]> = {
   'a plain table': [['id,amount', '1,2.50', '2,3.00'], ',', 0],
   'a table of texts': [['name;town', 'Ada;London', 'Blaise;Paris'], ';', 0],
@@ -99,7 +99,7 @@ t.test('single quotes, where nothing is in double ones', async (t) => {
   t.equal(quoteOf('\'id,"name"\n1,"Ada"\n'), '"');
 });
 
-t.test('the names that a Template looks for decide, wherever they stand', async (t) => {
+t.test('the names that a Template expects decide, wherever they are', async (t) => {
   const records = [
     ['a', 'b'],
     ['1', '2'],
@@ -137,7 +137,7 @@ t.test('the kernels know an even sample', async (t) => {
   );
 });
 
-t.test('what the kernels call even is even', async (t) => {
+t.test('rows that the kernels report as even are even', async (t) => {
   const piece = fc.constantFrom('a', 'b1', ',', ',', '"', '""', '\n', '\n', '\r', '\r\n', '"x"', 'é', ' ', ';');
   const odd = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
   const row = fc.constantFrom(
@@ -164,9 +164,9 @@ t.test('what the kernels call even is even', async (t) => {
       t.equal(strayQuotes, 0, JSON.stringify(sample));
       t.ok(isEvenBefore(records, ended), JSON.stringify(sample));
     }),
-    { numRuns: sweep({ short: 750, long: 3000 }) },
+    { numRuns: sweep({ short: 190, long: 3000 }) },
   );
-  t.ok(even > sweep({ short: 75, long: 300 }));
+  t.ok(even > sweep({ short: 11, long: 180 }));
 });
 
 t.test('spaces before quotes are left out as the detector splits them, however bytes come', async (t) => {
@@ -186,7 +186,7 @@ t.test('spaces before quotes are left out as the detector splits them, however b
       }
       const made = Buffer.concat(read).toString();
       const split = new TextSample(text, { ...dialect, spaced: true }, true);
-      // A quote that is never closed ends the Run; the detector goes on behind it.
+      // A quote that is never closed fails the Run, but the detector continues after it.
       if (split.strayQuotes > 0) return;
       sounds++;
       const again = new TextSample(made, dialect, true);
@@ -194,6 +194,6 @@ t.test('spaces before quotes are left out as the detector splits them, however b
       deepStrictEqual([again.quotedFields, again.strayQuotes], [split.quotedFields, split.strayQuotes]);
     },
   );
-  fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });
-  t.ok(sounds > sweep({ short: 50, long: 200 }), `${sounds} of them`);
+  fc.assert(property, { numRuns: sweep({ short: 120, long: 2_000 }) });
+  t.ok(sounds > sweep({ short: 7, long: 120 }), `${sounds} of them`);
 });

@@ -1,23 +1,23 @@
-// The seam of input formats: which format gets a file, and how one that needs the whole file gets it, stored or inflated.
+// The interface of input formats: the choice of a format for a file, and the delivery of a whole file, stored or inflated, to a
+// format that needs one.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Test, test } from 'tap';
-import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
-import { chooseFormat, formatNamed } from '../../../workers/input/choose-format.ts';
 import { csvFormat } from '../../../workers/input/csv/csv-format.ts';
 import { FileStart } from '../../../workers/input/file-start.ts';
 import type { InputFormat, Sureness } from '../../../workers/input/format.ts';
 import { inputFormats } from '../../../workers/input/index.ts';
-import { openRows } from '../../../workers/input/open-rows.ts';
+import { chooseFormat, formatNamed, openRows } from '../../../workers/input/open-rows.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
 import { FileSource } from '../../../workers/input/source/file-source.ts';
 import type { ByteSource } from '../../../workers/input/source/source.ts';
-import { KIND_NUMBER } from '../../../workers/kernel/layout/native-kinds.ts';
+import { KIND_NUMBER } from '../../../workers/kernel/layout/cells.ts';
+import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { Cancelled, Failed } from '../../../workers/protocol/failure.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 import { inputOf } from '../../../workers/template/sections.ts';
-import { runCoroutine } from '../../../workers/thread/coroutine.ts';
 import { typedTable, typedTableFormat } from '../../fixtures/typed-table.ts';
 import { makeMemory } from '../operations/harness.ts';
 
@@ -29,7 +29,7 @@ function start(text: string | Uint8Array, ending = ''): FileStart {
   return new FileStart(Buffer.from(text), ending);
 }
 
-/** As sure of each file as it is told. */
+/** A format that claims every file with the given confidence. */
 function claiming(name: string, sureness: Sureness | null, ending: string): InputFormat {
   const detect = () => (sureness === null ? null : { sureness, problem: null });
   return { ...typedTableFormat, name, endings: [ending], detect };
@@ -62,7 +62,7 @@ test('a file that is no format’s, and one that its own cannot read, are refuse
     [' \n\n', 'MALFORMED_FILE', 'The file has only blank lines.'],
   ];
   for (const [text, code, message] of refusals) t.strictSame(refusalOf(text), [code, message]);
-  // A format that takes a type over is surer than its refusal.
+  // The format that takes over a type has a higher confidence than the refusal of the type.
   t.equal(chooseFormat(inputFormats, start('{"a":1}', 'csv'), input).name, 'json');
   t.strictSame(refusalOf('{"a":1}', [csvFormat]), [
     'UNSUPPORTED_FILE_TYPE',
@@ -159,7 +159,7 @@ test('a source gives bytes at any place, of its own part of the file', async (t)
   }
 });
 
-test('who waits for the whole file waits through its growth, and no longer than its Run is wanted', async (t) => {
+test('a format that needs the whole file waits while it grows, until the Run is cancelled', async (t) => {
   const path = join(withFolder(t), 'upload');
   writeFileSync(path, TABLE);
   const waiting = (): { source: FileSource; rows: Promise<number>; isOver: () => boolean } => {
@@ -187,4 +187,42 @@ test('who waits for the whole file waits through its growth, and no longer than 
     given.source[end]();
     await t.rejects(given.rows, Cancelled);
   }
+});
+
+test('text before JSON is refused with the name of its format', async (t) => {
+  const refusalOf = (text: string, settings = input): string => {
+    try {
+      return chooseFormat(formats, start(text, 'js'), settings).name;
+    } catch (error) {
+      return (error as Failed).failure.message;
+    }
+  };
+  for (const [text, name] of [
+    [
+      'window.YTD.tweets.part0 = [\n  {"id": 1}]',
+      /^The file is JavaScript that assigns the JSON to a variable\. Send the JSON alone/,
+    ],
+    ['var x = {a: 1};', /JavaScript/],
+    ['export default [{"id": 1}]', /JavaScript/],
+    ['callback([{"id": 1}]);', /JSONP/],
+    ['/**/ jQuery.cb_1({"id": 1})', /JSONP/],
+    [')]}\',\n[{"id": 1}]', /a prefix that prevents browsers from running it/],
+    ['for(;;);{"id": 1}', /a prefix/],
+    ['// exported\n[{"id": 1}]', /a comment/],
+  ] as const) {
+    t.match(refusalOf(text), name, text);
+  }
+  for (const text of [
+    'a,b[m]\n1,2\n',
+    'f(x),g(x)\n1,2\n',
+    'x = y,[z]\n1,2\n',
+    'a(b)[{c},d\n',
+    '// note\na,b\n[1,2\n',
+  ]) {
+    t.equal(refusalOf(text), 'csv', text);
+  }
+  t.equal(refusalOf('// note\n[{"a"\n', inputOf({ csv: { comment: '//' } })), 'csv', 'comments are declared');
+  t.equal(refusalOf('x = [1]\n', inputOf({ format: 'lines' })), 'csv');
+  t.equal(refusalOf('["id","name"]\n[1,"a"]\n'), 'json', 'a list on each line');
+  t.equal(refusalOf('["id","name"\n'), 'csv');
 });

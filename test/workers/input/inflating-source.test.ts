@@ -1,12 +1,11 @@
-// Compressed files in pieces of any size: several streams in one file, what stands behind them, and what is cut off. What
-// Zstandard gives is tested where the runtime reads it.
+// Compressed files in pieces of any size: several streams in one file, bytes after the streams, and truncated files. Zstandard is
+// tested only if the runtime supports it.
 
 import * as zlib from 'node:zlib';
 import { constants, gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { type Compression, compressionOf } from '../../../workers/input/source/compression.ts';
-import { InflatingSource } from '../../../workers/input/source/inflating-source.ts';
-import { ZstdFrames } from '../../../workers/input/source/zstd-frames.ts';
+import { InflatingSource, ZstdFrames } from '../../../workers/input/source/inflating-source.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 import { ChunkedSource } from './read-rows.ts';
 
@@ -75,7 +74,7 @@ test('compressions by their first bytes', async (t) => {
   t.equal(compressionOf(Buffer.from('a,b\n')), null);
 });
 
-/** Of level 3, with a checksum: 'a,b\n1,' and '2\n3,4\n'. */
+/** Zstandard frames of level 3, with a checksum: 'a,b\n1,' and '2\n3,4\n'. */
 const FRAMES = [
   Buffer.from('28b52ffd2006310000612c620a312c', 'hex'),
   Buffer.from('28b52ffd2006310000320a332c340a', 'hex'),

@@ -1,26 +1,25 @@
-// Native kinds of cells on their way from the reader to the output: who moves cells keeps them, who makes cells drops them,
-// and whether rows were spilled makes no difference.
+// Native kinds of cells between the reader and the output: operations that move cells keep the kinds, operations that make cells
+// drop them, and spilled rows make no difference.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { Batch } from '../../../workers/batch/batch.ts';
-import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
-import type { FileSettings } from '../../../workers/input/open-rows.ts';
-import { openRows } from '../../../workers/input/open-rows.ts';
+import { type FileSettings, openRows } from '../../../workers/input/open-rows.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
-import { KIND_BOOLEAN, KIND_DATE, KIND_NUMBER, KIND_TEXT } from '../../../workers/kernel/layout/native-kinds.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_NUMBER, KIND_TEXT } from '../../../workers/kernel/layout/cells.ts';
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
+import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
-import type { OperationDefinition } from '../../../workers/operations/operation.ts';
 import { templateLanguage } from '../../../workers/plan/template-language.ts';
 import type { RunTask } from '../../../workers/protocol/messages.ts';
 import { buildPipeline } from '../../../workers/run/pipeline.ts';
 import { emptyReport } from '../../../workers/run/run-job.ts';
-import { SliceClock } from '../../../workers/run/slice-clock.ts';
-import { done } from '../../../workers/run/time-slices.ts';
-import { runCoroutine } from '../../../workers/thread/coroutine.ts';
+import { NO_ENDS } from '../../../workers/run/stopped-rows.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
+import { done, SliceClock } from '../../../workers/scheduling/time-slices.ts';
+import type { OperationDefinition } from '../../../workers/template/operation.ts';
 import { type TypedCell, typedTable, typedTableFormat } from '../../fixtures/typed-table.ts';
 import { makeMemory } from '../operations/harness.ts';
 import { planRun } from '../plan/plan-run.ts';
@@ -30,14 +29,14 @@ const HEADERS = ['id', 'amount', 'note'];
 const KINDS = [KIND_TEXT, KIND_NUMBER, KIND_BOOLEAN, KIND_DATE];
 const LAST = { op: 'drop', columns: ['note'] };
 
-/** The amount of a row, null in each eleventh; the note is text and nothing else. */
+/** The amount of a row is null in every eleventh row. The note has no native kind. */
 function rowOf(row: number): TypedCell[] {
   const id = String((row * 7919) % 100_003).padStart(6, '0');
   const amount: TypedCell = row % 11 === 5 ? null : [KINDS[row % 4]!, `amount ${id}`];
   return [[KIND_NUMBER, id], amount, [KIND_TEXT, `note ${'x'.repeat(row % 50)}`]];
 }
 
-/** Hands on what comes to `next` as texts with their kinds; null where a column has none. */
+/** Appends the text and kind of each cell of a batch; the kind is null if its column has no kinds. */
 function told(batch: Batch, cells: (readonly [string | null, number | null])[][]): void {
   for (let position = 0; position < batch.live; position++) {
     const row = batch.physicalRow(position);
@@ -56,7 +55,7 @@ interface Through {
   readonly spilled: boolean;
 }
 
-/** What reaches the output stage of a table behind the operations, the last of which is LAST. */
+/** The cells that arrive at the output stage after the operations, of which LAST is the last. */
 async function through(steps: readonly object[], rows: number, spills = false): Promise<Through> {
   const source = JSON.stringify({ format: 1, operations: [...steps, LAST] });
   const template = sound(source);
@@ -102,7 +101,9 @@ async function through(steps: readonly object[], rows: number, spills = false): 
     const parts = { plan, template, task, kernel, arena, budget, spill, tables: new Map() };
     const clock = new SliceClock(() => {});
     const report = emptyReport(task);
-    const pipeline = done(buildPipeline({ ...parts, clock, report, meta: {}, shared: null, watch: null }));
+    const pipeline = done(
+      buildPipeline({ ...parts, clock, report, meta: {}, shared: null, watch: null, ends: NO_ENDS }),
+    );
     for (const _ of pipeline.prepare());
     for (;;) {
       arena.clear();
@@ -138,7 +139,7 @@ function taskOf(source: string, folder: string): RunTask {
   };
 }
 
-/** What of a row should come through: the kind of a null means nothing. */
+/** The cells of a row that should arrive. The kind of a null has no meaning. */
 function expected(row: number): [string, [string, number] | null] {
   const [id, amount] = rowOf(row);
   return [id![1], amount === null ? null : [amount![1], amount![0]]];
@@ -168,7 +169,7 @@ for (const spills of [false, true]) {
   });
 }
 
-test('a copy has the kinds of its cells, also behind a sort', async (t) => {
+test('a copy has the kinds of its cells, also after a sort', async (t) => {
   const operations = [
     { op: 'copy', from: 'amount', to: 'as_sent' },
     { op: 'sort', by: ['id'] },
@@ -182,7 +183,7 @@ test('a copy has the kinds of its cells, also behind a sort', async (t) => {
   t.ok(cells.some(([, amount]) => amount![1] === KIND_DATE));
 });
 
-test('an edited cell is a text, one that its edit left as it was stays what it is', async (t) => {
+test('an edited cell is a text, and a cell that its edit did not change keeps its kind', async (t) => {
   for (const { isKept, ...edit } of [
     { op: 'text', columns: ['amount'], steps: ['upper'], isKept: false },
     { op: 'text', columns: ['amount'], steps: ['trim'], isKept: true },

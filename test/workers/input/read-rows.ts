@@ -1,4 +1,4 @@
-// Drives a row reader as the conveyor does and keeps everything it gave, for comparison with a reference.
+// Drives a row reader as the conveyor does, and keeps all its results for comparison with a reference.
 import type { Batch } from '../../../workers/batch/batch.ts';
 import type { CsvDialect, CsvReaderParts } from '../../../workers/input/csv/csv-input.ts';
 import type { ReadAheadThread } from '../../../workers/input/read-ahead/read-ahead-thread.ts';
@@ -9,8 +9,8 @@ import { Arena } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
-import type { CodeCounts, RunReport } from '../../../workers/run/report.ts';
-import { type Coroutine, runCoroutine } from '../../../workers/thread/coroutine.ts';
+import type { CodeCounts, RunReport } from '../../../workers/protocol/report.ts';
+import { type Coroutine, runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -20,7 +20,7 @@ export interface ReadRows {
   readonly sourceRows: readonly number[];
   readonly counts: CodeCounts;
   readonly rowsRead: number;
-  /** Message of the failure that ended the reading, else null. */
+  /** Message of the failure that ended the reading; otherwise null. */
   readonly failure: string | null;
 }
 
@@ -29,17 +29,17 @@ export interface ReadSettings {
   readonly nullValues?: readonly string[];
   readonly ragged?: 'pad' | 'fail';
   readonly strayQuotes?: 'keep' | 'fail';
-  /** Sizes of what the source gives at a time, repeated; 0 makes the reader wait. */
+  /** Sizes of the source's pieces, repeated; 0 makes the reader wait. */
   readonly chunks?: readonly number[];
   readonly windowBytes?: number;
   readonly readAhead?: ReadAheadThread;
-  /** Rows asked for at a time, repeated. */
+  /** Numbers of rows per request, repeated. */
   readonly batches?: readonly number[];
 }
 
 export const DIALECT: CsvDialect = { delimiter: ',', quote: '"', headerRow: 0 };
 
-/** Gives its bytes in pieces, with a turn of the event loop where a piece has no bytes. */
+/** Delivers its bytes in pieces, with a turn of the event loop in place of an empty piece. */
 export class ChunkedSource implements ByteSource {
   closed = false;
   readonly #bytes: Uint8Array;
@@ -93,7 +93,7 @@ export function readerParts(kernel: Kernel, source: ByteSource, settings: ReadSe
   return settings.windowBytes === undefined ? parts : { ...parts, windowBytes: settings.windowBytes };
 }
 
-/** @param input bytes, or where they come from */
+/** @param input bytes, or their source */
 export async function readRows(
   open: (parts: CsvReaderParts) => Coroutine<RowReader>,
   kernel: Kernel,

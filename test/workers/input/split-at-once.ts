@@ -1,4 +1,4 @@
-// The twin of a Sample: splits a text into all its cells at once.
+// The scalar reference implementation of a Sample: splits a text into all its cells at once.
 import type { Dialect } from '../../../workers/input/detect/sample.ts';
 
 export interface SplitText {
@@ -11,7 +11,7 @@ const LF = 10;
 const CR = 13;
 const SPACE = 0x20;
 
-/** @param most records */
+/** @param most maximum number of records */
 export function splitAtOnce(text: string, dialect: Dialect, ended: boolean, most: number): SplitText {
   const { delimiter, quote, spaced = false } = dialect;
   const marks = { delimiter: unitOf(delimiter), quote: unitOf(quote), mark: quote, spaced };
@@ -35,7 +35,7 @@ export function splitAtOnce(text: string, dialect: Dialect, ended: boolean, most
   return { records, quotedFields: state.quoted, strayQuotes: state.stray };
 }
 
-/** All records are of one length, but for up to four shorter ones at the end of a whole file. */
+/** True if all records have the same length, except for up to four shorter ones at the end of a complete file. */
 export function isEvenBefore(records: readonly (readonly string[])[], ended: boolean): boolean {
   const width = records[0]!.length;
   const above = records.findIndex(({ length }) => length !== width);
@@ -44,7 +44,7 @@ export function isEvenBefore(records: readonly (readonly string[])[], ended: boo
   return ended && width > 1 && above >= 3 && tail.length <= 4 && tail.every(({ length }) => length < width);
 }
 
-/** The marks of a dialect as UTF-16 units, see unitOf; `mark` is the quote as a text. */
+/** Delimiter and quote of a dialect as UTF-16 units (see unitOf); `mark` is the quote as a text. */
 interface Marks {
   readonly delimiter: number;
   readonly quote: number;
@@ -58,7 +58,7 @@ interface SplitState {
   stray: number;
 }
 
-/** Reads one field; leaves `at` on the delimiter or line break behind it. */
+/** Reads one field. Leaves `at` on the delimiter or line break after the field. */
 function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: SplitState, ended: boolean): string {
   const start = spaced ? behindSpaces(text, state.at, quote) : state.at;
   let from = start;
@@ -71,13 +71,13 @@ function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: S
       const inside = text.slice(start + 1, end);
       return inside.includes(mark) ? inside.replaceAll(mark + mark, mark) : inside;
     }
-    // The end of the sample cuts it off.
+    // The end of the sample cuts off the field.
     if (end < 0 && !ended && !/[\r\n]/.test(text.slice(start))) {
       state.at = text.length;
       return text.slice(start);
     }
     state.stray++;
-    // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
+    // The readers do the same: the text inside the quotes belongs to the field, whatever follows the quotes.
     if (end >= 0) from = end + 1;
   }
   let at = from;
@@ -90,14 +90,14 @@ function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: S
   return text.slice(start, at);
 }
 
-/** The place of an opening quote behind spaces; without one the place itself. */
+/** The position of an opening quote after spaces; without a quote, `start`. */
 function behindSpaces(text: string, start: number, quote: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;
   return text.charCodeAt(at) === quote ? at : start;
 }
 
-/** The UTF-16 unit that a mark is, -1 for none and for one of two units: a text is compared unit by unit. */
+/** The mark as a UTF-16 unit; -1 if there is no mark or it has two units, because texts are compared unit by unit. */
 function unitOf(mark: string): number {
   return mark.length === 1 ? mark.charCodeAt(0) : -1;
 }

@@ -1,4 +1,4 @@
-// Short tables under long preambles, and words that hold delimiters and are no table.
+// Short tables below long preambles, and plain text that contains delimiters but is not a table.
 import { test } from 'tap';
 import { listed } from '../../../workers/input/detect/records.ts';
 import { widthBelowWords } from '../../../workers/input/detect/table-below-words.ts';

@@ -1,11 +1,11 @@
-// Dates read and written by kernels against their plain twin: for any text and pattern the same day, or the same error.
+// Dates read and written by kernels, against their scalar reference implementation: the same day or the same error for any text
+// and pattern.
 
 import { test } from 'tap';
 import { formatDate } from '../../../workers/operations/format-date.ts';
 import { parseDate } from '../../../workers/operations/parse-date.ts';
-import { DAY_MAX, DAY_MIN, dateText } from '../../../workers/values/calendar.ts';
 import { compileDatePattern, type DatePattern } from '../../../workers/values/date-pattern.ts';
-import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
+import { DAY_MAX, DAY_MIN, dateText, timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { runOperation } from '../operations/harness.ts';
@@ -35,7 +35,7 @@ function compiled(source: string): DatePattern {
 }
 
 const day = fc.integer({ min: DAY_MIN, max: DAY_MAX });
-// Fractions of seconds only where a double holds the microseconds, as the harness reads them.
+// Fractions of seconds only if a double can hold the microseconds, because the harness reads them as a double.
 const moment = fc.oneof(
   fc.record({
     days: fc.nat(80_000),
@@ -75,7 +75,9 @@ test('parse_date reads as its twin does', (t) => {
         if (read === null || read === undefined) return null;
         if (makes === 'date') return dateText(read.days);
         const seconds = read.days * 86_400 + read.second - (read.offsetSeconds ?? 0);
-        return timestampText(timestampOf(seconds, Math.trunc(read.nanos / 1000) * 1000)!);
+        // A cell of this type has microseconds.
+        if (read.nanos % 1000 !== 0) return null;
+        return timestampText(timestampOf(seconds, read.nanos)!);
       });
       const operation = { op: 'parse_date', columns: 'a', formats: sources, type: makes, ambiguous: 'first' };
       const made = runOperation(
@@ -87,11 +89,11 @@ test('parse_date reads as its twin does', (t) => {
       const failed = texts.filter((cell, at) => cell !== null && expected[at] === null).length;
       return (
         JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected) &&
-        (made.errors.NOT_A_DATE?.count ?? 0) === failed &&
+        (made.errors.NOT_A_DATE?.count ?? 0) + (made.errors.PRECISION_LOSS?.count ?? 0) === failed &&
         made.report.cells_changed === texts.filter((cell) => cell !== null).length
       );
     }),
-    { numRuns: sweep({ short: 100, long: 500 }) },
+    { numRuns: sweep({ short: 25, long: 500 }) },
   );
   t.pass();
   t.end();
@@ -109,7 +111,7 @@ test('format_date writes as its twin does', (t) => {
       );
       return JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected);
     }),
-    { numRuns: sweep({ short: 75, long: 300 }) },
+    { numRuns: sweep({ short: 19, long: 300 }) },
   );
   t.pass();
   t.end();

@@ -1,10 +1,10 @@
-// The JSON kernel against JSON.stringify: escapes at all places of a step, kinds of columns, nesting, nulls, buffer sizes.
+// The JSON kernel against JSON.stringify: escapes at all positions of a step, kinds of columns, nesting, nulls, buffer sizes.
 import assert from 'node:assert/strict';
 import t from 'tap';
 import type { ColumnData } from '../../../workers/batch/batch.ts';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
-import { nestConflicts } from '../../../workers/output/json/nest.ts';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { nestConflicts } from '../../../workers/output/json/json-section.ts';
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
@@ -75,7 +75,7 @@ const kinds: readonly Kind[] = [
   { type: 'json', value: fc.json().map((text) => JSON.stringify(JSON.parse(text))) },
 ];
 
-/** JSON text of a value, or null. Written here by other means than in the writer. */
+/** JSON text of a value, or null. Implemented independently of the writer. */
 function jsonOf(type: ColumnType, value: string | TypedValue, decimals: string): string | null {
   if (value === null) return null;
   if (typeof value === 'string') return type === 'json' ? value : JSON.stringify(value);
@@ -95,7 +95,7 @@ function jsonOf(type: ColumnType, value: string | TypedValue, decimals: string):
   return decimals === 'string' ? `"${text}"` : text;
 }
 
-/** A row by the names' paths: objects as maps, so that the order is that of first appearance. */
+/** A row by the paths of its names: objects are maps, so that their order is that of first appearance. */
 type Tree = Map<string, string | Tree>;
 
 function rowText(names: readonly string[], values: readonly (string | null)[], nest: boolean, omit: boolean): string {
@@ -131,7 +131,7 @@ const NAMES = [
   'e.g.h',
 ];
 
-t.test('all kinds of columns give what JSON.stringify gives', async () => {
+t.test('all kinds of columns are written as by JSON.stringify', async () => {
   const table = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: NAMES.length }).chain((columns) =>
     fc.record({
       columns: fc.constant(columns),
@@ -166,7 +166,7 @@ t.test('all kinds of columns give what JSON.stringify gives', async () => {
         bufferBytes: bytes,
       });
       const batch = select(bench, batchOf(bench, rows.length, data), selection);
-      // Two batches: the second has to go on where the first ended.
+      // Two batches: the second must continue after the end of the first.
       const middle = Math.floor(selection.length / 2);
       drive(writer.push(batch.slice(0, middle)));
       drive(writer.push(batch.slice(middle, selection.length)));
@@ -180,7 +180,7 @@ t.test('all kinds of columns give what JSON.stringify gives', async () => {
       assert.equal(sink.text(), format === 'json' ? array : lines);
       if (format === 'json') JSON.parse(sink.text());
     }),
-    { numRuns: sweep({ short: 750, long: 3000 }) },
+    { numRuns: sweep({ short: 190, long: 3000 }) },
   );
 });
 
@@ -210,7 +210,7 @@ t.test('raw fields, quoted or not, with all sorts of null values', async () => {
       });
       assert.equal(sink.text(), lines.join(''));
     }),
-    { numRuns: sweep({ short: 500, long: 2000 }) },
+    { numRuns: sweep({ short: 120, long: 2000 }) },
   );
 });
 

@@ -1,8 +1,8 @@
-// Sorted runs of finished rows in fewer bytes than their entries take: whatever the words and lengths, and wherever a run or
-// a file is cut, the same entries come back.
+// Sorted runs of encoded rows in fewer bytes than their entries: unpacking returns the same entries for all words and lengths,
+// and wherever a run or a file is cut.
 
 import { test } from 'tap';
-import { PackedRun } from '../../../workers/execution/spill/packed-run.ts';
+import { PackedRun } from '../../../workers/execution/spill/entry-merge.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { RUN_STATE_BYTES } from '../../../workers/kernel/layout/encoded-rows.ts';
 import { unlimitedShare } from '../../../workers/memory/budget.ts';
@@ -50,7 +50,7 @@ function begin(): void {
   heap.u8.fill(0, state, state + RUN_STATE_BYTES);
 }
 
-/** Any, near each other, equal, with zeros at either end. */
+/** Arbitrary words, words near each other, equal words, and words with zeros at either end. */
 const word = fc.oneof(
   fc.bigInt(0n, 2n ** 64n - 1n),
   fc.bigInt(0n, 300n).map((low) => 0x0180000000000000n + (low << 24n)),
@@ -101,7 +101,7 @@ test('a run takes few bytes', (t) => {
   ]);
   begin();
   const end = exports.packEntries(entries, 0, 3, packed, packed + 100, state);
-  // Head, length, what the word has more, address: 1 + 2 + 1 + 4, then a long length and no more, then two bytes more.
+  // Head, length, difference of the word, address: 1 + 2 + 1 + 4 bytes; then only a long length; then two bytes more.
   t.equal(end - packed, 8 + 9 + 9);
   t.end();
 });

@@ -1,4 +1,4 @@
-// What the kernel finds in texts against the engine of the pattern, as validate uses it.
+// The kernel's matches in texts against the engine of the pattern, as validate uses them.
 import { test } from 'tap';
 import { validate } from '../../../workers/operations/validate.ts';
 import { runOperation } from '../operations/harness.ts';

@@ -1,4 +1,5 @@
-// Numbers read by the kernel against their plain twin: for any text, spelling and rounding the same value or the same error.
+// Numbers parsed by the kernel against its scalar reference implementation: the same value or the same error for any text,
+// spelling and rounding.
 
 import { test } from 'tap';
 import { cast } from '../../../workers/operations/cast.ts';
@@ -67,7 +68,7 @@ test('parse_number reads as its twin does', (t) => {
           texts.filter((cell) => cell !== null).length - filled
       );
     }),
-    { numRuns: sweep({ short: 150, long: 600 }) },
+    { numRuns: sweep({ short: 38, long: 600 }) },
   );
   t.pass();
   t.end();
@@ -92,7 +93,7 @@ test('cast reads plain numbers as its twin does', (t) => {
         return decimal === d && integer === i && (number === null ? null : Number(number)) === n;
       });
     }),
-    { numRuns: sweep({ short: 100, long: 400 }) },
+    { numRuns: sweep({ short: 25, long: 400 }) },
   );
   t.pass();
   t.end();

@@ -1,4 +1,4 @@
-// The kernels of the CSV fast lane, each against its plain twin.
+// The kernels of the CSV fast path, each against its scalar reference implementation.
 import { deepStrictEqual } from 'node:assert/strict';
 import { test } from 'tap';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
@@ -21,7 +21,7 @@ interface PlacedText {
   readonly structurals: number;
 }
 
-/** The text lies behind a line feed and has one behind it, as in a window. */
+/** Places the text between two line feeds, as in a window. */
 function placed(bytes: Uint8Array): PlacedText {
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), 1 << 20);
   const state = heap.allocate(64);
@@ -42,7 +42,7 @@ const bytes = fc
 test('the structural scan, in one go and in chunks', async (t) => {
   const stops = fc.array(fc.nat(300), { maxLength: 6 });
   const property = fc.property(bytes, stops, fc.integer({ min: 73, max: 200 }), checkScan);
-  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 1_000, long: 5_000 }) }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 250, long: 5_000 }) }));
 });
 
 test('the structural scan at every place in a block', async (t) => {
@@ -64,7 +64,7 @@ function checkScan(text: Uint8Array, stops: readonly number[], entries: number):
   const end = at.text + text.length;
   const got: number[] = [];
   at.heap.u32.set([at.text, 0, at.structurals, 0, 0, 0], slots);
-  // A CR at the end of a range is judged by the byte behind it, so any stop will do.
+  // The next byte decides the meaning of a CR at the end of a range, so any stop is allowed.
   for (const stop of [...stops.map((stop) => Math.min(at.text + stop, end)).sort((a, b) => a - b), end]) {
     while (at.heap.u32[slots]! < stop) {
       at.heap.u32[slots + 2] = at.structurals;
@@ -121,17 +121,21 @@ test('rows of any shape, and uniform ones', async (t) => {
     const [, , rows, eventCount, plain, stop] = u32.subarray(slots, slots + 7);
     deepStrictEqual([...u32.subarray(table >>> 2, (table >>> 2) + rows! * (columns + 1))], want.entries);
     deepStrictEqual(
-      [rows, plain === 0, [null, 'ragged', 'stray', 'columns'][stop!]],
+      [rows, plain === 0, [null, 'ragged', 'stray', 'columns', 'swallowed'][stop!]],
       [want.rows, want.missing, want.stop],
     );
     const ragged: number[] = [];
+    const short: number[] = [];
     const strays: [number, number][] = [];
     for (let event = events >>> 2; event < (events >>> 2) + eventCount! * 3; event += 3) {
       if (u32[event + 1] === 1) ragged.push(u32[event]!);
+      if (u32[event + 1] === 2) short.push(u32[event]!);
       if (u32[event + 2]! > 0) strays.push([u32[event]!, u32[event + 2]!]);
     }
-    deepStrictEqual({ ragged, strays }, { ragged: want.ragged, strays: want.strays });
-    const even = ends.length > 0 && complete.length === ends.length * columns && given.emptyIsNull;
+    deepStrictEqual({ ragged, short, strays }, { ragged: want.ragged, short: want.short, strays: want.strays });
+    // The condition by which RowTable chooses the kernel: rows with a literal quote are never read as uniform.
+    const even =
+      !holdsLiteralQuote && ends.length > 0 && complete.length === ends.length * columns && given.emptyIsNull;
     if (!even || kernel.exports.rowsAreUniform(at.structurals, ends.length, columns) === 0) return;
     const count = Math.min(ends.length, rowsMax);
     kernel.exports.indexRows(at.structurals, at.text - 1, count, columns, table);
@@ -142,7 +146,7 @@ test('rows of any shape, and uniform ones', async (t) => {
     });
     deepStrictEqual([...u32.subarray(table >>> 2, (table >>> 2) + count * (columns + 1))], uniform.entries);
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 1_000, long: 5_000 }) }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 250, long: 5_000 }) }));
 });
 
 test('clean cells, with an arena that fills up', async (t) => {
@@ -177,7 +181,7 @@ test('clean cells, with an arena that fills up', async (t) => {
       const slots = at.state >>> 2;
       heap.u32.set([0, heap.allocate(8), 0], slots);
       for (;;) {
-        // Room for one cell at a time: the kernel stops before the next and is called again.
+        // Memory for one cell at a time: the kernel stops before the next cell and is called again.
         const limit = heap.u32[slots + 1]! + heap.u32[slots + 2]!;
         kernel.exports.materialise(
           at.state,
@@ -204,5 +208,5 @@ test('clean cells, with an arena that fills up', async (t) => {
       }
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 750, long: 3_000 }) }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 190, long: 3_000 }) }));
 });

@@ -1,26 +1,26 @@
-// Reads a sheet's XML, and shared strings, with the kernels and without them, in pieces and stretches of any size.
+// Reads the XML of a sheet and shared strings, with and without the kernels, in pieces and stretches of any size.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
 import { RowBatch, type RowRules } from '../../../workers/input/xlsx/row-batch.ts';
 import { readSharedStrings } from '../../../workers/input/xlsx/shared-strings.ts';
 import { SheetKernel } from '../../../workers/input/xlsx/sheet-kernel.ts';
 import { SheetReader, type SheetSettings } from '../../../workers/input/xlsx/sheet-reader.ts';
 import type { StringStore } from '../../../workers/input/xlsx/string-store.ts';
-import { WindowRoom } from '../../../workers/input/xlsx/window-room.ts';
 import { XmlStretch } from '../../../workers/input/xlsx/xml-stretch.ts';
+import { WindowRoom } from '../../../workers/input/xlsx/xml-window.ts';
 import type { PieceSource } from '../../../workers/input/zip/entry-reader.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
+import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
-import type { CodeCounts } from '../../../workers/run/report.ts';
-import { runCoroutine } from '../../../workers/thread/coroutine.ts';
+import type { CodeCounts } from '../../../workers/protocol/report.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 
 const module = compileKernels();
 
-/** [kind, text], null where the cell is null. */
+/** [kind, text]; null for a null cell. */
 export type KindAndText = readonly [kind: number, text: string] | null;
 
 export interface SheetRun {
@@ -28,7 +28,7 @@ export interface SheetRun {
   readonly rowsRead: number;
   readonly counts: CodeCounts;
   readonly sharedBytes: number;
-  /** Its message and where the reader was. */
+  /** Message of the failure, and the position of the reader. */
   readonly failure: string | null;
 }
 
@@ -46,13 +46,13 @@ export interface SheetGiven {
 }
 
 export interface SheetHow {
-  /** Bytes of a stretch, 0: without the kernel. */
+  /** Length of a stretch in bytes. 0: the kernel is not used. */
   readonly stretchBytes: number;
-  /** Where the XML is cut. */
+  /** Positions at which the XML is cut. */
   readonly cuts?: readonly number[];
 }
 
-/** Gives its bytes in pieces, with a wait before each. */
+/** Delivers its bytes in pieces, with a wait before each piece. */
 class CutSource implements PieceSource {
   readonly #pieces: Uint8Array[];
   #isWaiting = false;
@@ -101,13 +101,14 @@ export class SheetBench {
       ...cells,
       range,
       skipHidden,
+      order: null,
       room,
       countShared: (bytes) => {
         sharedBytes += bytes;
       },
       kernel: stretch === null ? null : new SheetKernel(stretch, cells),
     });
-    const rules: RowRules = { columns: 4, hasSheetName: false, nullValues: [''], raggedFails: false, ...given.rules };
+    const rules: RowRules = { columns: 4, hasSheetName: false, nullValues: [''], ragged: 'pad', ...given.rules };
     const batch = new RowBatch(this.#arena, rules);
     batch.firstRow = given.firstRow ?? 1;
     const rows: KindAndText[][] = [];

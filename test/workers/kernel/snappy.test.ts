@@ -1,4 +1,5 @@
-// The kernel that inflates Snappy, held against its twin: sound data, data that was changed, and nothing beside its place.
+// The kernel that inflates Snappy, against its scalar reference implementation: valid data and changed data. The kernel writes
+// nothing outside its output.
 import t from 'tap';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { fc } from '../../random.ts';
@@ -9,7 +10,10 @@ const memory = new Uint8Array(kernel.memory.buffer);
 const FROM = kernel.exports.heapStart();
 const FENCE = 0xa5;
 
-/** By the kernel, with a fence around the output; null: it was not sound. Throws where the fence was touched. */
+/**
+ * Inflates with the kernel, with guard bytes around the output. Returns null for invalid data. Throws if a guard byte has
+ * changed.
+ */
 function byKernel(packed: Uint8Array, bytes: number): Uint8Array | null {
   const to = FROM + packed.length + 64;
   memory.set(packed, FROM);
@@ -38,7 +42,7 @@ const elements: fc.Arbitrary<Element> = fc.oneof(
   }),
 );
 
-/** Sound where every offset lies within what came out before: such copies are left out. */
+/** Packs elements to valid data: copies whose offset is before the start of the output are left out. */
 function packed(list: readonly Element[]): { readonly bytes: Uint8Array; readonly length: number } {
   const body: number[] = [];
   let length = 0;
@@ -71,7 +75,7 @@ function packed(list: readonly Element[]): { readonly bytes: Uint8Array; readonl
 const isEqual = (left: Uint8Array | null, right: Uint8Array | null): boolean =>
   left === null || right === null ? left === right : Buffer.compare(left, right) === 0;
 
-t.test('what is sound comes out as the twin says', (t) => {
+t.test('valid data is inflated as by the scalar reference', (t) => {
   fc.assert(
     fc.property(fc.array(elements, { maxLength: 60 }), (list) => {
       const { bytes, length } = packed(list);
@@ -82,7 +86,7 @@ t.test('what is sound comes out as the twin says', (t) => {
   t.end();
 });
 
-t.test('what was changed is refused, or comes out, as the twin says', (t) => {
+t.test('changed data is refused or inflated as by the scalar reference', (t) => {
   fc.assert(
     fc.property(
       fc.array(elements, { maxLength: 40 }),

@@ -1,10 +1,11 @@
-// The kernels over text cells against their twins on strings: for any texts, in any company, whatever the arena.
+// The kernels over text cells against scalar reference implementations on strings: for any texts, next to any other texts, in
+// arenas of any size.
 
 import { test } from 'tap';
-import { emailStep } from '../../../workers/execution/cells/email-step.ts';
 import * as replaceSteps from '../../../workers/execution/cells/replace-steps.ts';
 import { runTextChain, type TextStep } from '../../../workers/execution/cells/text-chain.ts';
 import * as steps from '../../../workers/execution/cells/text-steps.ts';
+import { emailStep } from '../../../workers/execution/cells/text-steps.ts';
 import {
   compileRegularExpression,
   type RegularExpression,
@@ -13,7 +14,7 @@ import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';
 import { extract } from '../../../workers/operations/extract.ts';
 import { redacted } from '../../../workers/operations/redact.ts';
-import { removeTags } from '../../../workers/values/remove-tags.ts';
+import { removeTags } from '../../../workers/values/html.ts';
 import * as edits from '../../../workers/values/text-edits.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
@@ -99,7 +100,7 @@ for (const [name, make] of Object.entries(STEPS)) {
 test('the case of every character is changed as its twin does, in the middle of a cell and across steps of 16 bytes', async (t) => {
   const { heap, kernel, arena } = makeMemory({ arenaBytes: 65_536 });
   const window = heap.allocate(65_536);
-  // Half of a surrogate is no character; of the far planes, where little is, a part.
+  // Unpaired surrogates are not characters. Only a part of the higher planes is tried: they are nearly empty.
   const isTried = (point: number): boolean =>
     (point < 0xd800 || point > 0xdfff) && (point < 0x2_0000 || point % 97 === 0);
   const points = Array.from({ length: 0x11_0000 }, (_, point) => point).filter(isTried);
@@ -134,7 +135,7 @@ test('patterns for the kernel replace as their engine does', async (t) => {
   const source = fc
     .tuple(fc.constantFrom('', '^'), fc.array(piece, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '', '$'))
     .map(([start, pieces, end]) => start + pieces.join('') + end);
-  // Around the steps of 16 bytes that the kernel takes.
+  // Lengths around the steps of 16 bytes that the kernel takes.
   const unit = fc.constantFrom('a', 'a', 'b', 'b', '0', '1', ' ', '-', 'é');
   const texts = fc.array(fc.oneof(fc.string({ unit, maxLength: 14 }), fc.string({ unit, maxLength: 40 })), {
     minLength: 1,
@@ -244,7 +245,7 @@ test('kernels say that the arena is full instead of writing past it', async (t) 
   }
 });
 
-test('a cell over the ceiling is told by its length', async (t) => {
+test('a cell over the maximum is reported with its length', async (t) => {
   const { heap, kernel, arena } = makeMemory({ arenaBytes: 16 * 1024 * 1024 });
   const step = replaceSteps.literalStep(heap, 'a', 'x'.repeat(1000), null);
   const window = heap.allocate(1024 * 1024);
@@ -254,7 +255,7 @@ test('a cell over the ceiling is told by its length', async (t) => {
   t.ok(step.edit('a'.repeat(500_000)).length > 4 * 1024 * 1024);
 });
 
-test('white space is what Unicode says it is', async (t) => {
+test('white space follows Unicode', async (t) => {
   for (let point = 0; point < 0x10000; point++) {
     if (point >= 0xd800 && point < 0xe000) continue;
     const character = String.fromCharCode(point);
@@ -272,7 +273,7 @@ test('white space is what Unicode says it is', async (t) => {
   }
 });
 
-/** Cells side by side, so that a kernel that reads or writes too far meets its neighbours. */
+/** Places cells next to each other, so that a kernel that reads or writes too far reaches the next cell. */
 function place(heap: Heap, window: number, input: readonly Cell[]): { views: number; rows: number } {
   let at = window;
   const take = (bytes: number): number => {

@@ -1,5 +1,5 @@
-// Sort, dedupe, aggregate, fills and join on a file much larger than what their state may take: the answers are Miller's, the
-// memory stays bounded, and the spill files go away, also after a cancel and on a full disk.
+// Sort, dedupe, aggregate, fills and join on a file much larger than their state may be: the answers are Miller's, memory stays
+// bounded, and the spill files are removed, also after a cancel and on a full disk.
 // With all tests only: work and memory of large inputs.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,8 +11,8 @@ import { Cancelled } from '../../../workers/protocol/failure.ts';
 import { sweep } from '../../sweep.ts';
 import { digest, type Files, type LimitedRun, makeFiles, runLimited, STATE_BYTES } from './limited-run.ts';
 
-/** Rows of the file: 15 or 30 MB. Each operation's state is more than STATE_BYTES; 200 MB are in test/stress/bounded-state.test.ts. */
-const ROWS = sweep({ short: 150_000, long: 300_000 });
+/** Rows of the file: 15 or 30 MB. Each operation's state exceeds STATE_BYTES. test/stress/bounded-state.test.ts uses 200 MB. */
+const ROWS = sweep({ short: 37_500, long: 300_000 });
 
 const FILL_DOWN_BY_EMAIL =
   'if ($site == "" && is_present(@last[$email])) {$site = @last[$email]} if ($site != "") {@last[$email] = $site}';
@@ -49,7 +49,7 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
       ].concat(['email,amount_count,id_min,name_max']),
     },
     aggregate_values: {
-      // One group has most rows: the metrics cannot hold its values.
+      // One group has most of the rows: its values do not fit into the memory of the metrics.
       operation: {
         op: 'aggregate',
         group_by: 'site',
@@ -93,7 +93,7 @@ function run(name: string, files: Files, stateBytes: number, cancelAfter?: numbe
 const isChild = process.argv[2] === 'full-disk';
 
 if (isChild) {
-  // Started by the last test under a limit on the size of files. With its signal caught, the write fails as on a full disk.
+  // The last test starts this file under a limit on the size of files. With the signal caught, the write fails as on a full disk.
   process.on('SIGXFSZ', () => {});
   const [, , , folder] = process.argv;
   const files = { folder: folder!, input: join(folder!, 'orders.csv'), table: join(folder!, 'table.csv') };

@@ -1,7 +1,8 @@
-// The end of a Run's addresses: state that grows stops before it, what a Run needs in any case goes on.
+// The end of a Run's address space: growing state stops before it, and memory that a Run needs in any case is still allocated.
 import t from 'tap';
+import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../../../workers/kernel/bindings/kernel.ts';
 import { unlimitedShare } from '../../../workers/memory/budget.ts';
-import { Heap, MEMORY_BYTES_MAX, PAGE_BYTES, STATE_ADDRESS_MAX } from '../../../workers/memory/heap.ts';
+import { Heap, STATE_ADDRESS_MAX } from '../../../workers/memory/heap.ts';
 
 t.test('state is refused where the addresses for it end, whatever the budget, so that it spills', async (t) => {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: MEMORY_BYTES_MAX / PAGE_BYTES });
@@ -17,7 +18,7 @@ t.test('state is refused where the addresses for it end, whatever the budget, so
   t.equal(heap.tryAllocate(2 * PAGE_BYTES, true), 0, 'and none is given behind the end');
 });
 
-t.test('regions that are given back are handed out again, in one piece where they lay side by side', async (t) => {
+t.test('released regions are allocated again, in one piece if they were adjacent', async (t) => {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: MEMORY_BYTES_MAX / PAGE_BYTES });
   const heap = new Heap(memory, 0, unlimitedShare(), 0);
   const [a, b, c] = [heap.allocate(1000), heap.allocate(100_000), heap.allocate(50_000)];

@@ -1,4 +1,5 @@
-// Memory for rows beyond their window: who gets it, who waits, and that it comes back without waiting for V8's leisure.
+// Memory for rows that exceed their window: a waiting Run receives it, and it is released without waiting for V8's next
+// collection.
 import { test } from 'tap';
 import { compileKernels } from '../../../workers/kernel/bindings/kernel.ts';
 import { type BudgetShare, LARGE_ROW_ARENA_BYTES } from '../../../workers/memory/budget.ts';
@@ -10,7 +11,7 @@ import { LargeRowGate } from '../../../workers/memory/large-row.ts';
 const MIB = 1024 * 1024;
 const REGION_BYTES = 16 * MIB;
 
-/** A budget of its own, without threads. */
+/** A separate budget, without threads. */
 function budgetOf(bytes: number): BudgetShare {
   let takenBytes = 0;
   return {
@@ -41,7 +42,7 @@ function flagOfNode(): Int32Array {
 
 const RUNNING = { cancelled: () => false, arrived: () => true };
 
-test('what the budget has free is taken, once, and covers what the row needs', async (t) => {
+test('free budget is reserved once, and covers the memory of the row', async (t) => {
   const budget = budgetOf(100 * MIB);
   const heap = emptyHeap(budget);
   const gate = new LargeRowGate(flagOfNode(), 1, budget, RUNNING);
@@ -75,7 +76,7 @@ test('without a free budget one Run has the arena and the next one waits until i
   t.not(second.allocate(REGION_BYTES), 0);
 });
 
-test('who waits is let go by a cancellation, or by the budget', async (t) => {
+test('a waiting Run continues after a cancellation, or when the budget allows it', async (t) => {
   const flag = flagOfNode();
   flag[0] = 9;
   const budget = budgetOf(48 * MIB);
@@ -92,7 +93,7 @@ test('who waits is let go by a cancellation, or by the budget', async (t) => {
   t.equal(budget.takenBytes, 48 * MIB);
 });
 
-test('a large memory is collected soon: its bytes come back and what was held for it is released', async (t) => {
+test('a large memory is collected soon: its bytes return and its reservation is released', async (t) => {
   const budget = budgetOf(100 * MIB);
   const pool = new KernelPool(compileKernels(), budget, new ThreadCollector());
   const released = new Promise<void>((resolve) => {
@@ -105,7 +106,7 @@ test('a large memory is collected soon: its bytes come back and what was held fo
   t.equal(budget.takenBytes, 0);
 });
 
-/** In a function of its own: nothing of it may be left on the stack. */
+/** A separate function, so that no reference remains on the stack. */
 function growAndGiveBack(pool: KernelPool, budget: BudgetShare, release: () => void): void {
   const kernel = pool.borrow();
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, 0);

@@ -1,4 +1,5 @@
-// One operation on a large file with little memory: the files, a budget that counts, and the Run. Knows no test.
+// One operation on a large file with little memory: the files, a budget that counts, and the Run. Independent of the test
+// framework.
 
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
@@ -9,14 +10,13 @@ import { compileKernels } from '../../../workers/kernel/bindings/kernel.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import { NO_COLLECTOR } from '../../../workers/memory/collector.ts';
 import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
-import { PreparedTemplate } from '../../../workers/plan/prepared-template.ts';
+import { checkTemplate, PreparedTemplate } from '../../../workers/plan/template-cache.ts';
 import type { RunOutcome } from '../../../workers/protocol/messages.ts';
 import { runTemplate } from '../../../workers/run/run.ts';
-import { runCoroutine } from '../../../workers/thread/coroutine.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 import { noise } from '../../random.ts';
 
-/** What the operation's state may take. */
+/** Maximum state of the operation. */
 export const STATE_BYTES = 16 * 1024 * 1024;
 
 const TABLE_ROWS = 250_000;
@@ -27,7 +27,7 @@ export interface Files {
   readonly table: string;
 }
 
-/** Orders, and a table with the city of most of their people; the same for the same number of rows. */
+/** Orders, and a table with the city of most customers. The contents depend only on the number of rows. */
 export function makeFiles(folder: string, rows: number): Files {
   const files = { folder, input: join(folder, 'orders.csv'), table: join(folder, 'table.csv') };
   const descriptor = openSync(files.input, 'w');
@@ -54,7 +54,7 @@ export function makeFiles(folder: string, rows: number): Files {
   return files;
 }
 
-/** Takes at most so many bytes; what is forced goes beyond. */
+/** Grants at most `#limitBytes`; forced requests may exceed the limit. */
 class LimitedShare implements BudgetShare {
   readonly #limitBytes: number;
   takenBytes = 0;
@@ -87,7 +87,7 @@ export interface LimitedRun {
   readonly mostBytes: number;
 }
 
-/** Applies one operation to the orders; what it asks of the budget is counted and limited. */
+/** Applies one operation to the orders. Its requests to the budget are counted and limited. */
 export async function runLimited(
   name: string,
   operation: object,

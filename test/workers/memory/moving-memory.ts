@@ -1,12 +1,12 @@
-// A Run whose arena is small and whose memory moves at every allocation: growth takes the buffer away from all views. Who
-// reads or writes on through an old view does so in nothing, and results differ from those of a memory that stays.
+// A Run with a small arena and a memory that moves at every allocation: growth detaches the buffer from all views. A read or
+// write through an old view has no effect, so the results differ from those with a memory that does not move.
 import { Arena } from '../../../workers/memory/arena.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
 
-/** Of one Run: later ones move it no more, or a loop over cells would end at the last address. */
+/** Maximum number of moves in one Run: without it, a loop over cells would reach the last address. */
 const MOVES_MAX = 2000;
 
-/** Applies `work`, one at a time, while arenas begin each batch with so many bytes and every memory moves. */
+/** Applies `work`, one call at a time, while arenas begin each batch with `arenaBytes` bytes and every memory moves. */
 export async function withMovingMemory<Result>(arenaBytes: number, work: () => Promise<Result>): Promise<Result> {
   const { clear } = Arena.prototype;
   const { tryAllocate } = Heap.prototype;

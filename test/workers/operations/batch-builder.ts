@@ -2,7 +2,7 @@
 import { Batch, type ColumnData } from '../../../workers/batch/batch.ts';
 import { ColumnBuilder } from '../../../workers/batch/column-builder.ts';
 import type { Schema } from '../../../workers/batch/schema.ts';
-import { constantValue } from '../../../workers/execution/cells/constant-value.ts';
+import { constantValue } from '../../../workers/execution/cells/value-cells.ts';
 import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
 import type { Arena } from '../../../workers/memory/arena.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';
@@ -10,7 +10,10 @@ import type { Heap } from '../../../workers/memory/heap.ts';
 export type Cell = string | null;
 export type Rows = readonly (readonly Cell[])[];
 
-/** Memory that each batch overwrites, as the window of a reader: what an operation keeps of an earlier batch is garbage. */
+/**
+ * Memory that each batch overwrites, like the window of a reader: an operation that keeps views of an earlier batch reads
+ * garbage.
+ */
 export class Window {
   readonly #heap: Heap;
   readonly #start: number;
@@ -37,7 +40,7 @@ export class Window {
   }
 }
 
-/** Bytes that the largest batch of `size` rows may need, dead rows included. */
+/** Maximum bytes of a batch of `size` rows, including dead rows. */
 export function windowBytes(rows: Rows, columns: number, size: number): number {
   let most = 0;
   for (let at = 0; at < rows.length; at += Math.max(size, 1)) {
@@ -50,7 +53,7 @@ export function windowBytes(rows: Rows, columns: number, size: number): number {
   return most;
 }
 
-/** A batch of text columns, with dead rows between the others when it is sparse. */
+/** A batch of text columns. A sparse batch has dead rows between the others. */
 export function buildBatch(
   arena: Arena,
   window: Window,
@@ -92,7 +95,7 @@ export function buildBatch(
   });
 }
 
-/** The batch with its texts read as values of the columns' types. */
+/** The batch with its texts parsed as values of the columns' types. */
 export function withTypes(batch: Batch, schema: Schema): Batch {
   const columns = batch.columns.map((column, index): ColumnData => {
     const { type } = schema[index]!;

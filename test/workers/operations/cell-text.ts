@@ -1,11 +1,10 @@
-// Cells of a batch as texts, for tests that compare them with what they wrote.
+// Cells of a batch as texts, for tests that compare them with the texts that they wrote.
 import type { Batch, ColumnData } from '../../../workers/batch/batch.ts';
 import { META_BIG, META_NULL } from '../../../workers/kernel/layout/cells.ts';
-import { dateText } from '../../../workers/values/calendar.ts';
-import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
+import { dateText, timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
 import type { Cell } from './batch-builder.ts';
 
-/** A cell as a test writes it: typed ones in their canonical text. */
+/** A cell in the notation of a test: typed cells as their canonical text. */
 export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
   if (column.kind === 'views') return batch.text(column, row);
   if (column.kind === 'raw') throw new Error('there are no raw columns here');

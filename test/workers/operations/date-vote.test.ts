@@ -1,4 +1,4 @@
-// parse_date with column_vote: the column decides, over all of its rows, whatever the batches and with rows kept in files.
+// parse_date with column_vote: all rows of the column decide, for all batch sizes and with rows kept in files.
 import { test } from 'tap';
 import { parseDate } from '../../../workers/operations/parse-date.ts';
 import { applyTemplate } from '../apply-template.ts';

@@ -1,4 +1,5 @@
-// explode cuts cells by kernels: the same rows as by hand, wherever lists, the arena and batches end, with errors in between.
+// explode splits cells with kernels: the rows are those of a reference, wherever lists, the arena and batches end, with errors in
+// between.
 import { test } from 'tap';
 import { explode } from '../../../workers/operations/explode.ts';
 import { fc } from '../../random.ts';
@@ -15,7 +16,7 @@ const ways: fc.Arbitrary<RunOptions> = fc.record({
   onError: fc.constantFrom('blank' as const, 'keep' as const, 'drop_row' as const),
 });
 
-/** White space here is that of the cells above. */
+/** Removes the white space that occurs in the cells above. */
 const trimmed = (item: string): string => item.replace(/^[ \u3000]+|[ \u3000]+$/g, '');
 
 function expectedRows(
@@ -58,7 +59,7 @@ test('cells are cut at a separator', async (t) => {
       const operation = { op: 'explode', column: 'a', separator, trim, index_into: 'no', max_items: most };
       check(operation, texts, way, expectedRows(texts, items, most, way.onError));
     }),
-    { numRuns: sweep({ short: 150, long: 3000 }) },
+    { numRuns: sweep({ short: 38, long: 3000 }) },
   );
   t.pass('all are the same');
 });
@@ -86,18 +87,18 @@ test('items of JSON arrays are rows', async (t) => {
         expectedRows(texts, (cell) => items.get(cell)!, most, way.onError),
       );
     }),
-    { numRuns: sweep({ short: 150, long: 3000 }) },
+    { numRuns: sweep({ short: 38, long: 3000 }) },
   );
   t.pass('all are the same');
 });
 
 interface WrittenList {
   readonly text: string;
-  /** Null: it is no sound list. */
+  /** Null for an invalid list. */
   readonly items: readonly Cell[] | null;
 }
 
-/** Values as they are written, and the cells that they become. */
+/** Values in their JSON notation, and their cells. */
 const ITEMS: readonly (readonly [string, Cell])[] = [
   ['null', null],
   ['""', null],
@@ -115,7 +116,7 @@ const ITEMS: readonly (readonly [string, Cell])[] = [
   ['"a longer text than sixteen bytes \\" it is"', 'a longer text than sixteen bytes " it is'],
 ];
 
-/** The last is deeper than the engine reads. */
+/** The last list is nested deeper than the engine reads. */
 const BROKEN = ['[', '[1,]', '{}', '"a"', '[1] 2', '[1}', '["a]', '1', `${'['.repeat(201)}${']'.repeat(201)}`];
 
 test('a cell of more values than a batch has rows, and many rows without a value', async (t) => {

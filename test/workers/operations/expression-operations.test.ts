@@ -1,11 +1,12 @@
-// Expressions at work in operations, through the whole engine: conditions, ends, errors in rows, and CEL's conformance
-// cases as cells of JSON.
+// Expressions in operations, through the whole engine: conditions, ends, errors in rows, and CEL's conformance cases as cells of
+// JSON.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { type Test, test } from 'tap';
 import { MapValue, OptionalValue, TypeValue, Uint, type Value } from '../../../workers/expression/compile/value.ts';
 import { Duration, durationText, Timestamp, timestampText } from '../../../workers/values/timestamp.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { applyTemplate } from '../apply-template.ts';
 import { type ConformanceCase, casesOf, RULES, valueOfJson } from '../expression/conformance-case.ts';
 
@@ -13,13 +14,13 @@ const CLI = new URL('../../../src/cli.js', import.meta.url).pathname;
 
 const BATCH_ROWS = [1, 2, 3, 1000];
 
-/** Cases that may not get fewer: those of @bufbuild/cel-spec 0.6.1 without variables. */
+/** Minimum number of cases: those of @bufbuild/cel-spec 0.6.1 without variables. */
 const CASES_RUN_MIN = 1300;
 
-/** Expressions of one Template: fewer Runs, and each case has its own. */
+/** Expressions per Template: fewer Runs than one per case, and each case has a separate column. */
 const CASES_PER_RUN = 40;
 
-/** What a cell of JSON must be for a value: NaN and the infinities have no form there and are null. */
+/** The expected JSON cell of a value. NaN and the infinities have no JSON notation and are null. */
 function jsonOf(value: Value): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : null;
@@ -38,7 +39,7 @@ function jsonOf(value: Value): unknown {
   throw new Error('a value of this kind is not expected');
 }
 
-/** What a case gives as the one cell of a Run, or how it fails. */
+/** The results of expressions as cells of one Run, or their failures. */
 async function resultsOf(sources: readonly string[]): Promise<unknown[]> {
   const columns = Object.fromEntries(sources.map((source, index) => [`c${index}`, source]));
   const template = { operations: [{ op: 'set', columns }], output: { format: 'ndjson' } };
@@ -52,7 +53,7 @@ async function resultsOf(sources: readonly string[]): Promise<unknown[]> {
   } catch (error) {
     if (sources.length === 1) return [{ problem: String(error) }];
   }
-  // One of them fails: each by itself.
+  // At least one expression fails: run each of them alone.
   return (await Promise.all(sources.map((source) => resultsOf([source])))).flat();
 }
 
@@ -60,7 +61,7 @@ function isWithoutVariables({ original }: ConformanceCase): boolean {
   return (original.typeEnv ?? []).length === 0 && Object.keys(original.bindings ?? {}).length === 0;
 }
 
-test('the conformance cases of CEL give their results as cells of JSON', async (t) => {
+test('the conformance cases of CEL give their results as cells of JSON', { skip: skipUnlessLong }, async (t) => {
   const cases = [...casesOf(tests as never)].filter(
     (each) =>
       !RULES.some(({ holds }) => holds(each)) &&
@@ -90,7 +91,7 @@ test('the conformance cases of CEL give their results as cells of JSON', async (
   t.ok(run >= CASES_RUN_MIN, `${run} cases were run`);
 });
 
-/** Output of a Template over texts of one column or several, with batches of every size the same. */
+/** Output of a Template over texts of one or several columns. Checks that it is the same for all batch sizes. */
 async function outputs(
   t: Test,
   template: object,
@@ -102,7 +103,7 @@ async function outputs(
     const operations = outcome.report.operations.map(({ operation, rows_in, rows_out, cells_changed, errors }) => {
       return { operation, rows_in, rows_out, cells_changed, errors };
     });
-    // How far a Run that fails gets beyond its failure depends on the batches.
+    // The number of rows that a failed Run processes after its failure depends on the batches.
     results.push({ text, report: outcome.failure === null ? operations : null, failure: outcome.failure });
   }
   for (const result of results) t.strictSame(result, results[0], 'the same whatever the batches');
@@ -116,7 +117,7 @@ test('the end of the rows is exact for the operations before it', async (t) => {
   );
   const input = `n,kind\n${rows.join('\n')}\n`;
   const operations = [
-    // Fails in row 31 of the data, which is behind the end.
+    // Fails in row 31 of the data, which is after the end.
     { op: 'set', columns: { half: '100 / (30 - int(n))' } },
     { op: 'fill_empty', columns: 'kind', value: 'none' },
     { op: 'filter', where: 'int(n) % 2 == 1' },
@@ -146,7 +147,7 @@ test('the end of the rows is exact for the operations before it', async (t) => {
   t.match(kept.report, [{ rows_in: 18, rows_out: 3 }, { rows_in: 3, rows_out: 2 }, { rows_in: 2 }]);
 });
 
-test('a failure before the end counts, one behind it does not', async (t) => {
+test('a failure before the end counts, a failure after it does not', async (t) => {
   const input = 'n\n1\n0\nend\n0\n';
   const stop = { op: 'stop_when', where: 'n == "end"' };
   const divide = { op: 'set', columns: { q: '1 / int(n)' }, where: 'n != "end"' };
@@ -246,7 +247,7 @@ test('results that do not fit into the arena at once', async (t) => {
   ]);
 });
 
-test('the same bytes in every zone and language', async (t) => {
+test('the same bytes in every zone and language', { skip: skipUnlessLong }, async (t) => {
   const folder = t.testdir({
     'template.json': JSON.stringify({
       format: 1,

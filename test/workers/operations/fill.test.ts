@@ -1,5 +1,5 @@
-// fill_empty; fill_up and fill_down: by groups, with resets, of values of all types, the same whatever the batches and with rows put
-// off to files.
+// fill_empty, fill_up and fill_down: by groups, with resets, with values of all types. The results are the same for all batch
+// sizes and with rows deferred to files.
 
 import { test } from 'tap';
 import { blankDown } from '../../../workers/operations/blank-down.ts';
@@ -7,6 +7,7 @@ import { fillDown } from '../../../workers/operations/fill-down.ts';
 import { fillEmpty } from '../../../workers/operations/fill-empty.ts';
 import { fillUp } from '../../../workers/operations/fill-up.ts';
 import { fc, noise } from '../../random.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import type { Cell } from './batch-builder.ts';
 import { type RunOptions, runOperation } from './harness.ts';
 
@@ -17,7 +18,7 @@ const WAYS: readonly RunOptions[] = [
   { batchRows: 333, budgetBytes: 100_000, arenaBytes: 65_536, sparse: true },
 ];
 
-/** By definition: the value of the last row before with one, in the same group, not before a reset. */
+/** Definition: the last value in an earlier row of the same group, but not before a reset. */
 function filledDown(rows: readonly Cell[][], column: number, group: number | null, reset: number | null): Cell[][] {
   const last = new Map<string, Cell>();
   return rows.map((row) => {
@@ -88,7 +89,9 @@ test('without groups fill_down keeps one value, forgets at a reset', async (t) =
   }
 });
 
-/** By definition: values come from all rows, only those of `where` are filled; a new column is null elsewhere. */
+/**
+ * Definition: values come from all rows, and only rows that match `where` are filled. A new column is null in the other rows.
+ */
 function filledWhere(
   rows: readonly Cell[][],
   filled: readonly Cell[][],
@@ -100,7 +103,9 @@ function filledWhere(
   return { inPlace, made: cells };
 }
 
-test('where and into: values come from all rows, however they are cut and put off', async (t) => {
+test('where and into: values come from all rows, however they are cut and put off', {
+  skip: skipUnlessLong,
+}, async (t) => {
   for (const groups of [3, 5000]) {
     const rows = rowsOf(6000, groups, groups + 1);
     const input = { columns: COLUMNS, types: TYPES, rows };
@@ -218,7 +223,7 @@ test('fill_empty shows the first text of other columns, in place', async (t) => 
       made.rows,
       rows.map(([_, b, c, d]) => [first([b!, c!]), b, c, d]),
     );
-    // An empty text that becomes null counts as changed too.
+    // An empty text that becomes null also counts as changed.
     t.equal(made.report.cells_changed, rows.filter(([a, b, c]) => a !== first([b!, c!])).length);
     const ofText = { op: 'fill_empty', columns: 'b', value: 'ü' };
     const constant = runOperation(fillEmpty, ofText, { columns, rows }, way);
@@ -229,7 +234,9 @@ test('fill_empty shows the first text of other columns, in place', async (t) => 
   }
 });
 
-test('fill_up of long texts: more comes back than was put aside, in the order of the rows', async (t) => {
+test('fill_up of long texts: more comes back than was put aside, in the order of the rows', {
+  skip: skipUnlessLong,
+}, async (t) => {
   const next = noise(5);
   const rows = Array.from({ length: 2500 }, (_, row): Cell[] => [
     String(row),

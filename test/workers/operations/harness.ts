@@ -1,5 +1,5 @@
-// Runs one operation over rows given as texts: with batches of any size, a small arena, a budget that refuses. It stands
-// in for the conveyor and owns the memory of its little Run.
+// Runs one operation over rows given as texts: with batches of any size, a small arena, a budget that refuses. It replaces the
+// conveyor and owns the memory of its small Run.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,30 +7,29 @@ import type { Batch } from '../../../workers/batch/batch.ts';
 import { type ColumnType, finderIn, type Schema } from '../../../workers/batch/schema.ts';
 import { conditionsOf } from '../../../workers/execution/expressions/row-condition.ts';
 import { RowCodec } from '../../../workers/execution/spill/row-codec.ts';
-import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
-import { SpillWriter } from '../../../workers/execution/spill/spill-writer.ts';
-import { TableRows } from '../../../workers/execution/tables/table-rows.ts';
+import { SpillWriter } from '../../../workers/execution/spill/row-files.ts';
+import { TableRows } from '../../../workers/execution/tables/run-tables.ts';
 import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
-import { type StepCondition, stepCondition } from '../../../workers/plan/step-condition.ts';
-import { TemplateScope } from '../../../workers/plan/template-scope.ts';
-import { type CodeCounts, countCode, type OperationReport } from '../../../workers/run/report.ts';
-import type { Pauses } from '../../../workers/run/slice-clock.ts';
-import { PAUSE, type Steps } from '../../../workers/run/time-slices.ts';
+import { SpillFolder } from '../../../workers/memory/spill-file.ts';
+import { type CodeCounts, countCode, type OperationReport } from '../../../workers/protocol/report.ts';
+import { PAUSE, type Pauses, type Steps } from '../../../workers/scheduling/time-slices.ts';
+import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/template/operation.ts';
+import { type StepCondition, stepCondition } from '../../../workers/template/scan.ts';
+import { TemplateScope } from '../../../workers/template/template-scope.ts';
 import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
 import { cellText } from './cell-text.ts';
 
 export interface Table {
   readonly columns: readonly string[];
-  /** All text unless given. */
+  /** By default, all columns are text. */
   readonly types?: readonly ColumnType[];
   readonly rows: Rows;
 }
 
-/** Holds the secret `demo`. */
+/** Contains the secret `demo`. */
 const SECRETS = 'test/fixtures/secrets';
 
 const STARTED_AT = '2026-01-31T12:00:00Z';
@@ -38,13 +37,15 @@ const STARTED_AT = '2026-01-31T12:00:00Z';
 export interface RunOptions {
   readonly batchRows?: number;
   readonly arenaBytes?: number;
-  /** Bytes that state may take before the budget refuses; unlimited unless given. */
+  /** Bytes of state after which the budget refuses; unlimited by default. */
   readonly budgetBytes?: number;
   readonly onError?: RowErrorAction;
-  /** Each row may come with dead rows around it, as behind a filter. */
+  /** Rows may have dead rows around them, as after a filter. */
   readonly sparse?: boolean;
   /** Reference tables as simple CSV: no quotes. */
   readonly tables?: Readonly<Record<string, string>>;
+  /** The clock of pauses; ALWAYS_DUE by default. */
+  readonly clock?: Pauses;
 }
 
 export interface RunResult {
@@ -56,18 +57,18 @@ export interface RunResult {
   readonly problems: readonly string[];
   readonly errors: CodeCounts;
   readonly failedChecks: readonly string[];
-  /** How often it let others go on before the first row. */
+  /** Number of pauses before the first row. */
   readonly slices: number;
-  /** Whether files were used. */
+  /** True if files were used. */
   readonly spilled: boolean;
 }
 
-/** It is always time to pause: whoever does not drive what it is given loses rows. */
+/** A pause is always due: a caller that does not drive the returned steps loses rows. */
 export const ALWAYS_DUE: Pauses = { isDue: () => true };
 
 const module = compileKernels();
 
-/** Memory of a little Run. */
+/** Memory of a small Run. */
 export function makeMemory(options: RunOptions = {}): {
   kernel: Kernel;
   heap: Heap;
@@ -90,7 +91,7 @@ export function runOperation(
   return rowNames === null ? result : runOnce(definition, operation, input, options, rowNames);
 }
 
-/** @param rowNames what a Run before has found (Operator.rowNames) */
+/** @param rowNames names that a previous run has found (Operator.rowNames) */
 function runOnce(
   definition: OperationDefinition,
   operation: Readonly<Record<string, unknown>>,
@@ -161,7 +162,7 @@ function drive(
   const failedChecks: string[] = [];
   const works: (() => Steps)[] = [];
   const beforeRows: OperatorContext['beforeRows'] = (work) => void works.push(work);
-  const moment = { clock: ALWAYS_DUE, tables, beforeRows, startedAt: STARTED_AT, meta: {} };
+  const moment = { clock: options.clock ?? ALWAYS_DUE, tables, beforeRows, startedAt: STARTED_AT, meta: {} };
   const context: OperatorContext = {
     input: before,
     output: after,
@@ -179,12 +180,13 @@ function drive(
     errors: errorsOf(report, failedChecks, options),
     ...conditionsOf(where, before, () => ({ ...around, ...moment })),
     secretsDirectory: SECRETS,
+    defersRows: () => undefined,
   };
   const operator = definition.start(plan, context);
   const size = options.batchRows ?? rows.length;
   const window = new Window(around.heap, windowBytes(rows, before.length, size));
   if (options.budgetBytes !== undefined) leaveFree(around.heap, options.budgetBytes);
-  // A broken operation is only looked at for its problems, without rows.
+  // An invalid operation is only checked for its problems, without rows.
   const slices = (rows.length === 0 ? [] : works).reduce((sum, work) => sum + goThrough(work(), around.arena), 0);
   for (let at = 0; at < rows.length; ) {
     const wanted = Math.min(Math.max(size, 1), operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
@@ -207,13 +209,14 @@ function errorsOf(report: OperationReport, failedChecks: string[], options: RunO
     failCheck: (message) => void failedChecks.push(message),
     report(batch, row, _column, code, rule) {
       countCode(report.errors, code, batch.sourceRow(row));
+      if (rule?.onError === 'count') return 'counted';
       const onError = rule?.onError ?? options.onError ?? 'blank';
       return onError === 'fail' || onError === 'reject' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
     },
   };
 }
 
-/** Gives how often it let others go on. */
+/** Runs the steps to the end. Returns the number of pauses. */
 function goThrough(steps: Steps, arena: Arena): number {
   let slices = 0;
   for (const step of steps) {
@@ -254,13 +257,13 @@ function tableOf(text: string): TableRows {
   return table;
 }
 
-/** Uses the memory up but for `bytes`: further growth is refused. */
+/** Uses all memory except `bytes`: further growth is refused. */
 function leaveFree(heap: Heap, bytes: number): void {
   const free = heap.memory.buffer.byteLength - heap.allocate(0);
   if (free > bytes + 1024) heap.allocate(free - bytes - 1024);
 }
 
-/** A share that refuses everything but what is forced. */
+/** A share that refuses all requests except forced ones. */
 function limitedShare(): BudgetShare {
   let takenBytes = 0;
   return {

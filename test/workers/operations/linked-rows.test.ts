@@ -1,7 +1,8 @@
-// dedupe any_of: rows that share any key, directly or through others, are one group, held against a plain search; the same
-// with rows and keys in files.
+// dedupe with any_of: rows that share any key, directly or through other rows, are one group. The results are compared with a
+// simple search, also with rows and keys in files.
 import { test } from 'tap';
 import { dedupe } from '../../../workers/operations/dedupe.ts';
+import { PIECE_UNITS } from '../../../workers/values/text-edits.ts';
 import { fc, noise } from '../../random.ts';
 import type { Cell, Rows } from './batch-builder.ts';
 import { type RunOptions, runOperation } from './harness.ts';
@@ -10,7 +11,7 @@ const COLUMNS = ['n', 'a', 'b', 'c'];
 const SETS = [[1], [2, 3]];
 const ANY_OF = [['a'], ['b', 'c']];
 
-/** For each row the places of its group, by going through all pairs until nothing changes. */
+/** The group of each row as row numbers, found by merging pairs until nothing changes. */
 function groupsOf(rows: Rows): number[][] {
   const shares = (one: readonly Cell[], other: readonly Cell[]) =>
     SETS.some((set) => set.every((at) => one[at] !== null && one[at]!.trim() !== '' && one[at] === other[at]));
@@ -56,7 +57,7 @@ const WAYS: readonly RunOptions[] = [
   { batchRows: 999, budgetBytes: 400_000, arenaBytes: 65_536 },
 ];
 
-/** Chains of ten rows: each has a key of the one before, now in one column, now in the other two. */
+/** Chains of ten rows: each row shares a key with the previous row, alternately in one column and in the two others. */
 function chains(count: number): Cell[][] {
   const next = noise(5);
   const rows = Array.from({ length: count }, (_, row) => {
@@ -65,7 +66,7 @@ function chains(count: number): Cell[][] {
     const link = (at: number) => `chain ${chain} link ${Math.floor(at / 2)} ${'ä'.repeat(chain % 9)}`;
     return [`${chain}.${step}`, link(step), link(step + 1), 'same'];
   });
-  // Their rows stand apart from each other.
+  // Rows of a chain are not adjacent.
   for (let at = rows.length - 1; at > 0; at--) {
     const other = next(at + 1);
     [rows[at], rows[other]] = [rows[other]!, rows[at]!];
@@ -88,9 +89,29 @@ test('long chains are one group, spilling or not', async (t) => {
   }
 });
 
-test('dedupe any_of says what cannot be', async (t) => {
+test('dedupe any_of refuses invalid settings', async (t) => {
   const problems = (operation: object) =>
     runOperation(dedupe, { op: 'dedupe', ...operation }, { columns: COLUMNS, rows: [] }).problems;
   t.match(problems({ any_of: ANY_OF, by: ['a'] }), [/either "by" or "any_of"/]);
   t.match(problems({ any_of: ANY_OF, nulls: 'equal' }), [/never matches/]);
+});
+
+test('long texts in which the match ignores everything are blank, and are examined with pauses', async (t) => {
+  const pieces = 4;
+  const ignored = '-._\u200b'.repeat((pieces * PIECE_UNITS) / 4);
+  const rows = [ignored, ignored, `${ignored}é`, `${ignored}E`].map((text, at) => [text, `${at}`]);
+  let looks = 0;
+  const clock = {
+    isDue(): boolean {
+      looks++;
+      return true;
+    },
+  };
+  const made = runOperation(dedupe, { any_of: ['a'], match: 'loose' }, { columns: ['a', 'n'], rows }, { clock });
+  t.same(
+    made.rows.map(([, n]) => n),
+    ['0', '1', '2'],
+  );
+  // All texts are examined, and the last two are also edited.
+  t.ok(looks >= 4 * pieces + 2 * pieces, `${looks} checks of the clock`);
 });

@@ -1,4 +1,4 @@
-// The operation lookup_range finds what a search through all ranges finds, whatever the batches, in memory and through files.
+// The operation lookup_range finds the same range as a search through all ranges, for all batch sizes, in memory and with files.
 
 import { test } from 'tap';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
@@ -21,7 +21,7 @@ interface Range {
   readonly high: number | null;
 }
 
-/** Ranges that do not overlap: ends in twos, the outer ones open where it is asked for. */
+/** Ranges that do not overlap, from pairs of points. The first and last range are open if requested. */
 function rangesOf(points: readonly number[], openBelow: boolean, openAbove: boolean): Range[] {
   const sorted = [...points].sort((a, b) => a - b);
   const ranges: Range[] = [];
@@ -31,7 +31,7 @@ function rangesOf(points: readonly number[], openBelow: boolean, openAbove: bool
   return ranges;
 }
 
-/** Borders at which a range ends and the next one begins. */
+/** Points at which one range ends and the next one begins. */
 function eachTwice(points: readonly number[]): number[] {
   return [...points]
     .sort((a, b) => a - b)
@@ -39,7 +39,7 @@ function eachTwice(points: readonly number[]): number[] {
     .slice(1);
 }
 
-/** Numbers as texts of one width have the same order as texts and as numbers. */
+/** Numbers as texts of one width, which sort equally as texts and as numbers. */
 const written = (n: number): string => String(n + 2_000_000);
 
 type Inclusive = 'both' | 'from' | 'to' | 'neither';
@@ -62,7 +62,7 @@ function runOn(
   );
 }
 
-test('lookup_range finds what a search through all ranges finds', async (t) => {
+test('lookup_range finds the same range as a search through all ranges', async (t) => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }),
@@ -93,7 +93,7 @@ test('lookup_range finds what a search through all ranges finds', async (t) => {
         }
       },
     ),
-    { numRuns: sweep({ short: 60, long: 1000 }) },
+    { numRuns: sweep({ short: 15, long: 1000 }) },
   );
   t.pass();
 });
@@ -114,7 +114,7 @@ test('a table beyond the budget goes to a file, and finds the same', async (t) =
   }
 });
 
-test('ranges that touch are refused wherever they stand in a large table', async (t) => {
+test('ranges that touch are refused wherever they are in a large table', async (t) => {
   const ranges = Array.from({ length: 9000 }, (_, n): Range => ({ low: n * 10, high: n * 10 + (n === 8191 ? 10 : 9) }));
   for (const way of [{}, { budgetBytes: 0 }]) {
     t.throws(

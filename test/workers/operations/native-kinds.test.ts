@@ -1,8 +1,8 @@
-// What each operation makes of each native kind: the table of docs/reference/input.md ("Files that know their types"),
-// row by row. An operation without an entry fails.
+// The result of each operation for each native kind: the table of docs/reference/input.md ("Files that know their types"), row by
+// row. The test fails if an operation has no entry.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { KIND_TEXT } from '../../../workers/kernel/layout/native-kinds.ts';
+import { KIND_TEXT } from '../../../workers/kernel/layout/cells.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
 import type { TypedCell } from '../../fixtures/typed-table.ts';
 import { applyKinds } from '../apply-kinds.ts';
@@ -14,7 +14,7 @@ import { READING } from './native-kinds/reading.ts';
 const TABLE: Readonly<Record<string, readonly Entry[]>> = { ...MOVING, ...READING };
 
 const document = readFileSync('docs/reference/input.md', 'utf8');
-const [section = ''] = document.split('## Files that know their types\n')[1]!.split('\n## ');
+const [section = ''] = document.split('## Files with typed cells\n')[1]!.split('\n## ');
 for (const name of operationTable.keys()) t.ok(section.includes(`\`${name}\``), `the document tells of ${name}`);
 t.same(Object.keys(TABLE).sort(), [...operationTable.keys()].sort(), 'each operation has its entries');
 
@@ -26,7 +26,7 @@ for (const [name, entries] of Object.entries(TABLE)) {
     for (const { steps, gives, column = 'v', tables = {} } of entries) {
       const declared = Object.fromEntries(Object.keys(tables).map((table) => [table, { ref: table }]));
       const template = { tables: declared, operations: steps };
-      // What works row by row has nothing to put into files.
+      // An operation that works row by row has no state to spill.
       const others = operationTable.get(name)!.memory === 'R' ? [] : [{ spills: true }];
       for (const options of [{ batchRows: 2 }, {}, ...others]) {
         const made = await applyKinds(template, ['id', 'v', 'none', 'same'], rows, { ...options, tables });

@@ -1,5 +1,5 @@
-// Every operation does what its examples say, whatever the size of batches and of the arena, with and without dead rows
-// between the live ones.
+// Every operation gives the results of its examples, for all sizes of batches and arenas, with and without dead rows between the
+// live ones.
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';

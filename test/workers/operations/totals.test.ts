@@ -1,4 +1,4 @@
-// Totals over all rows: exact, whatever the batches, and reported as the Template says.
+// Totals over all rows: exact for all batch sizes, and reported as the Template specifies.
 import { test } from 'tap';
 import { checkTotals } from '../../../workers/operations/check-totals.ts';
 import { RunErrors } from '../../../workers/run/row-errors.ts';

@@ -1,15 +1,14 @@
-// The checks of validate, held to oracles that are written another way, and its state held to its definition.
+// The checks of validate, compared with independent implementations, and its state compared with its definition.
 
 import { test } from 'tap';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
 import { validate } from '../../../workers/operations/validate.ts';
-import { isBic, isEan, isIsin, isLei, isLuhn } from '../../../workers/values/check-digits.ts';
-import { isCountry, isCurrency } from '../../../workers/values/iso-codes.ts';
+import { isBic, isCountry, isCurrency, isEan, isIsin, isLei, isLuhn } from '../../../workers/values/identifiers.ts';
 import { fc, noise } from '../../random.ts';
 import type { Cell } from './batch-builder.ts';
 import { type RunOptions, runOperation } from './harness.ts';
 
-/** The code that a rule gives for a cell, or null. */
+/** The code of a rule for a cell; null if the cell passes. */
 function codeOf(rule: Record<string, unknown>, cell: Cell, type: ColumnType = 'text'): string | null {
   const input = { columns: ['c'], types: [type], rows: [[cell]] };
   const { errors, problems } = runOperation(validate, { op: 'validate', rules: [{ column: 'c', ...rule }] }, input);
@@ -89,7 +88,7 @@ test('each check and its code; null passes all but required', async (t) => {
   }
 });
 
-test('rules that cannot be meant are refused with what to write', async (t) => {
+test('rules that make no sense are refused with a suggestion', async (t) => {
   const rules = [
     { column: 'c', check: 'in' },
     { column: 'c', check: 'email', values: ['x'] },
@@ -107,7 +106,7 @@ test('rules that cannot be meant are refused with what to write', async (t) => {
   }
 });
 
-/** Digits by bigints and tables instead of loops over characters. */
+/** Computes check digits with bigints and tables instead of loops over characters. */
 const asNumber = (text: string): bigint =>
   BigInt([...text].map((c) => (c <= '9' ? c : String(c.charCodeAt(0) - 55))).join(''));
 const DOUBLED = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
@@ -164,7 +163,7 @@ test('codes of countries and currencies are those that the runtime knows names f
   );
 });
 
-/** In ISO 4217 and not among the currencies of every runtime. */
+/** Codes of ISO 4217 that some runtimes do not list as currencies. */
 const NEWER_OR_SPECIAL = [
   'BOV',
   'CHE',

@@ -1,18 +1,19 @@
-// State that asks the budget: the values of a group go to files, a reference table that is refused is
-// asked on the disk, what is small is taken all the same, and nothing stays taken when a Run ends early.
+// State within a budget: the values of a group go to files, a refused reference table is looked up on the disk, small state is
+// always allowed, and no memory remains reserved when a Run ends early.
+// With all tests only: work and memory of large inputs.
 import { join as joinPath } from 'node:path';
 import { test } from 'tap';
-import { EntrySorter } from '../../../workers/execution/join/entry-sorter.ts';
-import { SpillFile } from '../../../workers/execution/spill/spill-file.ts';
-import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
+import { EntrySorter } from '../../../workers/execution/join/disk-table.ts';
 import { runShare, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { SpillFile, SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { aggregate } from '../../../workers/operations/aggregate.ts';
 import { join } from '../../../workers/operations/join.ts';
 import { mapValues } from '../../../workers/operations/map-values.ts';
 import { set } from '../../../workers/operations/set.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { makeMemory, runOperation } from './harness.ts';
 
-/** 120,000 bytes: more than all buffers of lookups hold. */
+/** 120,000 bytes: more than all buffers of lookups together. */
 const LONG = 'ä'.repeat(60_000);
 
 const TIGHT = { batchRows: 4096, budgetBytes: 100_000 };
@@ -57,9 +58,9 @@ test('tables for lookups that outgrow the budget', async (t) => {
   }
 });
 
-test('a table on the disk answers every key as one in memory does', async (t) => {
-  // Of 60,000 rows: keys that come twice (the first counts), cells of null, one key on 20,000 rows, and cells larger than
-  // whatever is read at once.
+test('a table on the disk answers every key as one in memory does', { skip: skipUnlessLong }, async (t) => {
+  // Out of 60,000 rows: duplicate keys (the first counts), null cells, one key on 20,000 rows, and cells larger than any single
+  // read.
   const rows = Array.from({ length: 40_000 }, (_, n) => `Key ${n % 30_000},${n % 7 === 3 ? '' : `value ${n}`}`);
   const same = Array.from({ length: 20_000 }, (_, n) => `same,${n} ${'y'.repeat(30)}`);
   const huge = [`huge,${'h'.repeat(300_000)}`, `${'k'.repeat(20_000)},long key`, `${LONG},longest key`, ',no key'];
@@ -117,7 +118,7 @@ test('tables are read slice by slice, in memory and on the disk', async (t) => {
       const run = runOperation(definition, operation, input, options);
       t.equal(run.rows[0]!.at(-1), `value 39999 ${'x'.repeat(60)}`);
       t.equal(run.spilled, 'budgetBytes' in options);
-      // 2,048 rows are indexed at once, 256 KiB sorted; a join that is put off reads its table at the end.
+      // 2,048 rows are indexed at once, 256 KiB are sorted at once; a deferred join reads its table at the end.
       if (operation !== joining || !run.spilled) t.ok(run.slices >= 15, `${operation.op} pauses ${run.slices} times`);
     }
   }
@@ -159,7 +160,7 @@ test('a key on most rows of a table on the disk is not written again and again',
   t.ok(writtenBytes < differentBytes * 3, `${writtenBytes} bytes for ${differentBytes}`);
 });
 
-test('a Run gives back what its operations hold, however it ends', async (t) => {
+test('a Run releases the memory of its operations, however it ends', async (t) => {
   const share = unlimitedShare();
   share.force(10);
   const run = runShare(share);

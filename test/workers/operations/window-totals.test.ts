@@ -1,9 +1,10 @@
-// Columns of window that are totals of whole groups: they are computed by the hash of the group, and come to the same bytes as by
-// sorting, which is what a column beside them asks for that looks at the order.
+// Columns of window that are totals of whole groups: they are computed with a hash of the group, and have the same bytes as with
+// sorting, which another column that depends on the order requires.
+// With all tests only: work and memory of large inputs.
 import { test } from 'tap';
 import { window } from '../../../workers/operations/window.ts';
 import { fc, noise } from '../../random.ts';
-import { sweep } from '../../sweep.ts';
+import { skipUnlessLong, sweep } from '../../sweep.ts';
 import type { Cell } from './batch-builder.ts';
 import { type RunOptions, runOperation, type Table } from './harness.ts';
 
@@ -28,7 +29,7 @@ const WAYS: readonly RunOptions[] = [
   { batchRows: 333, budgetBytes: 100_000, arenaBytes: 65_536, sparse: true },
 ];
 
-/** What comes out, or what the Run ends with. */
+/** The output, or the failure of the Run. */
 function outcome(columns: readonly object[], groups: readonly string[], input: Table, way: RunOptions): string {
   const operation = { op: 'window', ...(groups.length === 0 ? {} : { partition_by: groups }), columns };
   try {
@@ -67,7 +68,7 @@ function rowsOf(count: number, groups: number): Cell[][] {
   });
 }
 
-test('by hash as by sorting, spilling or not', async (t) => {
+test('by hash as by sorting, spilling or not', { skip: skipUnlessLong }, async (t) => {
   for (const [count, groups] of [
     [2000, 20],
     [4000, 100_000],
@@ -103,7 +104,7 @@ test('any small table, with numbers at the ends of their types', async () => {
       fc.integer({ min: 1, max: 5 }),
       (rows, groups, batchRows) => hashed(groups, rows, { batchRows, sparse: true }) === sorted(groups, rows),
     ),
-    { numRuns: sweep({ short: 50, long: 2000 }) },
+    { numRuns: sweep({ short: 13, long: 2000 }) },
   );
 });
 
@@ -121,7 +122,7 @@ test('more decimals beyond 64 bits than the runtime is to hold', async (t) => {
   t.ok(hashed(['g'], rows, { batchRows: 1000 }) === sorted(['g'], rows));
 });
 
-test('of a total that is too large for a double there are no shares, instead of shares of 0', async (t) => {
+test('a total that is too large for a double gives no shares, instead of shares of 0', async (t) => {
   const input = { columns: ['x'], types: ['number'] as const, rows: [['1.7e308'], ['1.7e308']] };
   for (const more of [[], [{ fn: 'row_number' }]]) {
     const columns = [{ fn: 'percent_of_total', column: 'x', as: 'share' }, ...more];

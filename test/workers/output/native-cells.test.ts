@@ -1,5 +1,5 @@
-// Cells of files that know their types, as CSV and JSON write them: the kernels and, where the buffer is too small, their
-// plain twins, against rules written here once more.
+// Cells of files with native kinds, written as CSV and JSON: the kernels and, if the buffer is too small, their scalar reference
+// implementations, against rules that are implemented here again.
 import assert from 'node:assert/strict';
 import t from 'tap';
 import type { ViewsColumn } from '../../../workers/batch/batch.ts';
@@ -11,8 +11,8 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../../workers/kernel/layout/native-kinds.ts';
-import { isFormula } from '../../../workers/kernel/plain/formula.ts';
+} from '../../../workers/kernel/layout/cells.ts';
+import { isFormula } from '../../../workers/kernel/plain/emit-csv.ts';
 import type { TemplateOutput } from '../../../workers/template/template.ts';
 import type { TypedCell } from '../../fixtures/typed-table.ts';
 import { fc } from '../../random.ts';
@@ -52,7 +52,7 @@ function kindsColumn(bench: Bench, cells: readonly TypedCell[]): ViewsColumn {
   return { kind: 'views', at, kinds };
 }
 
-/** The rows in turned order; the last column comes without kinds. */
+/** The rows in reverse order; the last column has no kinds. */
 function written(rows: readonly (readonly TypedCell[])[], output: TemplateOutput, bufferBytes: number) {
   const bench = newBench();
   const columns = NAMES.map((_, index) => {
@@ -73,7 +73,7 @@ function written(rows: readonly (readonly TypedCell[])[], output: TemplateOutput
   return { text: sink.text(), guarded: writer.formulasGuarded };
 }
 
-/** As they are written: from the last to the first, texts in the last column. */
+/** The expected cells: rows from last to first, with texts in the last column. */
 function seen(rows: readonly (readonly TypedCell[])[]): TypedCell[][] {
   return rows.map(([a, b, c]) => [a!, b!, c === null ? null : ([KIND_TEXT, c![1]] as const)]).reverse();
 }
@@ -95,14 +95,15 @@ t.test('CSV has canonical texts, and guards and quotes no numbers and dates', as
           return quoted ? `"${content.replaceAll('"', '""')}"` : content;
         }),
       );
-      // Written numbers keep their mark: a German output changes what it was asked to parse, and nothing else.
+      // Numbers of the file keep their decimal mark: an output with German settings changes only values that an operation has
+      // parsed.
       const output = csvOutput({ header: false, formulaGuard, quoting, decimal: ',', dateFormat: 'dd.MM.yyyy' });
       assert.deepEqual(written(rows, output, bytes), {
         text: lines.map((line) => `${line.join()}\n`).join(''),
         guarded,
       });
     }),
-    { numRuns: sweep({ short: 500, long: 3000 }) },
+    { numRuns: sweep({ short: 120, long: 3000 }) },
   );
 });
 
@@ -116,7 +117,7 @@ t.test('a formula among numbers ends a guard that fails, numbers alone do not', 
   }
 });
 
-t.test('JSON has what each cell is', async () => {
+t.test('JSON contains the typed value of each cell', async () => {
   const choices = fc.record({
     decimals: fc.constantFrom('number' as const, 'string' as const),
     nulls: fc.constantFrom('include' as const, 'omit' as const),
@@ -135,6 +136,6 @@ t.test('JSON has what each cell is', async () => {
       assert.equal(text, lines.join(''));
       for (const line of text.trimEnd().split('\n')) JSON.parse(line);
     }),
-    { numRuns: sweep({ short: 500, long: 3000 }) },
+    { numRuns: sweep({ short: 120, long: 3000 }) },
   );
 });

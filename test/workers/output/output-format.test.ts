@@ -1,4 +1,4 @@
-// A format that the product does not have, given as a table is: one folder (markdown/) and one line. Nothing else knows it.
+// A format that is not part of the product, added with one folder (markdown/) and one line. No other code refers to it.
 
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { inputFormats } from '../../../workers/input/index.ts';
 import { compileKernels } from '../../../workers/kernel/bindings/kernel.ts';
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import type { OutputFormat } from '../../../workers/output/format.ts';
-import { PreparedTemplate } from '../../../workers/plan/prepared-template.ts';
+import { PreparedTemplate } from '../../../workers/plan/template-cache.ts';
 import { templateLanguage } from '../../../workers/plan/template-language.ts';
 import type { RunTask } from '../../../workers/protocol/messages.ts';
 import { partsOf } from '../../../workers/run/split.ts';
@@ -45,7 +45,7 @@ function sound(template: object, spoken = language): Template {
   return checked.template;
 }
 
-test('a Run writes it, whatever lies in its columns and however its rows come', async (t) => {
+test('a Run writes it, for all kinds of columns and sizes of batches', async (t) => {
   const template = {
     input: { null_values: ['', 'NA'] },
     operations: OPERATIONS,
@@ -93,7 +93,7 @@ test('a large file is done in parts where the format says that they can be joine
   t.equal(await partsWith(t, languageWith(whole)), null);
 });
 
-/** How many parts a file is done in, null: as a whole. */
+/** Number of parts in which a file is processed; null: the file is processed as a whole. */
 async function partsWith(t: Test, spoken: TemplateLanguage): Promise<number | null> {
   const folder = mkdtempSync(join(tmpdir(), 'output-format-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

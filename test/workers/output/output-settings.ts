@@ -1,4 +1,4 @@
-// Settings of an output with their defaults, and a sink that keeps what it gets, for tests of the writers.
+// Settings of an output with their defaults, and a sink that keeps its bytes, for tests of the writers.
 import type { CsvSettings } from '../../../workers/output/csv/csv-section.ts';
 import { outputFormats } from '../../../workers/output/index.ts';
 import type { JsonSettings } from '../../../workers/output/json/json-section.ts';
@@ -53,7 +53,7 @@ function outputOf(
   return { format, columns: null, settings, formulaGuard, name: '{template}-{run}' };
 }
 
-/** A writer as a Run gets it, of a format that loads nothing first. */
+/** A writer as in a Run, of a format that loads nothing first. */
 export function createRowWriter({ output, schema, nullValues, ...tools }: OutputParts & WriterTools): RowWriter {
   return new PlannedOutput(outputFormats, { output, schema, nullValues }).createWriter(tools);
 }
@@ -79,7 +79,7 @@ export function keepingSink(): KeepingSink {
   };
 }
 
-/** What a piece of work failed with, null when it went well. */
+/** The failure of `work`; null if it succeeds. */
 export function failureOf(work: () => unknown): Failure | null {
   try {
     work();

@@ -1,4 +1,4 @@
-// Where the bytes of an output are kept: in memory, in a file, nowhere when the output is too large or the disk is full.
+// Storage of an output's bytes: in memory, in a file, or nowhere when the output is too large or the disk is full.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import t from 'tap';
 import { FileSink } from '../../../workers/output/sink/file-sink.ts';
 import { failureOf } from './output-settings.ts';
 
-t.test('an output stays in memory and goes on in a file', async (t) => {
+t.test('an output stays in memory and continues in a file', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'output-test-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'out');
@@ -66,7 +66,7 @@ t.test('a disk that takes no more ends the Run, not the thread, and leaves no fi
       console.log(JSON.stringify(error.failure));
     }`;
   const path = join(folder, 'out');
-  // A limit on file sizes is a full disk that needs no rights: writes fail with EFBIG once the signal is ignored.
+  // A limit on file sizes works like a full disk and needs no privileges: writes fail with EFBIG if the signal is ignored.
   const shell = 'trap "" XFSZ; ulimit -f 600; exec "$0" --input-type=module -e "$1" "$2"';
   const child = spawnSync('bash', ['-c', shell, process.execPath, script, path], { encoding: 'utf8' });
   t.match(JSON.parse(child.stdout), { code: 'RUN_RESOURCE_LIMIT', message: /disk/ });

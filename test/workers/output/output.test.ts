@@ -1,13 +1,13 @@
-// Outputs as people get them: exact bytes of each setting, the formula guard, encodings.
+// Complete outputs: exact bytes of each setting, the formula guard, encodings.
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import t from 'tap';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
-import { isFormula } from '../../../workers/kernel/plain/formula.ts';
+import { isFormula } from '../../../workers/kernel/plain/emit-csv.ts';
 import { outputFormats } from '../../../workers/output/index.ts';
 import { outputFile } from '../../../workers/output/planned-output.ts';
 import { outputEncoding, outputEncodings } from '../../../workers/output/sink/encoded-sink.ts';
-import { MemorySink } from '../../../workers/output/sink/memory-sink.ts';
+import { MemorySink } from '../../../workers/output/sink/file-sink.ts';
 import type { RowWriter } from '../../../workers/output/writer.ts';
 import type { TemplateOutput } from '../../../workers/template/template.ts';
 import {
@@ -43,7 +43,7 @@ function write(
   return { writer, bytes: Buffer.from(sink.bytes()), text: Buffer.from(sink.bytes()).toString() };
 }
 
-/** The table above under some settings. */
+/** The table above with these settings. */
 function writeRows(output: TemplateOutput): string {
   return write(output, TYPES, (bench, writer) => {
     const columns = Object.values(TYPES).map((type, index) => {
@@ -143,7 +143,7 @@ t.test('a row larger than the buffer goes out piece by piece', async (t) => {
   ]);
 });
 
-t.test('the formula guard: what each setting lets through', async (t) => {
+t.test('the formula guard: cells that each setting allows', async (t) => {
   const harmless = [
     '-5',
     '+5',
@@ -164,13 +164,43 @@ t.test('the formula guard: what each setting lets through', async (t) => {
     '-1\u202f234,5',
     '0',
     'a=b',
-    ' =1',
     '(5)',
     "'=1",
     '-',
     '-5 €',
+    '-5.00 EUR',
+    '-33.865, 151.209',
+    '-1.0, -2.0',
+    '+1;-.5',
+    '-12°C',
+    '-12 °C',
+    '-80 km/h',
+    "-1'000.00 CHF",
+    '-3 Stück im Lager',
+    '-1e',
+    '+49 89 12345x',
+    '  -5',
+    '\u200b-5 EUR',
+    '\uff0d5',
+    ' x',
+    'é=1',
+    '\uff21',
+    '“=1',
+    '   ',
   ]);
-  const always = ['=', '=1+1', '@SUM(1)', '\t=1', '\r', '\n=1'];
+  const always = [
+    '=',
+    '=1+1',
+    '@SUM(1)',
+    '\t=1',
+    '\r',
+    '\n=1',
+    ' =1',
+    '  @x',
+    '\u200b=1',
+    '\u00a0=1',
+    '\ufeff=1',
+  ].concat(['\u200f \t=1', '\uff1d1+1', '\uff20SUM(1)', ' \uff1d1']);
   const signed = [
     '+',
     '--1',
@@ -181,23 +211,24 @@ t.test('the formula guard: what each setting lets through', async (t) => {
     '-A1',
     '+E5',
     '-1 E5',
-    '-1e',
+    ' -A1',
+    '\u200b+cmd|x',
+    '\uff0bA1',
+    '\uff0d1+1',
+    '-5 EUR+1',
+    '-5 A1',
+    '-5 (A)',
+    '-5/3',
+    '-5\uff08',
+    '-5 EUR!A',
     '-1:5',
     '-1,,2',
-  ].concat([
-    '+49 89 12345x',
-    '-(5)',
-    '+49|1234567',
-    `-${'9'.repeat(200)}`,
-    '+12/345678901234567890123',
-    "-1'",
-    '-1"',
-    '-1\n',
-  ]);
+  ].concat(['-(5)', '+49|1234567', `-${'9'.repeat(200)}`, '+12/345678901234567890123', "-1'", '-1"', '-1\n']);
   const guardedBy = (guard: 'auto' | 'strict' | 'fail' | 'off', text: string) => isFormula(Buffer.from(text), guard);
   for (const text of harmless) t.notOk(guardedBy('auto', text), text);
   for (const text of [...always, ...signed]) t.ok(guardedBy('auto', text), text);
-  for (const text of ['=', '+5', '-5', '@', '\tx', '\u0000x', '\rx']) t.ok(guardedBy('strict', text));
+  for (const text of ['=', '+5', '-5', '@', '\tx', '\u0000x', '\rx', ' +5', '\u200b-5', '\uff0d5', '\uff0bx'])
+    t.ok(guardedBy('strict', text));
   const all = [...harmless, ...always, ...signed];
   const auto = writeTexts(csvOutput({ delimiter: ';', header: false }), all);
   t.equal(auto.writer.formulasGuarded, always.length + signed.length);
@@ -221,7 +252,7 @@ t.test('the guard covers the header, and fail names the place without the value'
     },
   );
   const rows = failureOf(() => writeTexts(csvOutput({ formulaGuard: 'fail' }), ['-5', 'a', '-secret', '=1']));
-  t.match(rows, { code: 'TEMPLATE_CHECK_FAILED', message: /column 1 of the output in source row 3/ });
+  t.match(rows, { code: 'TEMPLATE_CHECK_FAILED', message: /column 1 of the output in row 3 of the data/ });
   t.notMatch(rows?.message, /secret/);
   t.equal(writeTexts(csvOutput({ formulaGuard: 'fail' }), ['-5', '+49 89 123456']).writer.formulasGuarded, 0);
 });
@@ -248,7 +279,7 @@ t.test('encodings', async (t) => {
   for (const encoding of ['utf-16le', 'utf-16be', 'utf-8']) {
     t.equal(new TextDecoder(encoding).decode(encoded(encoding)), `${text},x\n`, encoding);
   }
-  // Bytes, not TextDecoder: Node 20 reads windows-1252 as Latin-1.
+  // Bytes instead of TextDecoder: Node 20 decodes windows-1252 as Latin-1.
   t.same(encoded('windows-1252'), Buffer.from([0xe9, 0x80, 0xdf, 0x93, 0x78, 0x94, 0x2c, 0x78, 0x0a]));
   t.same(encoded('utf-16le', { bom: true }).subarray(0, 4), Buffer.from([0xff, 0xfe, 0xe9, 0]));
   t.same(encoded('utf-16be', { bom: true }).subarray(0, 4), Buffer.from([0xfe, 0xff, 0, 0xe9]));
@@ -258,6 +289,14 @@ t.test('encodings', async (t) => {
     failureOf(() => encoded('iso-8859-1')),
     { code: 'TEMPLATE_CHECK_FAILED', message: /iso-8859-1/ },
   );
+  const strict = (texts: readonly string[], more: Parameters<typeof csvOutput>[0] = {}) =>
+    failureOf(() => writeTexts(csvOutput({ encoding: 'us-ascii', ...more }), texts));
+  const rows = ['plain', 'a "quoted, text"\nof two lines', 'Łukasz'];
+  t.match(strict(rows), {
+    message: /^us-ascii lacks a character in row 3 of the output, column 1 \(output/,
+    localMessage: /in row 3 of the output, column "name" \(/,
+  });
+  t.match(strict(rows, { header: false, delimiter: '|' })?.message, /in row 3 of the output, column 1/);
   t.equal(writeTexts(csvOutput({ encoding: 'latin1', unmappable: 'replace', header: false }), ['😀']).text, '?,x\n');
   t.equal(outputEncoding('Latin1'), 'iso-8859-1');
   t.equal(outputEncoding('utf-7'), null);

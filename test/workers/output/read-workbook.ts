@@ -1,4 +1,4 @@
-// Reads a workbook back with exceljs, cell by cell, for tests of the writer.
+// Reads a workbook with exceljs, cell by cell, for tests of the writer.
 import { inflateRawSync } from 'node:zlib';
 import ExcelJS from 'exceljs';
 
@@ -10,14 +10,14 @@ export interface ReadCell {
 
 export interface ReadSheet {
   readonly name: string;
-  /** By row and column, from 0; what is no cell is null. */
+  /** Cells by row and column, from 0; null for a missing cell. */
   readonly rows: (ReadCell | null)[][];
   readonly sheet: ExcelJS.Worksheet;
 }
 
 export async function readWorkbook(bytes: Buffer): Promise<ReadSheet[]> {
   const workbook = new ExcelJS.Workbook();
-  // Its declarations know a Buffer of an older runtime.
+  // The declarations of exceljs refer to the Buffer of an older runtime.
   await workbook.xlsx.load(Uint8Array.from(bytes).buffer as Parameters<typeof workbook.xlsx.load>[0]);
   return workbook.worksheets.map((sheet) => {
     const rows = Array.from({ length: sheet.rowCount }, (_, row) =>
@@ -31,14 +31,14 @@ export async function readWorkbook(bytes: Buffer): Promise<ReadSheet[]> {
   });
 }
 
-/** The values of the first sheet, null where no cell is. */
+/** The values of the first sheet; null for missing cells. */
 export async function valuesOf(bytes: Buffer | null): Promise<unknown[][]> {
   if (bytes === null) throw new Error('there is no output');
   const [sheet] = await readWorkbook(bytes);
   return sheet!.rows.map((row) => row.map((cell) => cell?.value ?? null));
 }
 
-/** The text of one part of the archive, by its directory. */
+/** The text of one part of the archive, found through the directory. */
 export function partOf(bytes: Buffer, name: string): string {
   const end = bytes.lastIndexOf('PK\u0005\u0006');
   let at = bytes.readUInt32LE(end + 16);
@@ -53,7 +53,7 @@ export function partOf(bytes: Buffer, name: string): string {
   throw new Error(`the workbook has no ${name}`);
 }
 
-/** Characters that XML lacks, which exceljs leaves as it finds them (_x0001_). */
+/** Decodes the escapes of characters that XML lacks (_x0001_), which exceljs leaves unchanged. */
 function decoded(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -1,4 +1,5 @@
-// LibreOffice, where it is installed, opens a workbook as we wrote it: to CSV and to PDF, which is what it shows.
+// If LibreOffice is installed, it opens a workbook of ours and converts it to CSV and to PDF, which show what LibreOffice
+// displays.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { applyTemplate } from '../apply-template.ts';
 
 const NO_OFFICE = spawnSync('soffice', ['--version']).status === 0 ? false : 'LibreOffice (soffice) is not installed';
 
-/** As the filter's numbers say: comma, quotes, UTF-8, from row 1, as shown. */
+/** Numbers of LibreOffice's CSV filter: comma, quotes, UTF-8, from row 1, cells as shown. */
 const CSV = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true';
 const START_MILLISECONDS_MAX = 200_000;
 

@@ -1,4 +1,5 @@
-// The sheets of workbooks, read back with exceljs: rows and columns beyond what they hold, names, widths, formats, filters.
+// The sheets of workbooks, read back with exceljs: rows and columns beyond the maximum of a sheet, names, widths, formats,
+// filters.
 import { test } from 'tap';
 import { xlsxFormat } from '../../../workers/output/xlsx/xlsx.ts';
 import { templateLanguage } from '../../../workers/plan/template-language.ts';
@@ -9,13 +10,13 @@ import { readWorkbook, valuesOf } from './read-workbook.ts';
 
 const XLSX = { format: 'xlsx' };
 
-/** With sheets of few rows. */
+/** A language whose workbooks have sheets with at most `rowsMax` rows. */
 function smallSheets(rowsMax: number): TemplateLanguage {
   const outputFormats = new Map([...templateLanguage.outputFormats, ['xlsx', xlsxFormat(rowsMax)]]);
   return { ...templateLanguage, outputFormats };
 }
 
-test('rows beyond a sheet are left out and told, or go on to the next sheet', async (t) => {
+test('rows beyond a sheet are left out and reported, or continue in the next sheet', async (t) => {
   const language = smallSheets(4);
   const rows = Array.from({ length: 8 }, (_, row) => `r${row}`);
   const input = `id\n${rows.join('\n')}\n`;

@@ -1,11 +1,10 @@
-// The archive of a workbook: sizes of 64 bits where they are needed, a limit that the test lowers; and that Python's reader,
-// where there is one, takes it.
+// The archive of a workbook: 64-bit sizes where they are needed, with a limit that the test lowers; and Python's reader, if
+// Python is installed, accepts the archive.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { Deflater } from '../../../workers/output/xlsx/deflater.ts';
-import { ZipFile } from '../../../workers/output/xlsx/zip-file.ts';
+import { Deflater, ZipFile } from '../../../workers/output/xlsx/zip-file.ts';
 import { newBench } from '../batch/build-batch.ts';
 import { keepingSink } from './output-settings.ts';
 import { partOf } from './read-workbook.ts';
@@ -16,7 +15,7 @@ const LARGE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => (at * at) %
 function archive(large?: number): Buffer {
   const { heap, kernel } = newBench();
   const sink = keepingSink();
-  // What stands before it in a file is none of its own.
+  // Bytes before the archive in a file are not part of it.
   sink.write(Buffer.from('before'));
   const zip = new ZipFile(sink, new Deflater(heap, kernel), large);
   zip.add('small.xml', Buffer.from('<small/>'));

@@ -1,13 +1,13 @@
-// Finding the Template's columns among a file's headers, and the plan of a Run.
+// Matching of the Template's columns with a file's headers, and the plan of a Run.
 
 import { test } from 'tap';
 import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
-import { headerKey, matchHeaders } from '../../../workers/plan/headers.ts';
 import type { PlanSettings, RunPlan } from '../../../workers/plan/plan.ts';
-import { PreparedTemplate } from '../../../workers/plan/prepared-template.ts';
+import { PreparedTemplate } from '../../../workers/plan/template-cache.ts';
 import { Failed, type Failure } from '../../../workers/protocol/failure.ts';
-import { done } from '../../../workers/run/time-slices.ts';
+import { done } from '../../../workers/scheduling/time-slices.ts';
 import { ColumnPatterns } from '../../../workers/template/column-pattern.ts';
+import { headerKey, matchHeaders } from '../../../workers/template/file-columns.ts';
 import type { ColumnMatch, FileColumn } from '../../../workers/template/template.ts';
 import { fc } from '../../random.ts';
 import { sound } from '../template/check-problems.ts';
@@ -31,7 +31,7 @@ function failure(source: string, headers: readonly string[]): Failure {
   throw new Error('the plan was made');
 }
 
-/** `name<field` for each column at the first step, then the names of the output. */
+/** `name<field` for each column at the first step, and the column names of the output. */
 function shape({ schema, columns, output }: RunPlan): [string[], string[]] {
   const first = columns.map((field, index) => `${schema[index]!.name}<${field ?? 'null'}`);
   return [first, output.schema.map(({ name }) => name)];
@@ -100,7 +100,7 @@ test('columns are found level by level, never by a guess', async (t) => {
   t.strictSame(fields(['a', 'b'], [column('b'), column('code', { position: 2 })]), [1, null]);
 });
 
-test('every column that is found fits, and none is taken twice', async (t) => {
+test('every column that is found matches, and no column is used twice', async (t) => {
   const name = fc.constantFrom('a', 'A', ' a', 'b', 'B ', 'c-d', 'C D', 'é', 'E', '');
   const columns = fc.array(
     fc.record({ name: name.filter((text) => text !== ''), match: fc.array(name.filter((x) => x !== '')) }),
@@ -284,4 +284,21 @@ test('a prepared Template keeps the plans of the last headers', async (t) => {
   t.not(plan(['a', 'c'], { tables: new Map([['t', ['k']]]) }), first, 'a table may be another one');
   for (let other = 0; other < 4; other++) plan(['a', `c${other}`]);
   t.not(plan(['a', 'c']), first, 'the oldest went');
+});
+
+test('long names that an operation makes are charged, once', async (t) => {
+  const headers = Array.from({ length: 1000 }, (_, index) => `c${index}`);
+  const chargedFor = (...operations: readonly object[]): number => {
+    let charged = 0;
+    const template = sound(JSON.stringify({ operations }));
+    planRun(template, headers, { take: (bytes) => (charged += bytes) });
+    return charged;
+  };
+  const named = (letter: string): object => ({ op: 'rename', pattern: '^', replace: letter.repeat(1000) });
+  const reordered = { op: 'reorder', first: { pattern: '7$' } };
+  const short = chargedFor({ op: 'rename', style: 'upper' }, reordered);
+  const long = chargedFor(named('a'), reordered);
+  t.ok(long - short > 1_500_000 && long - short < 3_000_000, `${long - short} bytes for a million letters`);
+  const twice = chargedFor({ op: 'rename', pattern: '^', replace: 'a'.repeat(1000) }, named('b'), reordered);
+  t.ok(twice - long > 1_500_000, 'the names of both steps are kept');
 });

@@ -1,5 +1,5 @@
-// What crosses between the main thread and a worker thread arrives as it was sent: tasks whose common values are sent
-// once, more of them than a thread remembers, byte strings short and long, outcomes with and without an output.
+// Messages between the main thread and a worker thread arrive unchanged: tasks whose common values are sent once, more of them
+// than a thread remembers, short and long byte strings, outcomes with and without an output.
 import t from 'tap';
 import type { FromWorker, RunOutcome, RunTask, ToWorker } from '../../../workers/protocol/messages.ts';
 import { messagesOf, OutcomeCodec, taskOutcome } from '../../../workers/protocol/outcome-codec.ts';

@@ -1,12 +1,11 @@
-// Operations in any combination: output, failure and report do not depend on the size of batches,
-// nor on a memory that moves.
+// Operations in any combination: output, failure and report do not depend on the size of batches, nor on memory that moves.
 import { type Test, test } from 'tap';
 import { type Noise, noise } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { type Applied, applyTemplate } from '../apply-template.ts';
 import { withMovingMemory } from '../memory/moving-memory.ts';
 
-const PIPELINES = sweep({ short: 20, long: 120 });
+const PIPELINES = sweep({ short: 10, long: 120 });
 const BATCH_ROWS = [1, 7, 4096];
 
 type Pick = <T>(some: readonly T[]) => T;
@@ -14,7 +13,7 @@ type Operation = Readonly<Record<string, unknown>>;
 
 const ON_ERROR = ['drop_row', 'blank', 'keep', 'flag'];
 
-/** `name`: of a new column. */
+/** @param name name of a new column */
 function anyOperation(next: Noise, pick: Pick, name: string): Operation {
   const group = pick([{}, { group_by: 'g' }]);
   const formats = ['dd/MM/yyyy', 'MM/dd/yyyy'];
@@ -68,7 +67,7 @@ function anyInput(next: Noise, pick: Pick): string {
   return `a,b,g,d\n${rows.join('\n')}\n`;
 }
 
-/** Operations that leave cells as they are or change few, an end among them, and what may come behind it. */
+/** Operations that change no cells or few cells, with an end among them, and the operations that may follow the end. */
 function anyEnding(next: Noise, pick: Pick): readonly Operation[] {
   const end: Operation = {
     op: 'stop_when',
@@ -93,7 +92,7 @@ function anyEnding(next: Noise, pick: Pick): readonly Operation[] {
       { op: 'slice', skip: 1, limit: 20 },
     ]);
   const operations = [...Array.from({ length: 1 + next(3) }, before), end, ...pick([[], [before()]])];
-  // A new name can be made once only.
+  // A new column name can be used only once.
   const isMaking = (step: Operation): boolean => 'into' in step || 'to' in step || step['op'] === 'window';
   const isSame = (a: Operation, b: Operation): boolean => a['op'] === b['op'] && a['into'] === b['into'];
   return operations.filter(
@@ -101,7 +100,7 @@ function anyEnding(next: Noise, pick: Pick): readonly Operation[] {
   );
 }
 
-/** An operation that hands its rows on as they come. `at`: its place in the chain. */
+/** An operation that forwards its rows one by one. `at` is its position in the chain. */
 function mixedStep(pick: Pick, at: number): Operation {
   const columns = pick(['a', 'b', 'd', 'g']);
   const into = `new_${at}`;
@@ -171,7 +170,7 @@ function mixedStep(pick: Pick, at: number): Operation {
   ]);
 }
 
-/** Such operations with an end among them. */
+/** Operations of this kind, with an end among them. */
 function anyMixedEnding(next: Noise, pick: Pick): readonly Operation[] {
   const end: Operation = {
     op: 'stop_when',
@@ -186,7 +185,10 @@ function anyMixedEnding(next: Noise, pick: Pick): readonly Operation[] {
 const MAPPED = { table: 'known', key: 'k', value: 'v' };
 const KNOWN = { known: 'k,v\n1,one\n1,eins\n2,two\n9,nine\nx,9\n' };
 
-/** The same whatever the batches; gives how many answers come from a Run that ended before its rows did. */
+/**
+ * Checks that the result is the same for all batch sizes. Returns the number of results from a Run that ended before its rows
+ * did.
+ */
 async function endings(t: Test, pipeline: number, template: object, input: string): Promise<number> {
   const answers: string[] = [];
   let ended = 0;
@@ -253,7 +255,7 @@ test('an end that only the operations before it make is exact too', async (t) =>
   const last = await everyBatch(t, { operations: sorted }, input);
   t.equal(last.text, 'n,c\n5,\n4,y\n3,y\n');
   t.match(last.report, [{ rows_in: 5 }, { rows_in: 4, cells_changed: 2 }, { rows_in: 4, rows_out: 3 }]);
-  // A row that looks ahead comes when the next one has come.
+  // A row whose column refers to the next row is emitted when the next row has arrived.
   const later = { op: 'window', columns: [{ fn: 'next', column: 'n', as: 'later' }] };
   const ahead = await everyBatch(t, { operations: [later, { op: 'stop_when', where: 'n == "2"' }] }, input);
   t.equal(ahead.text, 'n,c,later\n1,x,2\n');

@@ -1,6 +1,7 @@
-// How many rows a step takes at once follows what they cost; what a Run makes does not depend on it (any-pipeline.test.ts).
+// The number of rows that a step processes at once depends on the cost of the rows; the output does not depend on it
+// (any-pipeline.test.ts).
 import { test } from 'tap';
-import { BatchPace } from '../../../workers/run/batch-pace.ts';
+import { BatchPace } from '../../../workers/run/pipeline.ts';
 
 test('slow slices become smaller, down to a row, and larger again when they are quick', async (t) => {
   const pace = new BatchPace(256);

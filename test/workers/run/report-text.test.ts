@@ -1,8 +1,7 @@
-// The text of a report is what JSON.stringify makes of it.
+// The text of a report equals the result of JSON.stringify.
 
 import { test } from 'tap';
-import type { CodeCounts, RunReport } from '../../../workers/run/report.ts';
-import { reportText } from '../../../workers/run/report-text.ts';
+import { type CodeCounts, type RunReport, reportText } from '../../../workers/protocol/report.ts';
 import { fc } from '../../random.ts';
 
 const count = fc.nat();
@@ -27,6 +26,7 @@ const reports: fc.Arbitrary<RunReport> = fc.record({
       fc.constantFrom(
         input,
         { ...input, quotes_after_space: true as const },
+        { ...input, values_beside_list: 3 },
         { ...input, header_lines: 2, places: [{ row: 1, sheet: 2, sheet_row: 7 }] },
       ),
     ),

@@ -1,35 +1,27 @@
-// Nothing holds a thread: whatever the Template and the file, a Run gives way to others again and again, and a cancelled
-// one ends at its next pause. What it makes does not depend on where it paused (any-pipeline.test.ts, operations.test.ts).
+// No Run holds a thread: for all Templates and files, a Run pauses regularly for other Runs, and a cancelled Run ends at its next
+// pause. The output does not depend on the pauses (any-pipeline.test.ts, operations.test.ts).
+// With all tests only: work and memory of large inputs.
 import { test } from 'tap';
-import { Cancelled } from '../../../workers/protocol/failure.ts';
-import type { RunOutcome } from '../../../workers/protocol/messages.ts';
-import type { Coroutine } from '../../../workers/thread/coroutine.ts';
-import { applyTemplate } from '../apply-template.ts';
+import { longestStep, type NastyCase } from './longest-step.ts';
 
 /**
- * A time slice is 8 ms; a machine that does other things, compiles and collects garbage takes many times as long now and
- * then (155 were seen). What does not pause at all holds its thread for all of LOOK_MILLISECONDS and longer.
+ * A time slice is 8 ms. On a machine that does other work, compiles and collects garbage, it is sometimes many times as long (155
+ * ms were seen). A step without pauses holds its thread for LOOK_MILLISECONDS and longer.
  */
 const STEP_MILLISECONDS_MAX = 600;
 
-/** The best of so many counts. */
+/** The best of this many measurements counts. */
 const TRIES = 3;
-
-/** Each Run is looked at for so long and then cancelled: the worst of them would take hours. */
-const LOOK_MILLISECONDS = 1200;
-
-interface NastyCase {
-  readonly template: object;
-  readonly input: string;
-  readonly tables?: Readonly<Record<string, string>>;
-  /** STEP_MILLISECONDS_MAX unless set. */
-  readonly stepMillisecondsMax?: number;
-}
 
 /** A table of equal columns c0, c1, ... */
 function wide(columns: number, rows: number): string {
   const head = Array.from({ length: columns }, (_, column) => `c${column}`).join(',');
   return `${head}\n${`${new Array(columns).fill('v').join(',')}\n`.repeat(rows)}`;
+}
+
+/** A row with a cell of about 4 MiB. */
+function longCell(piece: string): string {
+  return `a,b\n"${piece.repeat(Math.floor(4_190_000 / Buffer.byteLength(piece)))}",1\n`;
 }
 
 const many = <T>(count: number, one: (index: number) => T): T[] =>
@@ -114,7 +106,7 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
       input: `g,v\n${many(20_000, (index) => `g${index % 7},${(index * 7919) % 50_021}\n`).join('')}`,
     };
   },
-  // Of U+FDFA its normal form makes four words.
+  // The normal form of U+FDFA has four words.
   'a text that grows tenfold, and its words': () => {
     const steps = ['nfkc', 'title', 'collapse_spaces', 'strip_accents'];
     return {
@@ -125,43 +117,86 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
   'cells of pairs whose keys are all but one of a hundred': () => ({
     template: { operations: [PAIRS] },
     input: `a,b\n${`"${'shipping_address_line_9x:v;'.repeat(150_000)}",1\n`.repeat(3)}`,
-    // Compared with each key and in one go a cell took 580.
+    // Compared with each key without a pause, a cell took 580 ms.
     stepMillisecondsMax: 200,
+  }),
+  'telephone numbers in a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'redact', columns: ['a'], patterns: ['iban', 'card', 'phone'] }] },
+    input: longCell('+49 30 1234567;'),
+  }),
+  'card numbers in a cell of 4 MiB of single digits': () => ({
+    template: { operations: [{ op: 'redact', columns: ['a'], patterns: ['card'] }] },
+    input: longCell('1 '),
+  }),
+  'starts of IBANs in a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'redact', columns: ['a'], patterns: ['iban', 'email'] }] },
+    input: longCell('MT11 é@'),
+  }),
+  'rows that are compared loosely by a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'dedupe', by: 'a', match: 'loose' }] },
+    input: longCell('É b ß '),
+  }),
+  'rows that are linked by a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'dedupe', any_of: ['a', ['a', 'b']], match: 'loose' }] },
+    input: longCell('É b ß '),
+  }),
+  'rows that are sorted to be compared by a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'dedupe', by: 'a', match: 'normal', keep: 'last' }] },
+    input: longCell('\ufdfa b '),
+  }),
+  'a list that is searched loosely for a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'map_values', columns: 'a', map: { x: 'y' }, match: 'loose' }] },
+    input: longCell('É b ß '),
+  }),
+  'invisible and chosen characters in a cell of 4 MiB': () => ({
+    template: {
+      operations: [
+        { op: 'text', columns: ['a'], steps: ['remove_control', 'remove_invisible', { keep_chars: 'éa' }, 'upper'] },
+      ],
+    },
+    input: longCell('\u0001é\u200b'),
+  }),
+  // An earlier version looked at the last character of a growing text for each tag.
+  'tags in a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'text', columns: ['a'], steps: ['remove_tags'] }] },
+    input: longCell('a<br>'),
+  }),
+  'titles and accents in a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'text', columns: ['a'], steps: ['title', 'strip_accents', 'nfkc'] }] },
+    input: longCell('É b ß '),
+  }),
+  'texts of any case in a cell of 4 MiB': () => ({
+    template: {
+      operations: [{ op: 'replace', columns: ['a'], find: 'é', replace: 'e', case_sensitive: false }],
+    },
+    input: longCell('É b '),
+  }),
+  'functions of expressions on a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'set', columns: { n: 'fingerprint(a)', m: 'title(strip_accents(a))' } }] },
+    input: longCell('É b ß '),
+  }),
+  'conditions on a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'filter', where: 'fingerprint(a) != "b" && a.upperAscii() != b' }] },
+    input: longCell('É b ß '),
+  }),
+  'patterns on a cell of 4 MiB': () => ({
+    template: {
+      operations: [
+        { op: 'replace', columns: ['a'], find: '(b|ß) ?', replace: '<$1>', mode: 'regex', on_error: 'blank' },
+        { op: 'set', columns: { n: 'replace_re(a, "(b|ß) ?", "<$1>")' }, on_error: 'blank' },
+      ],
+    },
+    input: longCell('É b ß '),
+  }),
+  'rules on a cell of 4 MiB': () => ({
+    template: { operations: [{ op: 'validate', rules: [{ check: 'expr', expr: 'fingerprint(a) != title(a)' }] }] },
+    input: longCell('É b ß '),
   }),
   'a row of 60 cells of 4 MiB': () => ({
     template: { operations: many(60, (index) => ({ op: 'copy', from: 'a', to: `a${index}` })) },
     input: `a,b\n"${'x""'.repeat(1_300_000)}",1\n`,
   }),
 };
-
-/** Milliseconds of processor time that the longest synchronous step took, as far as they passed. */
-async function longestStep({ template, input, tables }: NastyCase): Promise<{ longest: number; end: string }> {
-  let longest = 0;
-  const begun = performance.now();
-  const used = (): number => (({ user, system }) => (user + system) / 1000)(process.cpuUsage());
-  const drive = async (work: Coroutine<RunOutcome>): Promise<RunOutcome> => {
-    for (;;) {
-      const [at, cpu] = [performance.now(), used()];
-      const step = work.next();
-      // Threads that compile and collect count as the process's time, other processes as time that passes.
-      longest = Math.max(longest, Math.min(performance.now() - at, used() - cpu));
-      if (step.done) return step.value;
-      await step.value;
-    }
-  };
-  const cancelled = (): boolean => performance.now() - begun > LOOK_MILLISECONDS;
-  try {
-    const { outcome } = await applyTemplate(template, input, 4096, tables, {
-      drive,
-      cancelled,
-      outputBytesMax: 2 ** 29,
-    });
-    return { longest, end: outcome.failure?.code ?? 'done' };
-  } catch (error) {
-    if (!(error instanceof Cancelled)) throw error;
-    return { longest, end: 'cancelled' };
-  }
-}
 
 for (const [name, make] of Object.entries(CASES)) {
   test(name, async (t) => {

@@ -1,5 +1,5 @@
-// Checks a Template's text for the tests: its problems, their places, or the Template that is sound.
-import { checkTemplate } from '../../../workers/plan/check-template.ts';
+// Checks a Template's text for the tests: its problems, their places, or the valid Template.
+import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import type { Problem, Template } from '../../../workers/template/template.ts';
 import type { TemplateFormat } from '../../../workers/template/template-text.ts';
 
@@ -8,7 +8,7 @@ export function problemsOf(source: string, format: TemplateFormat = 'yaml'): rea
   return 'problems' in result ? result.problems : [];
 }
 
-/** `line:column pointer CODE`, the message left out. */
+/** Problems as `line:column pointer CODE`, without the message. */
 export function places(source: string, format: TemplateFormat = 'yaml'): string[] {
   return problemsOf(source, format).map(({ line, column, pointer, code }) => `${line}:${column} ${pointer} ${code}`);
 }

@@ -1,4 +1,5 @@
-// The schema that editors complete by: as small as it can be, with each parameter where it belongs, and no Template refused that is one.
+// The schema that editors use for completion: as small as possible, with each parameter where it belongs, and it accepts all
+// valid Templates.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -17,7 +18,7 @@ function validator(schema: object) {
   return new Ajv2020({ discriminator: true, strict: false }).compile(schema);
 }
 
-test('it takes what is a Template', async (t) => {
+test('it accepts valid Templates', async (t) => {
   const validate = validator(compact);
   for (const { name, examples } of operationTable.values()) {
     for (const { operation, title } of examples) {
@@ -36,7 +37,7 @@ test('it takes what is a Template', async (t) => {
   }
 });
 
-test('it refuses what is misspelt', async (t) => {
+test('it refuses misspelt names', async (t) => {
   const validate = validator(compact);
   for (const wrong of [
     { operations: [{ drpo: { columns: 'a' } }] },
@@ -63,7 +64,7 @@ test('an operation is suggested by its name, and its parameters are its own', as
   );
 });
 
-/** The properties that an editor offers at a place: those of all alternatives. */
+/** The properties that an editor offers at a position: those of all alternatives. */
 function namesAt(schema: Schema, definitions: Readonly<Record<string, Schema>>): Set<string> {
   const names = new Set(Object.keys((schema['properties'] ?? {}) as object));
   const reference = /^#\/\$defs\/([^/]+)$/.exec(String(schema['$ref'] ?? ''))?.[1];

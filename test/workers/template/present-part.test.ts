@@ -1,16 +1,16 @@
-// What a schema becomes for given values judges them as the whole schema does, whatever is missing, too much or of another kind.
+// The part of a schema for given values judges them like the whole schema, for missing and additional values and values of
+// another type.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
 import { templateLanguage } from '../../../workers/plan/template-language.ts';
-import { presentPart } from '../../../workers/template/present-part.ts';
-import { operationSchema, sectionsSchema } from '../../../workers/template/schema.ts';
+import { operationSchema, presentPart, sectionsSchema } from '../../../workers/template/schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 const WRONG = [null, '', 7, [], {}, [{ nonsense: 1 }], { nonsense: 1 }];
 
-/** A value, and what it becomes when one of its keys goes, changes, or comes. */
+/** A value, and its variants with one key removed, changed or added. */
 function* variants(value: Values): Generator<Values> {
   yield value;
   yield { ...value, nonsense: 1 };
@@ -43,7 +43,7 @@ test('operations', async (t) => {
       counts[sound ? 'sound' : 'unsound'] += 1;
       if (compile(presentPart(schema, [value]))(value) !== sound) t.fail(`${name}: ${JSON.stringify(value)}`);
     }
-    // Of several values, each.
+    // A part for several values judges each of them.
     const values = examples.map(({ operation }) => operation);
     const part = compile(presentPart(schema, values));
     for (const value of values) t.ok(part(value), name);

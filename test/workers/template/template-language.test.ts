@@ -1,4 +1,4 @@
-// The language as it is published: every operation stands in schema and reference, and examples are sound Templates.
+// The published language: every operation is in the schema and the reference, and examples are valid Templates.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
@@ -9,19 +9,20 @@ import { templateLanguage } from '../../../workers/plan/template-language.ts';
 import { mappingSchema } from '../../../workers/template/json-schema.ts';
 import { templateReference } from '../../../workers/template/reference.ts';
 import { operationSchema, publishedSchema, sectionsSchema } from '../../../workers/template/schema.ts';
-import { nearestName } from '../../../workers/template/suggestion.ts';
+import { nearestName } from '../../../workers/values/suggestion.ts';
+import { skipUnlessLong } from '../../sweep.ts';
 import { problemsOf, sound } from './check-problems.ts';
 
 const OPERATIONS = new URL('../../../../workers/operations/', import.meta.url);
 
-/** As editors do it: without the check's own settings. */
+/** A validator as in editors, without the check's own settings. */
 function publishedValidator() {
   return new Ajv2020({ discriminator: true, strict: true, strictRequired: false, strictTypes: false }).compile(
     publishedSchema(templateLanguage),
   );
 }
 
-test('a name of other languages means one operation, and is none of ours', async (t) => {
+test('a name of other languages means one operation, and is not a name of ours', async (t) => {
   const foreign = [...operationTable.values()].flatMap(({ knownAs = [] }) =>
     knownAs.flatMap(({ names }) => names.split(' ')),
   );
@@ -34,7 +35,7 @@ test('a name of other languages means one operation, and is none of ours', async
   }
 });
 
-test('the schemas are valid JSON Schema and say the same as the check', async (t) => {
+test('the schemas are valid JSON Schema and say the same as the check', { skip: skipUnlessLong }, async (t) => {
   const ajv = new Ajv2020({ discriminator: true, strict: true, strictRequired: false, strictTypes: false });
   t.ok(ajv.validateSchema(sectionsSchema(templateLanguage)), 'the one of the check');
   for (const name of [...operationTable.keys(), 'use', 'comment']) {
@@ -58,7 +59,7 @@ test('the schemas are valid JSON Schema and say the same as the check', async (t
   t.notOk(validate({ operations: [{ op: 'nothing' }] }));
 });
 
-/** What the check says of texts in the place of typed cells. */
+/** Codes of problems that the check reports for texts in place of typed cells. */
 const OF_TYPES: ReadonlySet<string> = new Set(['WRONG_TYPE', 'EXPR_TYPE']);
 
 test('every operation is in the table, the reference and the list of the language, with examples that hold', async (t) => {
@@ -78,7 +79,7 @@ test('every operation is in the table, the reference and the list of the languag
       const columns = input.columns.map((column) => ({ name: column }));
       const tables = Object.fromEntries(Object.keys(texts).map((table) => [table, { ref: table }]));
       const all = problemsOf(JSON.stringify({ input: { columns }, tables, operations: [operation] }), 'json');
-      // Columns of a file are text: an example on typed ones stands behind an operation that types them.
+      // Columns of a file are text: in practice, an example on typed columns follows an operation that types them.
       const problems = input.types === undefined ? all : all.filter(({ code }) => !OF_TYPES.has(code));
       t.strictSame(problems, [], `${name}: ${title}`);
     }
@@ -118,7 +119,7 @@ operations:
   t.match(explanation, { streams: true, depends_on_day: false, other_columns: true });
 });
 
-test('what depends on the day of the Run is known of each step', async (t) => {
+test('for each step it is known whether it depends on the day of the Run', async (t) => {
   const rule = (check: string): object => ({ op: 'validate', rules: [{ column: 'd', check, on_error: 'drop_row' }] });
   const steps: readonly (readonly [operation: object, dependsOnDay: boolean])[] = [
     [{ op: 'set', columns: { a: 'date(run.started_at) > date("2026-01-01")' } }, true],

@@ -1,11 +1,6 @@
-// Numbers alone are the same durations in one step as by way of nanoseconds.
+// Plain numbers are the same durations on the fast path as via nanoseconds.
 import { test } from 'tap';
-import {
-  DURATION_UNITS,
-  durationIn,
-  plainDurationReader,
-  readDuration,
-} from '../../../workers/values/duration-text.ts';
+import { DURATION_UNITS, durationIn, plainDurationReader, readDuration } from '../../../workers/values/durations.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
@@ -17,7 +12,7 @@ const text = fc.oneof(
 );
 const unit = fc.constantFrom(...DURATION_UNITS);
 
-test('each number that is read in one step is what the long way gives', async (t) => {
+test('each number on the fast path equals the result of the slow path', async (t) => {
   let read = 0;
   fc.assert(
     fc.property(text, unit, unit, (each, plain, wanted) => {
@@ -34,7 +29,7 @@ test('each number that is read in one step is what the long way gives', async (t
   t.ok(read > 1000, `${read} were read so`);
 });
 
-test('what is no plain number, or beyond ten thousand years, is left', async (t) => {
+test('the fast path leaves other texts, and durations beyond ten thousand years', async (t) => {
   const read = plainDurationReader({ plain: 'd' }, 's')!;
   for (const each of ['', ' 1', '-1', '1,5', '1:30', '99999999', '1.1234567']) t.equal(read(each), null, each);
   t.equal(String(read('1.5')), '129600');

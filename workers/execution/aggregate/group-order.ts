@@ -1,16 +1,17 @@
-// Keys by which the rows of a group lie together, in an order of their own; and keys that are two keys one behind the other.
+// Sort keys that bring the rows of a group together in a given order, and keys that concatenate two other keys.
 import type { Batch } from '../../batch/batch.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
+import type { OperatorContext } from '../../template/operation.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { RowOrder } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 
-/** Rows of a group lie together, in their order; without terms in that of the source. */
+/** Brings the rows of each group together, in the order of the terms. Without terms, in source order. */
 export function groupOrder(context: OperatorContext, groups: readonly number[], terms: readonly SortTerm[]): RowOrder {
   const keys = new RowKeys(context, groups, 'exact');
   const order = new SortKeys(context, terms);
   return {
     prepare: (batch) => keys.prepare(batch),
+    editLong: (batch, clock) => order.editLong(batch, clock),
     make(batch) {
       if (groups.length === 0) return order.make(batch);
       const left = keys.makeFilled(batch);
@@ -22,8 +23,8 @@ export function groupOrder(context: OperatorContext, groups: readonly number[], 
 }
 
 /**
- * Views by physical row of each row's left key and then its right one, 0 when the arena is full. The order is sound where no
- * left key begins with another, as keys of groups and of sorting do not.
+ * Returns views, by physical row, of the concatenated left and right keys, or 0 if the arena is full. The order is
+ * correct if no left key is a prefix of another, which holds for group keys and sort keys.
  */
 export function joinedKeys(batch: Batch, left: number, right: number): number {
   const { arena } = batch;

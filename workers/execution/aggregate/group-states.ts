@@ -1,24 +1,181 @@
-// The states of all metrics of all groups, one record for each group, in the Run's memory: a group has one place, whatever
-// the number of metrics. A record may have several cells, each with a state of every metric. It asks the budget for room and
-// says when it is refused.
+// The states of all metrics of all groups, one record per group in the Run's memory, and metrics that keep one text.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { FOLD_BYTES, IDS, ROWS } from '../../kernel/layout/fold.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import type { Steps } from '../../run/time-slices.ts';
-import { AggregateState, isFolded } from './aggregate-state.ts';
-import { HeldRoom, type WhenFull } from './held-room.ts';
+import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { StoredType } from '../../batch/schema.ts';
+import {
+  CONDITION,
+  FOLD_BYTES,
+  IDS,
+  KEEP_FIRST,
+  KEEP_LARGEST,
+  KEEP_LAST,
+  KEEP_LEAST,
+  META,
+  ROWS,
+  STATE_BYTES,
+  STATE_META,
+  STATES,
+  STRIDE_BYTES,
+  VALUES,
+} from '../../kernel/layout/groups.ts';
+import type { Steps } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { type Accumulator, HeldBytes, type MetricName, makeAccumulator } from './accumulators.ts';
 import { HeldValues } from './held-values.ts';
-import { KeptText, keepsText } from './kept-text.ts';
-import type { FoldStates, GroupMetric, MetricState } from './metric-state.ts';
+import { conditionMeta, HeldRoom, type Holder, type LateValues, lateRows, type WhenFull } from './late-values.ts';
+import {
+  AggregateState,
+  type FoldStates,
+  type GroupMetric,
+  type GroupRange,
+  isFolded,
+  type MetricState,
+} from './metric-state.ts';
 
-/** Groups for which there is room at the start, and cells, where groups have many. */
+// A metric that keeps one text per group: the first, last, smallest or largest. Its state is a view of the text, which
+// is in the memory shared by the metrics, and the native kind of the text.
+
+const KEPT: Partial<Record<MetricName, number>> = {
+  first: KEEP_FIRST,
+  last: KEEP_LAST,
+  min: KEEP_LEAST,
+  max: KEEP_LARGEST,
+};
+
+/** Number of groups whose texts are passed on at once. */
+const GROUPS_AT_ONCE = 2048;
+
+/** True if the metric keeps one text. */
+function keepsText({ fn, type }: Pick<GroupMetric, 'fn' | 'type'>): boolean {
+  return (type === 'text' || type === 'json') && KEPT[fn] !== undefined;
+}
+
+class KeptText implements MetricState, Holder {
+  readonly stateBytes = STATE_BYTES;
+  readonly type: StoredType;
+  readonly makes: StoredType;
+  readonly accumulator: Accumulator;
+  readonly #metric: GroupMetric;
+  readonly #context: OperatorContext;
+  readonly #room: HeldRoom;
+  readonly #number: number;
+  readonly #which: number;
+  readonly #builder: ColumnBuilder;
+
+  constructor(metric: GroupMetric, context: OperatorContext, room: HeldRoom) {
+    this.#metric = metric;
+    this.#context = context;
+    this.#room = room;
+    this.#which = KEPT[metric.fn]!;
+    this.type = metric.reads!;
+    this.makes = metric.makes;
+    const held = new HeldBytes(context.budget);
+    this.accumulator = makeAccumulator(metric.fn, metric.type, { separator: '', percent: 0, held });
+    this.#builder = new ColumnBuilder(context.arena, metric.makes);
+    this.#number = room.enter(this);
+  }
+
+  cell(value: unknown): unknown {
+    return value;
+  }
+
+  initialise(state: number): void {
+    this.#context.arena.heap.u8.fill(0, state, state + STATE_BYTES);
+  }
+
+  fold(batch: Batch, fold: number, count: number, states: FoldStates): void {
+    const { place, condition } = this.#metric;
+    const column = batch.columns[place]!;
+    if (column.kind !== 'views') return;
+    const { heap } = this.#context.arena;
+    const { u32 } = heap;
+    u32[(fold + CONDITION) >>> 2] = conditionMeta(batch, condition);
+    u32[(fold + VALUES) >>> 2] = column.at;
+    u32[(fold + META) >>> 2] = column.kinds ?? 0;
+    u32[(fold + STATES) >>> 2] = states.at;
+    u32[(fold + STRIDE_BYTES) >>> 2] = states.stride;
+    const { exports } = this.#context.kernel;
+    const room = this.#room;
+    for (let at = 0; at < count; ) {
+      if (room.late !== null) {
+        const list = { rows: heap.u32[(fold + ROWS) >>> 2]!, ids: heap.u32[(fold + IDS) >>> 2]!, from: at, count };
+        lateRows(this.#context.arena, batch, { place, condition }, list, (values) =>
+          room.late!.add(this.#number, values),
+        );
+        return;
+      }
+      const { blocks, reached } = room;
+      at = exports.keepTexts(fold, at, count, this.#which, blocks.next, blocks.limit, reached);
+      blocks.next = heap.u32[reached >>> 2]!;
+      if (at < count && !room.advance()) return;
+    }
+  }
+
+  column({ first, step, count }: GroupRange, states: FoldStates): ColumnData | null {
+    const builder = this.#builder;
+    if (!builder.begin(count)) return null;
+    const made = builder.column;
+    if (made.kind !== 'views') throw new Error('a kept text is a view');
+    const { late } = this.#room;
+    if (late === null) {
+      const { arena, kernel } = this.#context;
+      const kinds = made.kinds ?? arena.tryTake(count);
+      if (kinds === 0) return null;
+      kernel.exports.unpackStates(states.at + first * states.stride, states.stride * step, count, made.at, kinds);
+      return made;
+    }
+    for (let row = 0; row < count; row++) {
+      if (builder.set(row, late.value(this.#number, first + row * step)) === 'full') return null;
+    }
+    return made;
+  }
+
+  clear(): void {}
+
+  /** Nothing to do: the states already contain the texts. */
+  *settle(): Generator<void, boolean> {
+    yield;
+    return true;
+  }
+
+  letGo(groups: number, states: FoldStates, late: LateValues): void {
+    const { arena } = this.#context;
+    for (let from = 0; from < groups; from += GROUPS_AT_ONCE) {
+      const mark = arena.next;
+      const most = Math.min(GROUPS_AT_ONCE, groups - from);
+      const [at, kinds, numbers] = [arena.take(most * 8), arena.take(most), arena.take(most * 4)];
+      const { u8, u32 } = arena.heap;
+      let count = 0;
+      for (let group = from; group < from + most; group++) {
+        const state = states.at + group * states.stride;
+        if (u32[state >>> 2] === 0) continue;
+        u8.copyWithin(at + count * 8, state, state + 8);
+        u8[kinds + count] = u8[state + STATE_META]!;
+        u32[(numbers >>> 2) + count++] = group;
+      }
+      const hasKinds = this.type === 'text_with_kind';
+      late.add(this.#number, { groups: numbers, column: { kind: 'views', at, ...(hasKinds ? { kinds } : {}) }, count });
+      arena.release(mark);
+    }
+  }
+
+  countOf(): number {
+    return 0;
+  }
+}
+
+// The states of all metrics of all groups in the Run's memory, one record per group, so that a group is in one place
+// whatever the number of metrics. A record may have several cells, each with a state of every metric. Asks the budget
+// for memory and reports a refusal.
+
+/** Initial number of groups, and of cells if each group has many. */
 const GROUPS_FIRST = 256;
 const CELLS_FIRST = 4096;
 
-/** Cells that are read back at once, where there are several groups. */
+/** Number of late cells that are read back at once if there are several groups. */
 const LATE_CELLS_MOST = 64;
 
-/** Rows with the ids of their cells, u32 each: a group's first cell is its number times the width. */
+/** Rows and the ids of their cells, as u32 lists. The first cell of a group has the id group number x width. */
 export interface GroupedRows {
   readonly rows: number;
   readonly ids: number;
@@ -29,17 +186,17 @@ export class GroupStates {
   readonly #context: OperatorContext;
   readonly #metrics: readonly MetricState[];
   readonly #offsets: readonly number[];
-  /** Bytes of a cell. */
+  /** Size of a cell in bytes. */
   readonly #stride: number;
   readonly #width: number;
   readonly #description: number;
   readonly #room: HeldRoom;
   #at: number;
   #groupsMax: number;
-  /** Of these, groups that have states. */
+  /** Number of groups with initialised states. */
   #made = 0;
 
-  /** @param width cells of a group */
+  /** @param width number of cells per group */
   constructor(context: OperatorContext, metrics: readonly GroupMetric[], width = 1, whenFull: WhenFull = 'sort') {
     const { heap } = context.arena;
     this.#context = context;
@@ -71,10 +228,10 @@ export class GroupStates {
     this.#at = heap.allocate(this.#groupsMax * this.#groupBytes);
   }
 
-  /** Makes room for `groups` in all, and those that are new as without rows; false when the budget refuses. */
+  /** Provides `groups` groups in total, and initialises new ones. Returns false if the budget refuses the memory. */
   ensure(groups: number, forced: boolean): boolean {
     if (groups > this.#groupsMax && !this.#grow(groups, forced)) return false;
-    // Just before they are used: a whole new half would have left the processor's cache by then.
+    // States are initialised just before use. A whole new half would have left the processor's cache by then.
     if (groups > this.#made) this.#initialise(groups);
     return true;
   }
@@ -91,7 +248,7 @@ export class GroupStates {
     return true;
   }
 
-  /** Takes the cells of rows into the states of their groups. */
+  /** Folds the cells of rows into the states of their groups. */
   fold(batch: Batch, { rows, ids, count }: GroupedRows): void {
     const { u32 } = this.#context.arena.heap;
     for (const [index, metric] of this.#metrics.entries()) {
@@ -106,19 +263,22 @@ export class GroupStates {
     return this.#room.isFull;
   }
 
-  /** When all rows have come, before columns are asked for. */
+  /** Called after all rows and before `columns`. */
   settle(groups: number): Steps {
     return this.#room.settle(groups * this.#width);
   }
 
-  /** The metrics of groups `from` to `from + count`, of each cell in turn, as columns in the arena; null when that has no room for so many. */
+  /**
+   * Returns the metrics of groups `from` to `from + count`, for each cell in turn, as columns in the arena. Returns
+   * null if the arena has no space for them.
+   */
   columns(from: number, count: number): ColumnData[] | null {
     const columns: ColumnData[] = [];
     const width = this.#width;
     const { late } = this.#room;
     if (late !== null) {
       late.release(from * width);
-      // Cells that are read back are values, some of which may be large.
+      // Cells that are read back are values, and some may be large.
       if (count > 1 && (count * width > LATE_CELLS_MOST || !late.reach((from + count) * width))) return null;
     }
     for (let cell = 0; cell < width; cell++) {
@@ -132,14 +292,14 @@ export class GroupStates {
     return columns;
   }
 
-  /** Leaves its memory to others; nobody asks for it any more. */
+  /** Releases its memory. The object cannot be used afterwards. */
   drop(): void {
     for (const metric of this.#metrics) metric.clear();
     this.#room.drop();
     this.#context.arena.heap.giveBack(this.#at, this.#groupsMax * this.#groupBytes);
   }
 
-  /** All groups are as without rows; the memory stays for the next ones. */
+  /** Resets all groups to the state without rows and keeps the memory. */
   clear(): void {
     for (const metric of this.#metrics) metric.clear();
     this.#room.clear();
@@ -154,7 +314,7 @@ export class GroupStates {
     return { at: this.#at + this.#offsets[index]!, stride: this.#stride };
   }
 
-  /** Makes groups up to a number: writes one cell and copies it on, twice as many each time. */
+  /** Initialises groups up to a number: writes one cell and copies it, doubling the size each time. */
   #initialise(groups: number): void {
     const { u8 } = this.#context.arena.heap;
     const start = this.#at + this.#made * this.#groupBytes;

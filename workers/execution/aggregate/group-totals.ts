@@ -1,30 +1,33 @@
-// Metrics of whole groups that stand beside each of their rows: the cells of all rows are folded into the states of their groups,
-// and a cell of each group and metric is held in one table from which the rows get theirs.
+// Adds metrics of whole groups to each of their rows: the cells of all rows are folded into the states of their groups,
+// the results are stored in a table, and the rows get their cells from the table.
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { StoredType } from '../../batch/schema.ts';
-import type { Next, OperatorContext } from '../../operations/operation.ts';
-import { PAUSE, type Pause, type Slices } from '../../run/time-slices.ts';
-import { setCell } from '../cells/set-cell.ts';
-import type { NumberedRows as NumberedList } from '../keys/key-cache.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { PAUSE, type Pause, type Slices } from '../../scheduling/time-slices.ts';
+import type { Next, OperatorContext } from '../../template/operation.ts';
+import { setCell } from '../cells/value-cells.ts';
+import type { NumberedRows as NumberedList } from '../keys/hash-table.ts';
 import type { KeyFacts } from '../keys/numbered-rows.ts';
 import { GroupStates } from './group-states.ts';
 import type { GroupMetric } from './metric-state.ts';
 
-/** Groups whose cells are made at once. */
+/** Number of groups whose cells are computed at once. */
 const GROUPS_AT_ONCE = 2048;
 
-/** Cells of 8 bytes, then a byte of meta or kind of each. */
+/** Cells of 8 bytes, followed by one meta or kind byte per cell. */
 const CELL_BYTES = 8;
 
-/** Decimals beyond 64 bits, which the runtime holds; where there are more, groups are sorted. */
+/**
+ * Maximum number of decimals beyond 64 bits, which are on the JavaScript heap. With more of them, groups are sorted
+ * instead.
+ */
 const BIG_CELLS_MAX = 4096;
 
-/** What comes of a row's cell and the total of its group. */
+/** Combines the cell of a row with the total of its group. */
 export interface ShareOfTotal {
   readonly type: StoredType;
-  /** Index of the column with the row's cells, and how they are held. */
+  /** Index of the column with the row's cells, and its stored type. */
   readonly column: number;
   readonly columnType: StoredType;
   value(own: unknown, total: unknown): unknown;
@@ -32,11 +35,11 @@ export interface ShareOfTotal {
 
 export interface TotalColumn {
   readonly metric: GroupMetric;
-  /** Null: the column is the total itself. */
+  /** null if the column is the total itself. */
   readonly share: ShareOfTotal | null;
 }
 
-/** The cells of one metric, by the number of the group. */
+/** The cells of one metric, by group number. */
 interface Cells {
   readonly at: number;
   readonly meta: number;
@@ -52,7 +55,7 @@ export class GroupTotals implements KeyFacts {
   #cellsAt = 0;
   #cellsBytes = 0;
 
-  /** @param next gets rows with their totals behind their columns */
+  /** @param next receives rows with their totals appended as columns */
   constructor(context: OperatorContext, columns: readonly TotalColumn[], next: Next) {
     this.#context = context;
     this.#columns = columns;
@@ -109,7 +112,7 @@ export class GroupTotals implements KeyFacts {
     this.#cells = [];
   }
 
-  /** Copies the cells of groups `from` to `to` out of the states, as many at once as the arena has room for. */
+  /** Copies the cells of groups `from` to `to` from the states, as many at once as fit into the arena. */
   #hold(from: number, to: number): void {
     const { arena } = this.#context;
     const mark = arena.next;
@@ -133,7 +136,7 @@ export class GroupTotals implements KeyFacts {
     if (column.kind === 'typed') for (const [row, value] of column.big ?? []) big.set(from + row, value);
   }
 
-  /** The cells of rows by the numbers of their groups. */
+  /** Collects the cells of rows by their group numbers. */
   #gather(cells: Cells, type: StoredType, ids: number, count: number): ColumnData {
     const { arena } = this.#context;
     const [at, meta] = [arena.take(count * CELL_BYTES), arena.take(count)];

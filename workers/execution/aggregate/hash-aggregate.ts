@@ -1,49 +1,212 @@
-// Groups and their metrics as rows come: a hash table numbers the keys, kernels fold the cells into the states of the groups.
-// When the budget refuses more groups, rows of those that are known are folded on, all others are put off to files by the
-// hash of their key, and their groups come behind the rest, in their order.
-// States: open (groups are added) → closed (unknown ones are put off) → finished.
+// Groups rows and computes metrics with a hash table that numbers the keys. It also assigns rows to cells of groups,
+// and keeps the first row of each group.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
-import type { Next, OperatorContext } from '../../operations/operation.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import { inSlices } from '../cells/slices.ts';
-import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
-import { KeyCache, type MissedRows } from '../keys/key-cache.ts';
+import type { Arena } from '../../memory/arena.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Next, OperatorContext } from '../../template/operation.ts';
+import { inSlices } from '../cells/cell-operator.ts';
+import { HashTable, KEY_ABSENT, KeyCache, type KeyList, type MissedRows } from '../keys/hash-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys } from '../sort/sort-keys.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
-import { RowCodec } from '../spill/row-codec.ts';
-import { PARTITION_LEVELS, RowPartitions } from '../spill/row-partitions.ts';
-import { rowsBetween } from '../spill/rows-between.ts';
-import { SpillFile } from '../spill/spill-file.ts';
-import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
-import { SpillWriter } from '../spill/spill-writer.ts';
-import { GroupRows } from './group-rows.ts';
-import { GroupStates } from './group-states.ts';
+import { RowCodec, type RowTarget, targetBatch } from '../spill/row-codec.ts';
+import {
+  BATCH_ROOM,
+  PARTITION_LEVELS,
+  type RowList,
+  RowPartitions,
+  SpillReader,
+  SpillWriter,
+} from '../spill/row-files.ts';
+import { rowsBetween } from '../spill/row-store.ts';
+import { type GroupedRows, GroupStates } from './group-states.ts';
 import type { GroupMetric } from './metric-state.ts';
-import { knownRows, type Spread, spreadRows } from './spread-rows.ts';
+
+// The first row of each group, as records in the Run's memory, in the order in which the groups were first seen.
+
+/**
+ * Sizes of blocks of records. The first block is small, for small files. Later blocks are larger, so that the budget is
+ * asked rarely.
+ */
+const BLOCK_BYTES_FIRST = 65_536;
+const BLOCK_BYTES_MOST = 4 * 1024 * 1024;
+
+/** Number of groups in an output batch. */
+const GROUPS_READ = 2048;
+
+interface Block {
+  readonly at: number;
+  readonly bytes: number;
+  /** Address after the last record. */
+  end: number;
+}
+
+class GroupRows {
+  readonly #context: OperatorContext;
+  readonly #codec: RowCodec;
+  readonly #blocks: Block[] = [];
+  #block = 0;
+  #target: RowTarget | null = null;
+  #selection = 0;
+
+  constructor(context: OperatorContext, types: readonly StoredType[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#codec = new RowCodec(heap, context.kernel, types);
+    const at = heap.allocate(BLOCK_BYTES_FIRST);
+    this.#blocks.push({ at, bytes: BLOCK_BYTES_FIRST, end: at });
+  }
+
+  /**
+   * Adds rows of a batch that contains the group columns. Returns false if the budget refused the memory; the rows are
+   * added nevertheless.
+   */
+  add(batch: Batch, list: RowList): boolean {
+    let granted = true;
+    for (let from = 0; from < list.count; ) {
+      const block = this.#blocks[this.#block]!;
+      const { next, reached } = this.#codec.encode(batch, { ...list, from }, block.end, block.at + block.bytes);
+      block.end = next;
+      from = reached;
+      if (from < list.count) granted = this.#nextBlock() && granted;
+    }
+    return granted;
+  }
+
+  /**
+   * Passes the groups to `next`: their rows as a batch, with the orders (f64 per row) under which they were added. The
+   * batch is valid until the generator continues.
+   */
+  *read(next: (batch: Batch, from: number, orders: number) => Slices): Steps {
+    const { arena } = this.#context;
+    const target = this.#readTarget();
+    let from = 0;
+    for (const { at, end } of this.#blocks.slice(0, this.#block + 1)) {
+      for (let position = at; position < end; ) {
+        const { rows, reached } = this.#codec.decode(target, position, end);
+        position = reached;
+        const columns: ColumnData[] = this.#codec.columns(target, rows);
+        const mark = arena.next;
+        yield* next(
+          targetBatch({ arena, columns, rows, selection: this.#selection, sources: target.sources }),
+          from,
+          target.orders,
+        );
+        arena.release(mark);
+        from += rows;
+        yield;
+      }
+    }
+  }
+
+  clear(): void {
+    for (const block of this.#blocks) block.end = block.at;
+    this.#block = 0;
+  }
+
+  #nextBlock(): boolean {
+    const { heap } = this.#context.arena;
+    const last = this.#blocks[this.#block]!;
+    const isEmpty = last.end === last.at;
+    if (!isEmpty && this.#block + 1 < this.#blocks.length) {
+      this.#block++;
+      return true;
+    }
+    const bytes = isEmpty ? last.bytes * 2 : Math.min(BLOCK_BYTES_MOST, last.bytes * 2);
+    let at = heap.tryAllocate(bytes, isEmpty);
+    const granted = at !== 0;
+    if (!granted) at = heap.allocate(bytes);
+    if (isEmpty) this.#blocks[this.#block] = { at, bytes, end: at };
+    else this.#block = this.#blocks.push({ at, bytes, end: at }) - 1;
+    return granted;
+  }
+
+  #readTarget(): RowTarget {
+    if (this.#target !== null) return this.#target;
+    const { heap } = this.#context.arena;
+    const rowsMax = this.#codec.rowsWithin(GROUPS_READ);
+    this.#target = this.#codec.target(rowsMax);
+    this.#selection = heap.allocate(rowsMax * 4);
+    for (let row = 0; row < rowsMax; row++) heap.u32[(this.#selection >>> 2) + row] = row;
+    return this.#target;
+  }
+}
+
+// Assigns rows to cells: to the cells of their groups, or to one of several cells of a group.
+
+/** Distributes the rows of a group over several cells. */
+interface Spread {
+  readonly width: number;
+  /** Types of the emitted cells, and their computation from the cells of the metrics. */
+  readonly makes: readonly StoredType[];
+  made(columns: readonly ColumnData[], count: number): ColumnData[] | null;
+  /** Returns the address of the cell index of each row (u32, KEY_ABSENT for no cell), or 0 if the arena is full. */
+  places(batch: Batch, rows: number, count: number): number;
+  /** Called once for each row without a cell. */
+  dropped?(batch: Batch, row: number): void;
+}
+
+/** Returns the rows of a list that have a group. */
+function knownRows(arena: Arena, { rows, ids, count }: GroupedRows): GroupedRows {
+  const known = { rows: arena.take(count * 4), ids: arena.take(count * 4), count: 0 };
+  const { u32 } = arena.heap;
+  for (let position = 0; position < count; position++) {
+    const id = u32[(ids >>> 2) + position]!;
+    if (id === KEY_ABSENT) continue;
+    u32[(known.rows >>> 2) + known.count] = u32[(rows >>> 2) + position]!;
+    u32[(known.ids >>> 2) + known.count++] = id;
+  }
+  return known;
+}
+
+/** Returns the rows of a list that have a group and a cell in it (`places`: u32 per row), with the cell numbers. */
+function spreadRows(batch: Batch, { rows, ids, count }: GroupedRows, places: number, spread: Spread): GroupedRows {
+  const { arena } = batch;
+  const cells = { rows: arena.take(count * 4), ids: arena.take(count * 4), count: 0 };
+  const { u32 } = arena.heap;
+  const { width } = spread;
+  for (let position = 0; position < count; position++) {
+    const id = u32[(ids >>> 2) + position]!;
+    const place = u32[(places >>> 2) + position]!;
+    if (id === KEY_ABSENT) continue;
+    if (place === KEY_ABSENT) {
+      spread.dropped?.(batch, u32[(rows >>> 2) + position]!);
+      continue;
+    }
+    u32[(cells.rows >>> 2) + cells.count] = u32[(rows >>> 2) + position]!;
+    u32[(cells.ids >>> 2) + cells.count++] = id * width + place;
+  }
+  return cells;
+}
+
+// Groups rows and computes metrics with a hash table that numbers the keys; kernels fold the cells into the states of
+// the groups. If the budget refuses memory for more groups, rows of known groups are still folded. All other rows are
+// deferred to files by the hash of their key and processed at the end; the output order is as if they had fit. States:
+// open (groups are added) → closed (rows of unknown groups are deferred) → finished.
 
 export interface HashAggregatePlan {
-  /** Columns that are read: indexes in the batches, groups first; and their types. */
+  /** Indexes of the columns read from the batches, group columns first, and their types. */
   readonly reads: readonly number[];
   readonly readTypes: readonly StoredType[];
-  /** How many of the first columns make the group. */
+  /** Number of leading columns that form the group key. */
   readonly groups: number;
   readonly metrics: readonly GroupMetric[];
-  /** Where a group has several cells of metrics; else it has one. */
+  /** Set if a group has several cells of metrics instead of one. */
   readonly spread?: Spread;
-  /** Whether groups come by their cells instead of in the order first seen. */
+  /** True if groups are emitted sorted by their cells instead of in the order first seen. */
   readonly sorted: boolean;
 }
 
-/** What writes rows that are put off; made when they are needed. */
+/** Writers for deferred rows, created when needed. */
 interface Deferral {
   readonly codec: RowCodec;
   readonly partitions: RowPartitions;
 }
 
-/** Rows with their keys; `order` gives a position's place among all rows. */
+/** Rows with their keys. `order` returns the number among all rows for a position. */
 interface Slice extends KeyList {
   readonly batch: Batch;
   order(position: number): number;
@@ -127,7 +290,10 @@ export class HashAggregate {
     yield* sorter.finish((batch) => next(batch.withColumns(batch.columns.slice(1))));
   }
 
-  /** Takes the rows that were put off, part by part; each part's groups are handed on before the next begins. */
+  /**
+   * Processes the deferred rows partition by partition. The groups of each partition are emitted before the next
+   * begins.
+   */
   *#takeParts(emit: () => Steps): Steps {
     if (this.#deferral === null) return;
     const { arena } = this.#context;
@@ -168,19 +334,23 @@ export class HashAggregate {
     inSlices(batch, (from, to) => {
       const count = to - from;
       const all = { rows: batch.selection + from * 4, count, ids: arena.tryTake(count * 4) };
-      const places = this.#plan.spread?.places(batch, all.rows, count) ?? -1;
+      const { spread } = this.#plan;
+      const places = spread?.places(batch, all.rows, count) ?? -1;
       const missed = all.ids === 0 || places === 0 ? null : this.#known.find(batch, all);
       if (missed === null) return false;
       const isComplete = missed.count === 0 || this.#number(batch, missed, (position) => order(from + position));
       if (isComplete === null) return false;
       this.#known.settle(batch, missed, all, isComplete);
-      if (places > 0) this.#states.fold(batch, spreadRows(arena, all, places, this.#plan.spread!.width));
+      if (places > 0) this.#states.fold(batch, spreadRows(batch, all, places, spread!));
       else this.#states.fold(batch, isComplete ? all : knownRows(arena, all));
       return true;
     });
   }
 
-  /** Gives the rows that were missed the ids of their groups, KEY_ABSENT to those that are put off; false when there are such, null when the arena is full. */
+  /**
+   * Assigns group ids to the missed rows, KEY_ABSENT to rows that are deferred. Returns false if rows are deferred, and
+   * null if the arena is full.
+   */
   #number(batch: Batch, missed: MissedRows, orderOf: (position: number) => number): boolean | null {
     const { arena } = this.#context;
     const { rows, count, ids, at } = missed;
@@ -200,7 +370,7 @@ export class HashAggregate {
     return false;
   }
 
-  /** Adds groups as long as there is room; gives the position reached. */
+  /** Adds groups while there is memory. Returns the position reached. */
   #addGroups(slice: Slice, chosen: number): number {
     const { kernel } = this.#context;
     const known = this.#table.count;
@@ -220,7 +390,7 @@ export class HashAggregate {
     return reached;
   }
 
-  /** Orders of the rows that brought new groups. */
+  /** Returns the orders of the rows that introduced new groups. */
   #orders({ ids, order }: Slice, reached: number, known: number, fresh: number): number {
     const { arena } = this.#context;
     const at = arena.take(fresh * 8);
@@ -232,7 +402,7 @@ export class HashAggregate {
     return at;
   }
 
-  /** Puts the rows off that are of no known group. */
+  /** Defers the rows whose group is unknown. */
   #putOff(slice: Slice, from: number): void {
     const { arena } = this.#context;
     const { batch, rows, count, ids, hashes, order } = slice;
@@ -249,13 +419,13 @@ export class HashAggregate {
     if (put.count > 0) this.#deferral.partitions.add(batch, put);
   }
 
-  /** Hands the groups of the table on, in their order. */
+  /** Emits the groups of the table in their order. */
   *#emit(next: (batch: Batch, orders: number) => Slices): Steps {
     yield* this.#states.settle(this.#table.count);
     yield* this.#rows.read((batch, from, orders) => this.#emitSome(batch, from, orders, next));
   }
 
-  /** As many groups at once as the arena has room for. */
+  /** Emits as many groups at once as fit into the arena. */
   *#emitSome(batch: Batch, from: number, orders: number, next: (batch: Batch, orders: number) => Slices): Slices {
     const { arena } = this.#context;
     const { rows } = batch;
@@ -273,7 +443,7 @@ export class HashAggregate {
     yield* next(batch.withColumns([...batch.columns, ...columns]), orders);
   }
 
-  /** Null when there is no room for so many. */
+  /** Returns null if the arena has no space for so many groups. */
   #columns(from: number, count: number): ColumnData[] | null {
     const columns = this.#states.columns(from, count);
     const { spread } = this.#plan;

@@ -1,26 +1,357 @@
-// A metric that needs all values of a group: it holds them in a list of each group, and makes a cell of them when all rows
-// have come: by a kernel over the list, by a hash table of the different values, or by an accumulator that walks through it.
-import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
+// Metrics that need all values of a group: the lists that hold the values, distinct values, percentiles, and the metric
+// itself.
+import { Batch, type ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { StoredType } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { FOLD_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { META_BIG, META_NULL } from '../../kernel/layout/cells.ts';
-import { CONDITION, IDS, META, ROWS, STATE_META, STATES, STRIDE_BYTES, VALUES } from '../../kernel/layout/fold.ts';
-import { HELD_BYTES, HELD_COUNT } from '../../kernel/layout/held-values.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
+import {
+  CONDITION,
+  CURSOR_BYTES,
+  CURSOR_CELL,
+  CURSOR_CHUNK,
+  CURSOR_GROUP,
+  ENTRY_BYTES,
+  HELD_BYTES,
+  HELD_COUNT,
+  IDS,
+  META,
+  ROWS,
+  STATE_META,
+  STATES,
+  STRIDE_BYTES,
+  VALUES,
+} from '../../kernel/layout/groups.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { Decimal, decimalOf } from '../../values/decimal.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { Decimal, decimalFromNumber, decimalOf } from '../../values/decimal.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import type { Accumulator } from './accumulator.ts';
-import { makeAccumulator } from './accumulators.ts';
-import { DifferentValues } from './different-values.ts';
-import { HeldLists } from './held-lists.ts';
-import type { HeldRoom, Holder } from './held-room.ts';
-import { HeldBytes } from './holistic-metrics.ts';
-import { conditionMeta, lateRows } from './late-rows.ts';
-import type { LateValues } from './late-values.ts';
+import { HashTable } from '../keys/hash-table.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import { type Accumulator, HeldBytes, makeAccumulator } from './accumulators.ts';
+import {
+  conditionMeta,
+  type GroupValues,
+  type HeldRoom,
+  type Holder,
+  type LateValues,
+  lateRows,
+} from './late-values.ts';
 import type { FoldStates, GroupMetric, GroupRange, MetricState } from './metric-state.ts';
-import { settlePercentiles } from './percentiles.ts';
+
+// Reads the lists of held values, a limited number of values at a time.
+
+/** Number of values read at once. */
+const VALUES_READ = 2048;
+
+/** Buffers for the values being read. */
+interface ReadRoom {
+  readonly cursor: number;
+  readonly words: number;
+  readonly metas: number;
+  readonly groups: number;
+  readonly selection: number;
+}
+
+/** Values in these buffers. */
+interface ReadValues extends GroupValues {
+  readonly words: number;
+  readonly metas: number;
+}
+
+class HeldLists {
+  readonly #context: OperatorContext;
+  readonly #type: StoredType;
+  readonly #bigs: readonly Decimal[];
+  #made: ReadRoom | null = null;
+
+  /** @param bigs decimals beyond 64 bits, to which the lists refer by index */
+  constructor(context: OperatorContext, type: StoredType, bigs: readonly Decimal[]) {
+    this.#context = context;
+    this.#type = type;
+    this.#bigs = bigs;
+  }
+
+  /** Sets the first group to read. */
+  begin(group: number): void {
+    const { cursor } = this.#room;
+    const { u32 } = this.#context.arena.heap;
+    u32[(cursor + CURSOR_GROUP) >>> 2] = group;
+    u32[(cursor + CURSOR_CHUNK) >>> 2] = 0;
+    u32[(cursor + CURSOR_CELL) >>> 2] = 0;
+  }
+
+  /** Returns the next values of groups before `end`, empty at the end. Valid until the next call. */
+  next({ at, stride }: FoldStates, end: number): ReadValues {
+    const { cursor, words, metas, groups } = this.#room;
+    const { exports } = this.#context.kernel;
+    const count = exports.gatherHeld(at, stride, cursor, end, VALUES_READ, words, metas, groups);
+    return { groups, words, metas, column: this.#column(words, metas, count), count };
+  }
+
+  /** Wraps columns of values as a batch. */
+  batch(columns: readonly ColumnData[], count: number): Batch {
+    const { arena } = this.#context;
+    const materialise = (): never => {
+      throw new Error('held values have no raw columns');
+    };
+    const { selection } = this.#room;
+    return new Batch({
+      arena,
+      rows: count,
+      selection,
+      live: count,
+      columns,
+      raw: null,
+      sourceRows: { first: 0 },
+      materialise,
+    });
+  }
+
+  #column(at: number, meta: number, count: number): ColumnData {
+    const type = this.#type;
+    if (type === 'text' || type === 'json' || type === 'text_with_kind') return { kind: 'views', at };
+    const big = new Map<number, { readonly unscaled: bigint; readonly scale: number }>();
+    const { u8, i64 } = this.#context.arena.heap;
+    for (let row = 0; row < count && this.#bigs.length > 0; row++) {
+      if (u8[meta + row] !== META_BIG) continue;
+      const { digits, scale } = this.#bigs[Number(i64[(at >>> 3) + row]!)]!;
+      big.set(row, { unscaled: BigInt(digits), scale });
+    }
+    return { kind: 'typed', type, at, meta, big: big.size === 0 ? null : big };
+  }
+
+  get #room(): ReadRoom {
+    if (this.#made !== null) return this.#made;
+    const { heap } = this.#context.arena;
+    const [cursor, words, metas] = [
+      heap.allocate(CURSOR_BYTES),
+      heap.allocate(VALUES_READ * 8),
+      heap.allocate(VALUES_READ),
+    ];
+    const [groups, selection] = [heap.allocate(VALUES_READ * 4), heap.allocate(VALUES_READ * 4)];
+    for (let row = 0; row < VALUES_READ; row++) heap.u32[(selection >>> 2) + row] = row;
+    this.#made = { cursor, words, metas, groups, selection };
+    return this.#made;
+  }
+}
+
+// Medians and other percentiles of held values: a kernel sorts the list of each group and writes the cell into its
+// state.
+
+/** Number of groups settled at once. */
+const PERCENTILE_GROUPS_AT_ONCE = 4096;
+
+/** Initial number of keys. A sort needs twice the memory of its keys. */
+const KEYS_FIRST = 4096;
+const KEY_BYTES = 8;
+
+/**
+ * Maximum length of a list that is processed without the kernel if the kernel does not support it. Longer lists are
+ * sorted elsewhere.
+ */
+const WALKED_MOST = 65_536;
+
+/** Limits within which the kernel's 64 bits are enough for the percentage times the number of values. */
+const PART_MOST = 1e9;
+const PART_SCALE_MOST = 9;
+
+interface Percentiles {
+  readonly context: OperatorContext;
+  readonly states: FoldStates;
+  readonly groups: number;
+  readonly type: StoredType;
+  /** From 0 to 100. */
+  readonly percent: number;
+  /** Writes the cell of a group into its state without the kernel. */
+  put(group: number): void;
+  /** Receives the number of settled groups. */
+  settled(groups: number): void;
+}
+
+/** Returns false if there is no memory for it. */
+function* settlePercentiles(work: Percentiles): Generator<void, boolean> {
+  const { heap } = work.context.arena;
+  const room = { at: heap.allocate(KEYS_FIRST * KEY_BYTES * 2), cells: KEYS_FIRST };
+  const isDone = yield* settleWithin(work, room);
+  heap.giveBack(room.at, room.cells * KEY_BYTES * 2);
+  return isDone;
+}
+
+function* settleWithin(work: Percentiles, room: { at: number; cells: number }): Generator<void, boolean> {
+  const { context, states, groups, type, percent, put, settled } = work;
+  const { heap } = context.arena;
+  const part = decimalFromNumber(percent)!;
+  const isNarrow = Number(part.digits) <= PART_MOST && part.scale <= PART_SCALE_MOST;
+  const form = type === 'number' ? FOLD_FORMS.double : FOLD_FORMS.decimal;
+  const settle = (from: number, end: number): number => {
+    if (!isNarrow) return from;
+    const digits = BigInt(part.digits);
+    const { at, stride } = states;
+    return context.kernel.exports.settlePercentiles(
+      at,
+      stride,
+      from,
+      end,
+      form,
+      digits,
+      part.scale,
+      room.at,
+      room.cells,
+    );
+  };
+  for (let from = 0; from < groups; ) {
+    const end = Math.min(groups, from + PERCENTILE_GROUPS_AT_ONCE);
+    from = settle(from, end);
+    settled(from);
+    yield;
+    if (from === end) continue;
+    const count = heap.u32[(states.at + from * states.stride + HELD_COUNT) >>> 2]!;
+    if (count > room.cells && isNarrow) {
+      const at = heap.tryAllocate(count * KEY_BYTES * 2);
+      if (at === 0) return false;
+      heap.giveBack(room.at, room.cells * KEY_BYTES * 2);
+      [room.at, room.cells] = [at, count];
+      if (settle(from, from + 1) === from + 1) {
+        from++;
+        continue;
+      }
+    }
+    if (count > WALKED_MOST) return false;
+    put(from++);
+  }
+  settled(groups);
+  return true;
+}
+
+// Distinct values of each group, with a hash table over groups and values: their number, or the most frequent value.
+
+/** Number of groups whose values are in the table at a time. */
+const GROUPS_AT_ONCE = 1024;
+
+/** Initial number of entries. */
+const ENTRIES_FIRST = 4096;
+
+interface Settling {
+  readonly states: FoldStates;
+  readonly groups: number;
+  readonly mostFrequent: boolean;
+  /** Receives the number of settled groups. */
+  settled(groups: number): void;
+}
+
+class DifferentValues {
+  readonly #context: OperatorContext;
+  readonly #lists: HeldLists;
+  readonly #table: HashTable;
+  readonly #entries: Entries;
+  readonly #keys: RowKeys;
+  /** Address of the count of the most frequent value of each group. */
+  readonly #best: number;
+
+  constructor(context: OperatorContext, lists: HeldLists) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#lists = lists;
+    this.#table = new HashTable(heap, context.kernel);
+    this.#entries = new Entries(context);
+    this.#keys = new RowKeys(context, [0, 1], 'exact');
+    this.#best = heap.allocate(GROUPS_AT_ONCE * 4);
+  }
+
+  /**
+   * Writes the cell of each group into its state. Returns false if there is no memory for the values of some groups.
+   */
+  *settle({ states, groups, mostFrequent, settled }: Settling): Generator<void, boolean> {
+    const lists = this.#lists;
+    const table = this.#table;
+    for (let from = 0; from < groups; from += GROUPS_AT_ONCE) {
+      const end = Math.min(groups, from + GROUPS_AT_ONCE);
+      table.clear();
+      lists.begin(from);
+      for (let values = lists.next(states, end); values.count > 0; values = lists.next(states, end)) {
+        if (!this.#enter(values)) return false;
+        yield;
+      }
+      const { exports } = this.#context.kernel;
+      const { at, stride } = states;
+      const which = mostFrequent ? 1 : 0;
+      exports.settleEntries(at, stride, from, end, this.#entries.at, table.count, which, this.#best);
+      settled(end);
+      yield;
+    }
+    return true;
+  }
+
+  /** Returns false if the budget refuses memory for more distinct values. */
+  #enter(values: ReadValues): boolean {
+    const { arena, kernel } = this.#context;
+    const [table, entries, keys, lists] = [this.#table, this.#entries, this.#keys, this.#lists];
+    const { count, groups, words, metas, column } = values;
+    const mark = arena.next;
+    const hashes = arena.take(count * 8);
+    const ids = arena.take(count * 4);
+    const numbers = groupColumn(arena, groups, count);
+    const batch = lists.batch([numbers, column], count);
+    let views = keys.make(batch, batch.selection, count);
+    for (; views === 0; views = keys.make(batch, batch.selection, count)) arena.enlarge(arena.capacityBytes * 2);
+    const known = table.count;
+    const list = { views, rows: batch.selection, count, hashes, ids };
+    table.hash(list);
+    const isIn = entries.ensure(known + count) && table.insert(list) === count;
+    if (isIn) kernel.exports.countEntries(entries.at, known, ids, count, words, metas, groups);
+    arena.release(mark);
+    return isIn;
+  }
+}
+
+function groupColumn(arena: OperatorContext['arena'], groups: number, count: number): ColumnData {
+  const [at, meta] = [arena.take(count * 8), arena.take(count)];
+  const { u8, u32 } = arena.heap;
+  u8.fill(0, meta, meta + count);
+  for (let row = 0; row < count; row++) {
+    u32[(at >>> 2) + row * 2] = u32[(groups >>> 2) + row]!;
+    u32[(at >>> 2) + row * 2 + 1] = 0;
+  }
+  return { kind: 'typed', type: 'integer', at, meta, big: null };
+}
+
+/** A growing array of facts about the values. */
+class Entries {
+  readonly #heap: OperatorContext['arena']['heap'];
+  #at: number;
+  #most = ENTRIES_FIRST;
+
+  constructor({ arena }: OperatorContext) {
+    this.#heap = arena.heap;
+    this.#at = arena.heap.allocate(ENTRIES_FIRST * ENTRY_BYTES);
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Returns false if the budget refuses the memory. */
+  ensure(count: number): boolean {
+    if (count <= this.#most) return true;
+    const most = Math.max(count, this.#most * 2);
+    const at = this.#heap.tryAllocate(most * ENTRY_BYTES);
+    if (at === 0) return false;
+    this.#heap.u8.copyWithin(at, this.#at, this.#at + this.#most * ENTRY_BYTES);
+    this.giveBack();
+    this.#at = at;
+    this.#most = most;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#heap.giveBack(this.#at, this.#most * ENTRY_BYTES);
+  }
+}
+
+// A metric that needs all values of a group. Holds them in a list per group. After the last row, the cell is computed
+// by a kernel over the list, by a hash table of the distinct values, or by an accumulator that iterates over the list.
 
 const TWO_32 = 2 ** 32;
 
@@ -36,7 +367,7 @@ export class HeldValues implements MetricState, Holder {
   readonly #lists: HeldLists;
   readonly #held: HeldBytes;
   readonly #builder: ColumnBuilder;
-  /** Decimals beyond 64 bits: a list has their index here. */
+  /** Decimals beyond 64 bits. The lists contain their index in this array. */
   readonly #bigs: Decimal[] = [];
   #different: DifferentValues | null = null;
   /** Groups before this one have their cell in their state. */
@@ -71,7 +402,7 @@ export class HeldValues implements MetricState, Holder {
     const { place, condition } = this.#metric;
     const column = batch.columns[place]!;
     if (column.kind === 'raw') throw new Error('views of held columns are made before');
-    // A column of nulls may have another form than its type.
+    // A column of nulls may be stored in another form than its type suggests.
     if ((column.kind === 'typed') === (this.type === 'text' || this.type === 'json')) return;
     const { heap } = this.#context.arena;
     const { u32 } = heap;
@@ -156,7 +487,7 @@ export class HeldValues implements MetricState, Holder {
     for (let values = lists.next(states, groups); values.count > 0; values = lists.next(states, groups)) {
       late.add(this.#number, values);
     }
-    // Cells that are settled have theirs here.
+    // Settled cells refer to these values.
     if (this.#settled > 0) return;
     this.#bigs.length = 0;
     this.#held.release();
@@ -176,7 +507,7 @@ export class HeldValues implements MetricState, Holder {
     }
   }
 
-  /** Sets the cells of groups by the accumulator; false when the arena is full. */
+  /** Computes the cells of groups with the accumulator. Returns false if the arena is full. */
   #walk({ first, step, count }: GroupRange, states: FoldStates): boolean {
     const { accumulator } = this;
     const builder = this.#builder;
@@ -199,7 +530,7 @@ export class HeldValues implements MetricState, Holder {
     return isDone && reach(count);
   }
 
-  /** Puts the cell of one group, as the accumulator makes it, into its state. */
+  /** Writes the cell of one group, computed by the accumulator, into its state. */
   #walkInto(group: number, states: FoldStates): void {
     const { accumulator } = this;
     accumulator.begin();
@@ -219,7 +550,7 @@ export class HeldValues implements MetricState, Holder {
     }
   }
 
-  /** Gives the values of groups `from` to `end` until `next` gives false; false then. */
+  /** Passes the values of groups `from` to `end` to `next` until it returns false, and then returns false. */
   #each(states: FoldStates, from: number, end: number, next: (group: number, value: unknown) => boolean): boolean {
     const { arena } = this.#context;
     const lists = this.#lists;
@@ -234,7 +565,7 @@ export class HeldValues implements MetricState, Holder {
     return true;
   }
 
-  /** A percentile takes integers as decimals. */
+  /** For a percentile, integers are treated as decimals. */
   #asHeld(column: ColumnData): ColumnData {
     if (column.kind !== 'typed' || this.type !== 'decimal') return column;
     return { ...column, type: 'decimal' };

@@ -1,44 +1,51 @@
-// Values of groups for which memory has no room: they are sorted by group, metric and, for metrics over the order of values,
-// by value, in files when the budget has no room. Once all have come each metric takes them in order, and the cells that come
-// of them wait in a file until their groups are handed on.
+// The memory in which metrics hold values of groups, and the values of groups for which memory is exhausted.
 import { Batch, type ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
-import { NativeText } from '../../batch/native-text.ts';
+import { NativeText } from '../../batch/native-cell.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
 import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import { DONE, type Steps } from '../../run/time-slices.ts';
-import { type ValueRow, valueBatch } from '../cells/value-batch.ts';
-import { viewsOf } from '../sort/row-places.ts';
+import type { Arena } from '../../memory/arena.ts';
+import { GrowingBlocks } from '../../memory/growing-blocks.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
+import { DONE, type Steps } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { type ValueRow, valueBatch } from '../cells/value-cells.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys } from '../sort/sort-keys.ts';
+import { viewsOf } from '../sort/top-of-groups.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { SpillFile } from '../spill/spill-file.ts';
-import { type ReaderRoom, SpillReader } from '../spill/spill-reader.ts';
-import { SpillWriter } from '../spill/spill-writer.ts';
-import type { Accumulator } from './accumulator.ts';
+import { type ReaderRoom, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import type { Accumulator } from './accumulators.ts';
+import type { FoldStates } from './metric-state.ts';
 
-/** Rows of cells that are written at once, and characters of their texts that are held at once, but for those of one group. */
+// Values of groups for which memory is exhausted. They are sorted by group and metric, and for metrics on sorted values
+// also by value, in files if the budget refuses memory. After the last row, each metric processes its values in order,
+// and the resulting cells wait in a file until their groups are emitted.
+
+/**
+ * Maximum number of rows of cells written at once, and maximum number of characters of their texts in memory. The
+ * second limit does not apply to the cells of a single group.
+ */
 const ROWS_MAX = 512;
 const TEXT_LENGTH_MAX = 262_144;
 
-/** For rows of cells, which are read one by one and may be wide. */
+/** Read buffer for rows of cells, which are read one by one and may be wide. */
 const WAITING_ROOM: ReaderRoom = { rowsMax: 16, bufferBytes: 65_536 };
 
-/** Columns before those of the values: number of the group, index of the metric. */
+/** Types of the columns before the values: group number, metric index. */
 const HEAD_TYPES = ['integer', 'integer'] as const;
 
-/** A metric that may have values here. */
-export interface LateMetric {
-  /** Of its values. */
+/** A metric that may have late values. */
+interface LateMetric {
+  /** Type of its values. */
   readonly type: StoredType;
   readonly makes: StoredType;
   readonly accumulator: Accumulator;
-  /** The cell of its value. */
+  /** Converts its value to a cell. */
   cell(value: unknown): unknown;
 }
 
-/** Values in a row, with the numbers of their groups (u32 by position). */
+/** Consecutive values with their group numbers (u32 per value). */
 export interface GroupValues {
   readonly groups: number;
   readonly column: ColumnData;
@@ -49,7 +56,7 @@ export class LateValues {
   readonly #context: OperatorContext;
   readonly #metrics: readonly LateMetric[];
   readonly #types: readonly StoredType[];
-  /** Index of each metric's column among the types: metrics over the order of values share the sorted ones. */
+  /** For each metric, the index of its column among the types. Metrics on sorted values share a column. */
   readonly #columnOf: readonly number[];
   readonly #sorter: RowSorter;
   readonly #codec: RowCodec;
@@ -59,7 +66,7 @@ export class LateValues {
   #rows: ValueRow[] = [];
   #textLength = 0;
   #cells: Iterator<readonly unknown[]> | null = null;
-  /** Cells of groups from the first one on that were read. */
+  /** Cells that have been read, from the first group on. */
   #window: (readonly unknown[])[] = [];
   #windowLength = 0;
   #first = 0;
@@ -85,7 +92,7 @@ export class LateValues {
     this.#writer = new SpillWriter(arena.heap, this.#codec, this.#waiting);
   }
 
-  /** Takes values of a metric; those of a group come in the order of the source. */
+  /** Adds values of a metric. Values of a group arrive in source order. */
   add(metric: number, { groups, column, count }: GroupValues): void {
     if (count === 0) return;
     const { arena } = this.#context;
@@ -110,7 +117,10 @@ export class LateValues {
     arena.release(mark);
   }
 
-  /** Makes the cells of groups 0 to `groups`. @param countOf values of a group by metric */
+  /**
+   * Computes the cells of groups 0 to `groups`.
+   * @param countOf returns the number of values of a group for a metric
+   */
   *settle(groups: number, countOf: (metric: number, group: number) => number): Steps {
     const walk = new LateWalk(this.#metrics, countOf, (cells) => this.#put(cells));
     const readers = this.#types.map((type, index) => new CellReader(type, index + 1));
@@ -133,7 +143,7 @@ export class LateValues {
     this.#cells = this.#waitingCells();
   }
 
-  /** Cells of groups before this one are not asked for any more. */
+  /** Releases the cells of the groups before this one. */
   release(group: number): void {
     while (this.#first < group && this.#window.length > 0) {
       this.#windowLength -= textLengthOf(this.#window.shift()!);
@@ -141,7 +151,7 @@ export class LateValues {
     }
   }
 
-  /** Reads the cells of groups before `end`; false when their texts are too long to be read at once. */
+  /** Reads the cells of groups before `end`. Returns false if their texts are too long to be in memory at once. */
   reach(end: number): boolean {
     while (this.#first + this.#window.length < end) {
       if (this.#windowLength > TEXT_LENGTH_MAX) return false;
@@ -150,7 +160,7 @@ export class LateValues {
     return this.#windowLength <= TEXT_LENGTH_MAX;
   }
 
-  /** The cell of a group. Those that were asked for stay until they are released. */
+  /** Returns the cell of a group. Cells stay in memory until they are released. */
   value(metric: number, group: number): unknown {
     while (this.#first + this.#window.length <= group) this.#readOne();
     return this.#window[group - this.#first]![metric];
@@ -210,7 +220,7 @@ export class LateValues {
     return { kind: 'typed', type: 'integer', at, meta, big: null };
   }
 
-  /** Columns of nulls. */
+  /** Returns columns of nulls. */
   #nothing(count: number): (type: StoredType) => ColumnData {
     const { arena } = this.#context;
     const [at, meta] = [arena.take(count * VIEW_BYTES), arena.take(count)];
@@ -233,7 +243,7 @@ function textLengthOf(cells: readonly unknown[]): number {
   return length;
 }
 
-/** Gives the values of each group and metric to the metric, and hands the cells of each group on. */
+/** Passes the values of each group to its metrics, and the cells of each group to `next`. */
 class LateWalk {
   readonly #metrics: readonly LateMetric[];
   readonly #countOf: (metric: number, group: number) => number;
@@ -253,7 +263,7 @@ class LateWalk {
     this.#next = next;
   }
 
-  /** Goes on to this metric of this group; those between have no values. */
+  /** Moves on to this metric of this group. Metrics in between have no values. */
   reach(group: number, metric: number): void {
     while (this.#group < group) {
       while (this.#metric < this.#metrics.length) this.#step();
@@ -288,5 +298,184 @@ class LateWalk {
     const { accumulator } = next;
     if (accumulator.holding === undefined) accumulator.begin();
     else accumulator.holding.sorted.begin(this.#countOf(this.#metric, this.#group));
+  }
+}
+
+// Passes cells of rows directly to the late values.
+
+/** The rows from index `from` on, with their group numbers. */
+interface LateRows {
+  readonly rows: number;
+  readonly ids: number;
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Returns the address of the booleans that select the rows of a metric, or 0 if it uses all rows. */
+export function conditionMeta(batch: Batch, condition: number): number {
+  if (condition < 0) return 0;
+  const chosen = batch.columns[condition]!;
+  if (chosen.kind !== 'typed') throw new Error('a condition is a column of booleans');
+  return chosen.meta;
+}
+
+/** Passes on the non-null cells of a metric, without gaps. */
+export function lateRows(
+  arena: Arena,
+  batch: Batch,
+  { place, condition }: { readonly place: number; readonly condition: number },
+  list: LateRows,
+  next: (values: GroupValues) => void,
+): void {
+  const column = batch.columns[place]!;
+  if (column.kind === 'raw') throw new Error('views of a metric’s column are made before');
+  const mark = arena.next;
+  const most = list.count - list.from;
+  const [at, meta, groups] = [arena.take(most * 8), arena.take(most), arena.take(most * 4)];
+  const { u8, u32 } = arena.heap;
+  const chosen = conditionMeta(batch, condition);
+  const metas = column.kind === 'typed' ? column.meta : (column.kinds ?? 0);
+  const big = new Map<number, { readonly unscaled: bigint; readonly scale: number }>();
+  let count = 0;
+  for (let i = list.from; i < list.count; i++) {
+    const row = u32[(list.rows >>> 2) + i]!;
+    if (chosen !== 0 && u8[chosen + row] !== 1) continue;
+    if (column.kind === 'typed' ? u8[metas + row] === META_NULL : u32[(column.at >>> 2) + row * 2] === 0) continue;
+    u8.copyWithin(at + count * 8, column.at + row * 8, column.at + row * 8 + 8);
+    u8[meta + count] = metas === 0 ? 0 : u8[metas + row]!;
+    u32[(groups >>> 2) + count] = u32[(list.ids >>> 2) + i]!;
+    const value = column.kind === 'typed' ? column.big?.get(row) : undefined;
+    if (value !== undefined) big.set(count, value);
+    count++;
+  }
+  next({ groups, column: cellsAt(column, at, meta, big), count });
+  arena.release(mark);
+}
+
+function cellsAt(
+  column: Exclude<ColumnData, { readonly kind: 'raw' }>,
+  at: number,
+  meta: number,
+  big: Map<number, { readonly unscaled: bigint; readonly scale: number }>,
+): ColumnData {
+  if (column.kind === 'typed') return { kind: 'typed', type: column.type, at, meta, big: big.size === 0 ? null : big };
+  return column.kinds === undefined ? { kind: 'views', at } : { kind: 'views', at, kinds: meta };
+}
+
+// The memory in which the metrics of one operation hold values of groups. If the budget is exhausted, there are two
+// policies: all held values and all later ones are sorted instead (late-values.ts), or the memory is reported as full
+// and its owner does something else. States: holding → late or full, until `clear`.
+
+/** A metric that holds values. */
+export interface Holder extends LateMetric {
+  /**
+   * Called before rows are emitted: computes cells from the held values. Returns false if there is no memory for that.
+   */
+  settle(groups: number, states: FoldStates): Generator<void, boolean>;
+  /** Passes all held values of unsettled groups to `late`. */
+  letGo(groups: number, states: FoldStates, late: LateValues): void;
+  /** Total number of values of a group so far. */
+  countOf(group: number, states: FoldStates): number;
+}
+
+/** Policy for values for which there is no memory. */
+export type WhenFull = 'sort' | 'refuse';
+
+export class HeldRoom {
+  readonly #context: OperatorContext;
+  readonly #holders: Holder[] = [];
+  readonly #states: (holder: number) => FoldStates;
+  readonly #groups: () => number;
+  readonly #whenFull: WhenFull;
+  readonly reached: number;
+  #blocks: GrowingBlocks | null = null;
+  #late: LateValues | null = null;
+  #isFull = false;
+
+  /**
+   * @param states returns the states of a holder
+   * @param groups returns the number of groups with states
+   */
+  constructor(
+    context: OperatorContext,
+    states: (holder: number) => FoldStates,
+    groups: () => number,
+    whenFull: WhenFull,
+  ) {
+    this.#context = context;
+    this.#whenFull = whenFull;
+    this.#states = states;
+    this.#groups = groups;
+    this.reached = context.arena.heap.allocate(8);
+  }
+
+  /** Registers a holder and returns its number. */
+  enter(holder: Holder): number {
+    return this.#holders.push(holder) - 1;
+  }
+
+  get blocks(): GrowingBlocks {
+    this.#blocks ??= new GrowingBlocks(this.#context.arena.heap);
+    return this.#blocks;
+  }
+
+  /** null while values are held. */
+  get late(): LateValues | null {
+    return this.#late;
+  }
+
+  /** True if values were refused, so that the held values are incomplete. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /**
+   * Moves to a block with more space, or makes all holders pass their values on. Returns false if the memory is full.
+   */
+  advance(): boolean {
+    return this.blocks.advance() || this.makeRoom();
+  }
+
+  /**
+   * Makes all holders pass their values on, including those outside the blocks. Returns false if the memory is full.
+   */
+  makeRoom(): boolean {
+    if (this.#whenFull === 'refuse') this.#isFull = true;
+    else this.#letGo();
+    if (this.#isFull) return false;
+    this.#blocks?.giveBack();
+    this.#blocks = null;
+    return true;
+  }
+
+  /** Computes the cells of groups 0 to `groups`. Must be called before columns are requested. */
+  *settle(groups: number): Steps {
+    for (const [index, holder] of this.#holders.entries()) {
+      if (this.#late !== null) break;
+      // The blocks are kept, because settled cells may be in them.
+      if (!(yield* holder.settle(groups, this.#states(index)))) this.#letGo();
+    }
+    yield* this.#late?.settle(groups, (index, group) => this.#holders[index]!.countOf(group, this.#states(index))) ??
+      [];
+  }
+
+  /** Releases its memory. The object cannot be used afterwards. */
+  drop(): void {
+    this.#blocks?.giveBack();
+    this.#late?.drop();
+  }
+
+  clear(): void {
+    this.#blocks?.restart();
+    this.#isFull = false;
+    this.#late?.drop();
+    this.#late = null;
+  }
+
+  #letGo(): void {
+    const late = new LateValues(this.#context, this.#holders);
+    const groups = this.#groups();
+    for (const [index, holder] of this.#holders.entries()) holder.letGo(groups, this.#states(index), late);
+    this.#late = late;
   }
 }

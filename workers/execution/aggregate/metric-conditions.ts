@@ -1,13 +1,12 @@
-// The conditions of metrics and of columns of `window`: each becomes a column of booleans behind those of the batch, in their
+// The conditions of metrics and of columns of `window`. Each becomes a boolean column that is appended to the batch, in
 // order.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
-import type { Next, OperatorContext, RowChoice } from '../../operations/operation.ts';
-import type { Slices } from '../../run/time-slices.ts';
+import type { Slices } from '../../scheduling/time-slices.ts';
+import type { Next, OperatorContext, RowChoice } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
-import { FailedRows } from '../expressions/failed-rows.ts';
-import { rowCondition } from '../expressions/row-condition.ts';
+import { FailedRows, rowCondition } from '../expressions/row-condition.ts';
 
 export class MetricConditions {
   readonly #context: OperatorContext;
@@ -20,12 +19,15 @@ export class MetricConditions {
     );
   }
 
-  /** How many columns it adds. */
+  /** Number of columns added. */
   get count(): number {
     return this.#conditions.length;
   }
 
-  /** A row for which a condition cannot be computed is dropped, or the condition is not true, as `on_error` says. */
+  /**
+   * If a condition cannot be computed for a row, `on_error` decides: the row is dropped, or the condition counts as
+   * false.
+   */
   *apply(batch: Batch, next: Next): Slices {
     if (this.#conditions.length === 0) {
       yield* next(batch);

@@ -1,37 +1,226 @@
-// Spreads rows over columns by a name that each has: one row for each group, a cell for each of the listed names.
+// Pivots rows by a column of names: finds the names, assigns rows to columns, and emits one row per group.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
 import { type Column, type ColumnType, storedType, storedTypes } from '../../batch/schema.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { countInAnyOrder } from '../../protocol/report.ts';
+import { DONE, type Slices } from '../../scheduling/time-slices.ts';
+import { headerNames } from '../../template/file-columns.ts';
+import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
-import { fillNulls } from '../cells/fill-nulls.ts';
-import { textOfValue } from '../cells/text-of-value.ts';
-import { KEY_ABSENT } from '../keys/hash-table.ts';
+import { fillNulls } from '../cells/chosen-rows.ts';
+import { textOfValue } from '../cells/value-cells.ts';
+import { HashTable, KEY_ABSENT } from '../keys/hash-table.ts';
+import { RowKeys } from '../keys/row-keys.ts';
 import { type MetricName, movesCell } from './accumulators.ts';
 import { HashAggregate, type HashAggregatePlan } from './hash-aggregate.ts';
 import type { GroupMetric } from './metric-state.ts';
-import { NamePlaces } from './name-places.ts';
+
+// Names of columns that are created from rows, each taken from a cell of its row. Collects the names, and writes them
+// in place of the cells once all are known, so that they are unique.
+
+/**
+ * Maximum total length of all names in UTF-16 units. They are held as strings, and more would not be a sensible header.
+ */
+const NAMES_UNITS_MAX = 1024 * 1024;
+
+export interface NamedRows {
+  /** The column whose cells are the names. */
+  readonly header: Column;
+  /** Maximum number of rows. */
+  readonly rowsMax: number;
+}
+
+/** Reads each row and emits none. */
+export class RowNames implements Operator {
+  readonly #named: NamedRows;
+  readonly #context: OperatorContext;
+  readonly #reader: CellReader;
+  readonly #texts: string[] = [];
+  #rows = 0;
+  #units = 0;
+
+  constructor(named: NamedRows, context: OperatorContext) {
+    this.#named = named;
+    this.#context = context;
+    this.#reader = new CellReader(named.header.type, context.indexOf(named.header));
+  }
+
+  push(batch: Batch): Slices {
+    this.#rows += batch.live;
+    for (let position = 0; position < batch.live && !this.#isTooMuch(); position++) {
+      this.#reader.bind(batch);
+      const text = textOfValue(this.#reader.read(batch.physicalRow(position)));
+      this.#units += text.length;
+      if (this.#units <= NAMES_UNITS_MAX) this.#texts.push(text);
+    }
+    return DONE;
+  }
+
+  finish(): Slices {
+    const { errors } = this.#context;
+    if (this.#rows > this.#named.rowsMax) errors.failCheck(tooManyRows(this.#named.rowsMax));
+    else if (this.#isTooMuch()) {
+      const name = JSON.stringify(this.#named.header.name);
+      errors.failCheck(`the cells of ${name} that would name columns have more than ${NAMES_UNITS_MAX} characters.`);
+    }
+    return DONE;
+  }
+
+  /** Same as headers of a file: blank names are replaced by their position, equal names are numbered. */
+  rowNames(): readonly string[] | null {
+    if (this.#isTooMuch()) return null;
+    const [first, ...others] = this.#context.output.map(({ name }) => name);
+    return headerNames([first!, ...this.#texts], others).slice(1);
+  }
+
+  #isTooMuch(): boolean {
+    return this.#rows > this.#named.rowsMax || this.#units > NAMES_UNITS_MAX;
+  }
+}
+
+export function tooManyRows(rowsMax: number): string {
+  return `there are more than ${rowsMax} rows to transpose ("max_rows").`;
+}
+
+/** Replaces the cells of `header` by the names of the rows, in order. */
+export function withRowNames(
+  header: Column,
+  names: readonly string[],
+  context: OperatorContext,
+): (batch: Batch) => Batch {
+  const { heap } = context.arena;
+  const index = context.indexOf(header);
+  const texts = names.map((name) => placed(name, context));
+  let rows = 0;
+  return (batch) => {
+    const at = batch.arena.take(batch.rows * VIEW_BYTES);
+    for (let position = 0; position < batch.live; position++) {
+      const text = texts[rows++];
+      if (text === undefined) throw new Error('there are more rows than have named columns');
+      heap.u32.set(text, (at + batch.physicalRow(position) * VIEW_BYTES) >>> 2);
+    }
+    const column: ColumnData = { kind: 'views', at };
+    return batch.withColumns(batch.columns.map((other, place) => (place === index ? column : other)));
+  };
+}
+
+/** Copies a text into memory that lasts for the Run. Returns its address and length. */
+function placed(name: string, { arena: { heap } }: OperatorContext): readonly [number, number] {
+  const bytes = Buffer.from(name);
+  const at = heap.allocate(bytes.length);
+  heap.u8.set(bytes, at);
+  return [at, bytes.length];
+}
+
+// Finds the name that a row has in a list of names, as an index into the list.
+
+export interface ListedNames {
+  readonly names: readonly string[];
+  /** Index of the column with the names in the batches, and its type. */
+  readonly index: number;
+  readonly type: ColumnType;
+  /** Index for names that are not listed, or KEY_ABSENT. */
+  readonly rest: number;
+}
+
+class NamePlaces {
+  readonly #context: OperatorContext;
+  readonly #list: ListedNames;
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #reader: CellReader;
+  readonly #keys: RowKeys;
+  readonly #table: HashTable;
+
+  constructor(context: OperatorContext, list: ListedNames) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#list = list;
+    this.#places = new Map(list.names.map((name, place) => [name, place]));
+    this.#reader = new CellReader(list.type, list.index);
+    this.#keys = new RowKeys(context, [list.index], 'exact');
+    this.#table = new HashTable(heap, context.kernel);
+    this.#table.forced = true;
+    this.#enterNames();
+  }
+
+  /** Returns the address of the indexes of rows (u32 per row), or 0 if the arena is full. */
+  find(batch: Batch, rows: number, count: number): number {
+    const { arena } = this.#context;
+    const places = arena.tryTake(count * 4);
+    if (places === 0) return 0;
+    if (batch.columns[this.#list.index]!.kind === 'typed') return this.#findValues(batch, rows, count, places);
+    const hashes = arena.tryTake(count * 8);
+    const views = hashes === 0 ? 0 : this.#keys.make(batch, rows, count);
+    if (views === 0) return 0;
+    const list = { views, rows, count, hashes, ids: places };
+    this.#table.hash(list);
+    this.#table.find(list);
+    if (this.#list.rest === KEY_ABSENT) return places;
+    const { u32 } = arena.heap;
+    for (let at = places >>> 2; at < (places >>> 2) + count; at++)
+      if (u32[at] === KEY_ABSENT) u32[at] = this.#list.rest;
+    return places;
+  }
+
+  /** The name of a value is its text. */
+  #findValues(batch: Batch, rows: number, count: number, places: number): number {
+    const { u32 } = this.#context.arena.heap;
+    const { rest } = this.#list;
+    this.#reader.bind(batch);
+    for (let position = 0; position < count; position++) {
+      const name = this.#reader.read(u32[(rows >>> 2) + position]!);
+      const place = name === null ? rest : (this.#places.get(textOfValue(name)) ?? rest);
+      u32[(places >>> 2) + position] = place;
+    }
+    return places;
+  }
+
+  #enterNames(): void {
+    const { arena } = this.#context;
+    const { names } = this.#list;
+    const mark = arena.next;
+    const count = names.length;
+    const bytes = names.map((name) => Buffer.from(name));
+    const [views, rows] = [arena.take(count * VIEW_BYTES), arena.take(count * 4)];
+    const [hashes, ids] = [arena.take(count * 8), arena.take(count * 4)];
+    for (const [row, text] of bytes.entries()) {
+      // An empty view is not null as long as it has an address, so the text needs one more byte.
+      const at = arena.take(text.length + 1);
+      const { u8, u32 } = arena.heap;
+      u8.set(text, at);
+      u32.set([at, text.length], (views >>> 2) + row * 2);
+      u32[(rows >>> 2) + row] = row;
+    }
+    const list = { views, rows, count, hashes, ids };
+    this.#table.hash(list);
+    this.#table.insert(list);
+    arena.release(mark);
+  }
+}
+
+// Pivots rows by a column of names: one output row per group, with a cell for each of the listed names.
 
 export interface PivotPlan {
   readonly groups: readonly Column[];
   readonly names: Column;
   readonly source: Column;
   readonly values: readonly string[];
-  /** Null: of several rows of one group and name nothing can be made. */
+  /** null if several rows with the same group and name are an error. */
   readonly aggregate: MetricName | null;
   readonly type: ColumnType;
   readonly fill: unknown;
   readonly other: 'ignore' | 'error' | 'column';
-  /** What is said of such rows. */
+  /** Message about such rows. */
   readonly meeting: string;
 }
 
-/** The groups in the order in which they are first seen. */
+/** Emits groups in the order in which they are first seen. */
 export function pivotedGroups(planned: PivotPlan, context: OperatorContext): HashAggregate {
   return new HashAggregate(context, aggregateOf(planned, context));
 }
 
-/** Takes rows with names that are not listed away, as errors of theirs. */
+/** Removes rows whose name is not listed, and reports them as row errors. */
 export function withKnownNames(
   { names, values }: Pick<PivotPlan, 'names' | 'values'>,
   context: OperatorContext,
@@ -51,7 +240,7 @@ export function withKnownNames(
   };
 }
 
-/** A group has a cell for each name; without an aggregate it counts their rows too. */
+/** Each group has a cell per name. Without an aggregate, it also counts the rows of each cell. */
 function aggregateOf(planned: PivotPlan, context: OperatorContext): HashAggregatePlan {
   const { groups, names, source, values, aggregate, type, fill, other, meeting } = planned;
   const moves = movesCell(aggregate ?? 'first', source);
@@ -75,6 +264,10 @@ function aggregateOf(planned: PivotPlan, context: OperatorContext): HashAggregat
       width,
       makes: Array.from({ length: width }, () => makes),
       places: (batch, rows, count) => found.find(batch, rows, count),
+      dropped(batch, row) {
+        // With other: error, the row has already been counted.
+        if (other === 'ignore') countInAnyOrder(context.report.errors, 'CELL_DROPPED', batch.sourceRow(row));
+      },
       made(columns, count) {
         const shown = aggregate === null ? onlyRows(columns, count, meeting, context) : columns;
         if (fill === null) return [...shown];
@@ -85,7 +278,7 @@ function aggregateOf(planned: PivotPlan, context: OperatorContext): HashAggregat
   };
 }
 
-/** Of each cell and the number of its rows the cell, where that is one row at most. */
+/** For pairs of a cell and its number of rows: returns the cells if no number exceeds one. */
 function onlyRows(
   columns: readonly ColumnData[],
   count: number,

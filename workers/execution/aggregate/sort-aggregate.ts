@@ -1,45 +1,43 @@
-// Rows brought together by group and reduced to one row each, in bounded memory: sorted by group, read group by group, and
-// what comes of each group sorted by where the group was first seen.
+// Groups rows by sorting, and reduces each group to one row, in bounded memory: rows are sorted by group and read group
+// by group, and the results are sorted by where the group was first seen.
 import type { Batch } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import { NativeText } from '../../batch/native-text.ts';
+import { NativeText } from '../../batch/native-cell.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
-import type { Next, OperatorContext } from '../../operations/operation.ts';
-import { DONE, type Steps } from '../../run/time-slices.ts';
-import { type ValueRow, valueBatch } from '../cells/value-batch.ts';
-import { KeyShortener } from '../keys/key-shortener.ts';
-import type { MatchLevel } from '../keys/match-level.ts';
-import { RowKeys } from '../keys/row-keys.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Next, OperatorContext } from '../../template/operation.ts';
+import { type ValueRow, valueBatch } from '../cells/value-cells.ts';
+import { KeyShortener, type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys } from '../sort/sort-keys.ts';
 
-/** Groups written at once. */
+/** Maximum number of groups written at once. */
 const GROUPS_MAX = 512;
 
-/** ... and characters of their texts: a group's row may have cells of 4 MiB. */
+/** Maximum number of characters of their texts: the row of a group may have cells of 4 MiB. */
 const GROUPS_LENGTH_MAX = 262_144;
 
-/** Reduces groups: rows of a group come one after the other, in the order of the source. */
+/** Reduces groups. The rows of a group follow one another in source order. */
 export interface GroupReduction {
-  /** Columns that it reads: indexes in the batches, groups first. */
+  /** Indexes of the columns that it reads from the batches, group columns first. */
   readonly reads: readonly number[];
   readonly readTypes: readonly StoredType[];
-  /** How many of the first columns make the group. */
+  /** Number of leading columns that form the group key. */
   readonly groups: number;
   readonly makes: readonly StoredType[];
-  /** Which texts are the same group, and whether a null makes a group of its own. */
+  /** Comparison of texts, and whether each null forms a separate group. */
   readonly match?: MatchLevel;
   readonly nullsDistinct?: boolean;
-  /** Which row of the group gives the result its place and source row: the first unless set. */
+  /** The row of the group that determines position and source row of the result. 'first' by default. */
   readonly place?: 'first' | 'last';
-  /** Whether the group cells come out before the others: true unless set. */
+  /** True (the default) if the group cells are emitted before the other cells. */
   readonly showsGroups?: boolean;
-  /** Whether groups come by their cells instead of their place. */
+  /** True if groups are emitted sorted by their cells instead of by position. */
   readonly sorted?: boolean;
   begin(): void;
   add(values: readonly unknown[]): void;
-  /** The cells of the group's row behind its group cells; null when nothing comes of the group. */
+  /** Returns the cells of the result row after its group cells, or null if the group has no result. */
   end(): readonly unknown[] | null;
 }
 
@@ -62,11 +60,12 @@ export class SortAggregate {
     const types: StoredType[] = [...reduction.readTypes, 'integer'];
     this.#sorter = new RowSorter(context, types, {
       prepare: (batch) => keys.prepare(batch),
+      editLong: (batch, clock) => keys.editLong(batch, clock),
       make: (batch) => longKeys.shortened(batch, keys.makeFilled(batch)),
     });
   }
 
-  add(batch: Batch): void {
+  *add(batch: Batch): Slices {
     const { arena } = batch;
     for (const index of this.#reduction.reads) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
     const mark = arena.next;
@@ -74,7 +73,9 @@ export class SortAggregate {
     while (!positions.begin(batch.rows)) arena.enlarge(batch.rows * 16);
     for (let at = 0; at < batch.live; at++) positions.set(batch.physicalRow(at), this.#taken++);
     const columns = this.#reduction.reads.map((index) => batch.columns[index]!);
-    this.#sorter.add(batch.withColumns([...columns, positions.column]));
+    const placed = batch.withColumns([...columns, positions.column]);
+    yield* this.#sorter.editLong(placed);
+    this.#sorter.add(placed);
     arena.release(mark);
   }
 
@@ -92,7 +93,7 @@ export class SortAggregate {
     yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(from, -1))));
   }
 
-  /** Cells of the group that its row has: those that come out or sort it. */
+  /** Number of group cells in the result rows, either to be emitted or for sorting. */
   get #groupCells(): number {
     const { groups, showsGroups, sorted } = this.#reduction;
     return showsGroups === false && sorted !== true ? 0 : groups;

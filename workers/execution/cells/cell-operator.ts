@@ -1,52 +1,105 @@
-// The frame of operations on cells: in place or into new columns, on all rows or those of `where`, with exact counts of
-// changed cells and the one way of row errors. Computed cells lie in the arena; where a batch does not fit, its rows
-// are handed on in several batches. What comes out never depends on where they were cut.
+// Base of all operations on cells: the rows and columns that an operation changes, and the pieces in which a batch is
+// processed.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import type { Column, Schema } from '../../batch/schema.ts';
-import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
+import { KIND_TEXT, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import type { Operator, OperatorContext, RowChoice, RowErrorRule } from '../../operations/operation.ts';
-import type { RowErrorCode } from '../../run/report.ts';
-import { LOOK_MASK } from '../../run/slice-clock.ts';
-import { DONE, PAUSE, type Sliced, type Slices } from '../../run/time-slices.ts';
-import { piecesOf } from './slices.ts';
+import type { RowErrorCode } from '../../protocol/report.ts';
+import { DONE, lookMask, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext, RowChoice, RowErrorRule } from '../../template/operation.ts';
 
-/** One column that an operation computes: from which (null: from none), and where it goes (the same when in place). */
+// Processes a batch in as many pieces as the arena requires. The output must not depend on where it is split.
+
+/** Positions [from, to) of a batch. */
+export interface BatchPiece {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * Set by the consumer if the arena was full: nothing was emitted or changed permanently, and the rows are repeated in
+   * smaller pieces.
+   */
+  isTooLarge: boolean;
+}
+
+/**
+ * Iterates over pieces of a batch until each row was in a piece that was not too large: first the whole batch, then
+ * fewer rows, and finally a single row with a larger arena. After each piece, the arena is reset.
+ */
+export function* piecesOf(batch: Batch): Generator<BatchPiece, void, undefined> {
+  const { arena, live } = batch;
+  const mark = arena.next;
+  let from = 0;
+  let size = live;
+  while (from < live) {
+    const piece = { from, to: Math.min(live, from + size), isTooLarge: false };
+    try {
+      yield piece;
+    } finally {
+      arena.release(mark);
+    }
+    const rows = piece.to - from;
+    if (!piece.isTooLarge) {
+      from = piece.to;
+    } else if (rows > 1) {
+      size = rows >>> 1;
+    } else {
+      arena.enlarge(arena.capacityBytes * 2);
+      size = live;
+    }
+  }
+}
+
+/** Calls `work` for each piece. It returns false if the piece was too large. */
+export function inSlices(batch: Batch, work: (from: number, to: number) => boolean): void {
+  for (const piece of piecesOf(batch)) piece.isTooLarge = !work(piece.from, piece.to);
+}
+
+// Base of all operations on cells, in place or into new columns, for all rows or those that match `where`. Counts
+// changed cells exactly and handles row errors in one way. Computed cells are in the arena; if the cells of a batch do
+// not fit, its rows are emitted in several batches. The output does not depend on where batches are split.
+
+/**
+ * A column that an operation computes. `source` is the column that it reads, or null; `target` receives the result, and
+ * equals the source for an edit in place.
+ */
 export interface CellTarget {
   readonly source: Column | null;
   readonly target: Column;
-  /** Column that errors name: the source, else the target, unless this says otherwise. */
+  /** Column named in errors. By default the source, or the target without a source. */
   readonly told?: Column;
-  /** Column whose cell `value` in `where` is: the source, else the one that errors name, unless this says otherwise. */
+  /** Column to which `value` in `where` refers. By default the source, or the column named in errors. */
   readonly asked?: Column;
 }
 
-/** The rows of one column at work. Whatever an edit does is thrown away and done again when the arena gets full. */
+/** The rows of one column to edit. If the arena becomes full, all effects of the edit are undone and it is repeated. */
 export interface CellWork {
   readonly batch: Batch;
-  /** Index of the source column in the batch, -1 when there is none. */
+  /** Index of the source column in the batch, or -1. */
   readonly column: number;
-  /** u32 physical rows to edit; may be overwritten. */
+  /** Address of the physical rows to edit (u32 each). The edit may overwrite the list. */
   readonly rows: number;
   readonly count: number;
-  /** The target is the source: rows not edited keep their cells. Else they are null. */
+  /**
+   * True if target and source are the same column: rows that are not edited keep their cells. Otherwise these cells are
+   * null.
+   */
   readonly inPlace: boolean;
-  /** A cell that could not be computed. Its data must be set to null, unless `rule` says that the row is only flagged. */
+  /** Reports a cell that could not be computed. The edit must set it to null, unless `rule` flags or counts the row. */
   fail(physicalRow: number, code: RowErrorCode, rule?: RowErrorRule): void;
-  /** Adds cells whose value differs from before, failed ones not counted. */
+  /** Adds a number of cells whose value has changed, without failed ones. */
   changed(count: number): void;
 }
 
 /**
- * Computes a column, in slices where it goes through the rows one by one. Null when the arena is full. A column of text with
- * kinds says itself what its cells are; of one without, the frame finds out which cells of the file it left as they were.
+ * Computes a column, in time slices if it works row by row. Returns null if the arena is full. If the result is text
+ * with kinds, the edit sets the kinds. If it has no kinds, the base operator finds out which cells of the file are
+ * unchanged.
  */
 export type CellEdit = (work: CellWork) => ColumnData | null | Sliced<ColumnData | null>;
 
 interface CellFailure {
   readonly position: number;
-  /** Index of the target; WHERE when nobody can say whether the row is to be edited. */
+  /** Index of the target, or WHERE if the condition could not be computed. */
   readonly target: number;
   readonly row: number;
   readonly code: RowErrorCode;
@@ -55,7 +108,7 @@ interface CellFailure {
 
 const WHERE = -1;
 
-/** Where `count` u32 physical rows are. */
+/** Address of a list of `count` physical rows (u32 each). */
 interface RowList {
   readonly at: number;
   readonly count: number;
@@ -67,7 +120,10 @@ interface Attempt {
   changed: number;
 }
 
-/** An operator over cells, on the rows of `context.where`. `edits`: one per target. */
+/**
+ * Creates an operator over cells, for the rows that match `context.where`.
+ * @param edits one per target
+ */
 export function startCellOperator(
   context: OperatorContext,
   targets: readonly CellTarget[],
@@ -76,14 +132,14 @@ export function startCellOperator(
   return new CellOperator(context, targets, edits);
 }
 
-/** Ids of the columns whose cells an operation changes or makes (OperationDefinition.edits). */
+/** Ids of the columns whose cells an operation changes or creates (OperationDefinition.edits). */
 export function editedIds(targets: readonly CellTarget[]): number[] {
   return targets.map(({ target }) => target.id);
 }
 
-/** Index of a column in a schema. For many columns: OperatorContext.indexOf. */
+/** Index of a column in a schema. For many columns, use OperatorContext.indexOf. */
 export function columnIndex(schema: Schema, column: Column): number {
-  // Ids count the file's columns: until they are moved each stands where its id says, and a wide file has many.
+  // Ids number the file's columns, so an unmoved column is at the index of its id. This avoids a search in wide files.
   if (schema[column.id]?.id === column.id) return column.id;
   const index = schema.findIndex(({ id }) => id === column.id);
   if (index < 0) throw new Error('a planned column is not in the schema');
@@ -96,11 +152,11 @@ class CellOperator implements Operator {
   readonly #targets: readonly CellTarget[];
   readonly #edits: readonly CellEdit[];
   readonly #sources: Int32Array;
-  /** For each output column the target that makes it, or -1. */
+  /** For each output column, the target that computes it, or -1. */
   readonly #makers: Int32Array;
-  /** For each target whether its old cell is one of the column that is made: else nothing can be kept. */
+  /** For each target, whether its old cell may be a cell of the new column. Otherwise no cell can be kept. */
   readonly #keeps: readonly boolean[];
-  /** For each target whether its column may have kinds. */
+  /** For each target, whether its column may have kinds. */
   readonly #hasKinds: readonly boolean[];
 
   constructor(context: OperatorContext, targets: readonly CellTarget[], edits: readonly CellEdit[]) {
@@ -115,7 +171,7 @@ class CellOperator implements Operator {
     this.#keeps = targets.map(({ target }, index) => {
       const source = context.input[this.#sources[index]!];
       const made = types.get(target.id);
-      // Every text is a text; a text that is no JSON must not stand among JSON.
+      // Any value may stay in a text column, but a text that is not JSON must not stay in a JSON column.
       return source?.id === target.id && (made === source.type || made === 'text');
     });
     const withKinds = new Set(context.output.flatMap(({ id, hasKinds }) => (hasKinds === true ? [id] : [])));
@@ -127,16 +183,18 @@ class CellOperator implements Operator {
     const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 2) + batch.live * 8 + 64);
     if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
     const { clock } = this.#context;
+    const mask = lookMask(this.#sources.length);
     for (const [at, index] of this.#sources.entries()) {
       if (index >= 0 && batch.columns[index]!.kind !== 'typed') batch.views(index);
-      if ((at & LOOK_MASK) === LOOK_MASK && clock.isDue()) yield PAUSE;
+      if ((at & mask) === mask && clock.isDue()) yield PAUSE;
     }
     const columns = [...batch.columns];
     for (const piece of piecesOf(batch)) {
       const attempt = yield* this.#attempt(batch, piece.from, piece.to);
       piece.isTooLarge = attempt === null;
       if (attempt !== null) yield* this.#emit(batch.slice(piece.from, piece.to), attempt);
-      // Views that an edit made of other columns lie in the part of the arena that the next piece overwrites.
+      // Restores the columns, because views that an edit created are in a part of the arena that the next piece
+      // overwrites.
       batch.columns = [...columns];
     }
   }
@@ -178,7 +236,7 @@ class CellOperator implements Operator {
     return attempt;
   }
 
-  /** What was made, with the kinds of the cells that are as they were. Null: the arena is full. */
+  /** Adds the kinds of unchanged cells to the computed column. Returns null if the arena is full. */
   #withKinds(batch: Batch, list: RowList, target: number, made: ColumnData): ColumnData | null {
     if (made.kind !== 'views') return made;
     if (!this.#hasKinds[target]) return made.kinds === undefined ? made : { kind: 'views', at: made.at };
@@ -191,13 +249,13 @@ class CellOperator implements Operator {
     return { kind: 'views', at: made.at, kinds };
   }
 
-  /** The condition of a target's cells, where each is asked. */
+  /** The condition for the cells of a target, if it applies to single cells. */
   #cellWhere(index: number): RowChoice | null {
     const { source, target, told, asked } = this.#targets[index]!;
     return this.#context.cellWhere.get((asked ?? source ?? told ?? target).id) ?? null;
   }
 
-  /** The rows of a list for which a condition holds. */
+  /** Selects the rows of a list for which a condition holds. */
   *#rows(
     batch: Batch,
     list: RowList,
@@ -208,7 +266,7 @@ class CellOperator implements Operator {
     return at === 0 ? null : { at, count: yield* where(batch, at, list.count, fail) };
   }
 
-  /** A list for an edit, which may overwrite it. 0: the arena is full. */
+  /** Copies a list, because an edit may overwrite it. Returns 0 if the arena is full. */
   #copyOf({ at, count }: RowList): number {
     const copy = this.#arena.tryTake(count * 4);
     if (copy !== 0) this.#arena.heap.u8.copyWithin(copy, at, at + count * 4);
@@ -228,7 +286,7 @@ class CellOperator implements Operator {
     return handed.live > 0 ? next(handed) : DONE;
   }
 
-  /** Reports failed cells in the order of rows, does what `on_error` says, and gives the rows to drop. */
+  /** Reports failed cells in row order, applies `on_error`, and returns the rows to drop. */
   #settleFailures(batch: Batch, attempt: Attempt): Set<number> {
     const dropped = new Set<number>();
     attempt.failures.sort((a, b) => a.position - b.position || a.target - b.target);
@@ -242,14 +300,14 @@ class CellOperator implements Operator {
       const made = attempt.made[target]!;
       const source = this.#isInPlace(target) ? batch.columns[this.#sources[target]!]! : null;
       if (action === 'drop_row') dropped.add(row);
-      else if (source === null) continue;
+      else if (source === null || action === 'counted') continue;
       else if (action === 'keep' && this.#keeps[target]! && copyCell(batch, source, made, row)) continue;
       else if (!isNullCell(batch, source, row)) attempt.changed++;
     }
     return dropped;
   }
 
-  /** Name of the column that an error tells: where the value came from, which is what can be mended. */
+  /** Name of the column in an error: where the value came from, because this is what a user can correct. */
   #told(index: number): string | null {
     if (index === WHERE) return null;
     const { source, target, told } = this.#targets[index]!;
@@ -262,7 +320,7 @@ class CellOperator implements Operator {
   }
 }
 
-/** A batch without some of its physical rows. */
+/** Returns a batch without some of its physical rows. */
 export function withoutRows(batch: Batch, dropped: ReadonlySet<number>): Batch {
   const selection = batch.arena.take(batch.live * 4);
   const { u32 } = batch.heap;
@@ -280,7 +338,7 @@ function isNullCell({ heap }: Batch, column: ColumnData, row: number): boolean {
   return heap.u32[(column.at + row * VIEW_BYTES) >>> 2] === 0;
 }
 
-/** Puts the old cell back; false when the kinds of data differ (the cell stays null). */
+/** Restores the old cell. Returns false if the two columns store data differently; the cell then stays null. */
 function copyCell({ heap }: Batch, from: ColumnData, to: ColumnData, row: number): boolean {
   if (from.kind === 'views' && to.kind === 'views') {
     const [a, b] = [(from.at + row * VIEW_BYTES) >>> 2, (to.at + row * VIEW_BYTES) >>> 2];

@@ -1,28 +1,30 @@
-// Which columns an operation on cells reads and where its results go: the parameters `columns` and `into`.
+// Determines which columns an operation on cells reads, and where its results go: the parameters `columns` and `into`.
 import type { Column, ColumnType } from '../../batch/schema.ts';
 import { Type } from '../../bundled/type-box.ts';
 import type { ColumnSet, Scope } from '../../template/scope.ts';
 import type { CellTarget } from './cell-operator.ts';
 
-/** New columns instead of an edit in place. */
+/** Writes to new columns instead of editing in place. */
 export const intoParameter = Type.Optional(
   Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
     description:
-      'Puts the result into a new column (a list of names for several columns), which is null in rows that `where` leaves ' +
-      'out; without it the cells change in place.',
+      'Writes the result to a new column (a list of names for several columns), which is null in rows that `where` excludes. By default the cells change in place.',
   }),
 );
 
 export interface TargetWish {
   readonly columns: ColumnSet;
   readonly into?: string | readonly string[] | undefined;
-  /** Types that the operation takes: others are passed over in a pattern or "*", and a mistake when named. */
+  /**
+   * Types that the operation accepts. Columns of other types are skipped in a pattern or "*", and are an error if
+   * named.
+   */
   readonly takes: readonly ColumnType[];
-  /** Type of the result; null = as the source. */
+  /** Type of the result, or null for the type of the source. */
   readonly makes: ColumnType | null;
-  /** New columns have cells of their sources as they are, with their native kinds. */
+  /** Set if new columns contain unchanged cells of their sources, with their native kinds. */
   readonly moves?: true;
-  /** Texts are made that know their kinds. */
+  /** Set if the operation creates texts with kinds. */
   readonly makesKinds?: true;
 }
 
@@ -42,17 +44,19 @@ export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
   const byName = new Map(sources.map((source) => [source.name, source]));
   return names.flatMap((name, index) => {
     const source = byName.get(wanted[index] ?? '');
-    // A listed column that is passed over makes none. While a Template is checked a pattern or "*" may have no column
-    // yet: the new ones are there all the same.
+    // A skipped column in a list creates no new column. While a Template is checked, a pattern or "*" may match no
+    // column yet, but the new columns exist nevertheless.
     if (source === undefined && isList(wish.columns)) return [];
     const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
     const hasKinds = wish.moves === true ? source?.hasKinds : wish.makesKinds;
     const target = scope.add(name, wish.makes ?? source?.type ?? 'text', pointer, undefined, hasKinds);
-    return source === undefined ? [] : [{ source, target }];
+    if (source === undefined) return [];
+    if (wish.makes === null) scope.setClock(target, source.clock);
+    return [{ source, target }];
   });
 }
 
-/** The columns of a set that have one of these types. */
+/** Returns the columns of a set that have one of these types. */
 function columnsOfTypes(
   scope: Scope,
   set: ColumnSet,
@@ -61,6 +65,7 @@ function columnsOfTypes(
 ): readonly Column[] {
   const found = scope.resolve(set, pointer);
   const fitting = found.filter(({ type }) => takes.includes(type));
+  if (fitting.length === 0 && found.length > 0) scope.noneFits(set, pointer);
   if (fitting.length < found.length && isList(set)) {
     for (const { name, type } of found) {
       if (takes.includes(type)) continue;
@@ -88,7 +93,7 @@ function isList(set: ColumnSet): boolean {
   return listOf(set) !== null;
 }
 
-/** The names of a set that lists them, none twice. */
+/** Returns the names of a set that lists them, without duplicates, otherwise null. */
 function listOf(set: ColumnSet): readonly string[] | null {
   if (typeof set === 'string') return set === '*' ? null : [set];
   return Array.isArray(set) ? [...new Set(set as readonly string[])] : null;

@@ -1,17 +1,16 @@
-// Puts digests in the place of texts by a kernel (kernel/assembly/sha256.ts), of many cells without an object for any.
+// Replaces texts by digests with a kernel (kernel/assembly/digests.ts), without creating an object per cell.
 import { createHash } from 'node:crypto';
-import type { OperatorContext } from '../../operations/operation.ts';
+import type { OperatorContext } from '../../template/operation.ts';
 import type { CellEdit } from './cell-operator.ts';
-import { placeBytes, placeText } from './placed-text.ts';
-import { settleText, startViews } from './text-cells.ts';
+import { placeBytes, placeText, settleText, startViews } from './text-chain.ts';
 
 export type DigestEncoding = 'hex' | 'base64' | 'base64url';
 
 export interface DigestRules {
-  /** Key of HMAC; null: the digest of the text alone. */
+  /** HMAC key, or null for the digest of the text alone. */
   readonly key: Uint8Array | null;
   readonly encoding: DigestEncoding;
-  /** Only so many letters. */
+  /** Number of characters to keep. */
   readonly length: number | undefined;
 }
 
@@ -23,18 +22,18 @@ const ALPHABETS: Readonly<Record<DigestEncoding, string>> = {
   base64url: `${LETTERS}-_`,
 };
 
-/** More letters than a digest has. */
+/** More characters than a digest has, so that nothing is cut off. */
 const ANY_LENGTH = 1000;
 
 const BLOCK_BYTES = 64;
-/** RFC 2104. */
+/** Padding bytes of HMAC (RFC 2104). */
 const INNER = 0x36;
 const OUTER = 0x5c;
 
-/** Bytes that the kernel wants beside the cells. */
+/** Number of bytes that the kernel needs in addition to the cells. */
 const SCRATCH_BYTES = 448;
 
-/** Cells that are no texts go `otherwise`. */
+/** Columns that are not texts are handled by `otherwise`. */
 export function digestEdit(context: OperatorContext, rules: DigestRules, otherwise: CellEdit): CellEdit {
   const { arena, kernel } = context;
   const { heap } = arena;
@@ -60,7 +59,7 @@ export function digestEdit(context: OperatorContext, rules: DigestRules, otherwi
   };
 }
 
-/** What HMAC puts before the message, and before the inner digest. */
+/** The blocks that HMAC puts before the message and before the inner digest. */
 function keyBlocks(key: Uint8Array): Uint8Array {
   const short = key.length > BLOCK_BYTES ? createHash('sha256').update(key).digest() : key;
   const blocks = new Uint8Array(BLOCK_BYTES * 2);

@@ -1,17 +1,39 @@
-// Finds, replaces and cuts by a pattern whose groups or choices need more than one look (kernel/assembly/capture-pattern.ts):
-// its two-way automaton, made as cells need it, as tables in the Run's memory.
-import { byteProgram } from '../../expression/patterns/byte-program.ts';
+// Finds, replaces and splits with patterns, and creates columns from their matches. Patterns are encoded for the
+// kernels, which need one or two passes over a cell.
+
+import { byteProgram } from '../../expression/patterns/byte-automaton.ts';
+import type { GreedyPattern } from '../../expression/patterns/linear-pattern.ts';
+import type { CharacterSet } from '../../expression/patterns/pattern-program.ts';
 import { patternProgram, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import { TwoWayAutomaton } from '../../expression/patterns/two-way-automaton.ts';
 import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { TEXT_BYTES_MAX } from '../../kernel/layout/expressions.ts';
 import {
   ACTIONS,
   ARENA_FULL,
+  FROM_START,
+  HEAD_BYTES,
+  IS_ASCII,
+  ITEM_BYTES,
+  ITEM_LEAST,
+  ITEM_MOST,
+  ITEMS,
+  ITEMS_MAX,
   LAST_ROW,
   LENGTH_MAX,
+  LITERALS,
+  LITERALS_OFFSET,
   MACHINE_BYTES,
+  MASK_OFFSET,
   MAY_START,
   NOTES,
+  PIECE_BYTES,
+  PIECE_GROUP,
+  PIECE_TEXT,
+  PIECES,
+  PIECES_AT,
+  REPLACEMENTS_MAX,
   ROW_HEAD_BYTES,
   ROW_VARIANT,
   ROW_WAYS,
@@ -20,58 +42,195 @@ import {
   SLOTS_AT,
   START_CLASS,
   START_ENTRY,
+  TO_END,
   WANTED_IS_WAY,
   WANTED_PLACE,
   WANTED_ROW,
   WAY_CLASSES,
   WAY_MATCHED,
   WAYS_FULL,
-} from '../../kernel/layout/captures.ts';
-import { TEXT_BYTES_MAX } from '../../kernel/layout/expressions.ts';
+} from '../../kernel/layout/patterns.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { Pauses } from '../../run/slice-clock.ts';
-import { PAUSE, type Sliced } from '../../run/time-slices.ts';
-import { placeBytes } from './placed-text.ts';
+import { lookMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import type { CellEdit, CellWork } from './cell-operator.ts';
+import { pausing, placeBytes, placeText, settleText, writeCell } from './text-chain.ts';
+import { CellFault } from './value-cells.ts';
 
-/** Fewer rows do not pay for an automaton: with the first one of a thread that takes 10 ms. */
+// Encodes patterns for the kernel replacePattern (kernel/assembly/patterns.ts).
+
+/** Maximum number of literal characters at the start of a pattern that are compared at once. */
+const LITERALS_MAX = MASK_OFFSET - LITERALS_OFFSET;
+
+const WITHOUT_END = 0xffffffff;
+const ASCII_POINTS = 128;
+
+/**
+ * Returns the address of the program, or 0 if it is too long.
+ * @param parts pieces of a replacement: a text, or the number of a group
+ */
+export function placePattern(
+  heap: Heap,
+  { items, groups, fromStart, toEnd }: GreedyPattern,
+  parts: readonly (string | number)[],
+  times: number,
+): number {
+  if (items.length > ITEMS_MAX) return 0;
+  const pieces = parts.map((part): readonly number[] => {
+    if (typeof part === 'number') return [PIECE_GROUP, ...(groups[part] ?? [0, 0])];
+    const { at, bytes } = placeText(heap, part);
+    return [PIECE_TEXT, at, bytes];
+  });
+  const list = heap.allocate(Math.max(1, pieces.length) * PIECE_BYTES);
+  heap.u32.set(pieces.flat(), list >>> 2);
+  const program = heap.allocate(HEAD_BYTES + items.length * ITEM_BYTES);
+  const isAscii = items.every(({ set }) => (set.at(-1) ?? 0) < ASCII_POINTS);
+  const literals = leadingLiterals(items);
+  const put = (word: number, value: number): void => {
+    heap.u32[(program + word) >>> 2] = value;
+  };
+  put(ITEMS, items.length);
+  put(FROM_START, fromStart ? 1 : 0);
+  put(TO_END, toEnd ? 1 : 0);
+  put(PIECES, pieces.length);
+  put(REPLACEMENTS_MAX, times);
+  put(PIECES_AT, list);
+  put(IS_ASCII, isAscii ? 1 : 0);
+  put(LITERALS, literals.length);
+  heap.u8.fill(0, program + LITERALS_OFFSET, program + HEAD_BYTES);
+  heap.u8.set(literals, program + LITERALS_OFFSET);
+  heap.u8.fill(0xff, program + MASK_OFFSET, program + MASK_OFFSET + literals.length);
+  for (const [index, { set, least, most }] of items.entries()) {
+    const at = program + HEAD_BYTES + index * ITEM_BYTES;
+    heap.u8.set(asciiBits(set), at);
+    heap.u32[(at + ITEM_LEAST) >>> 2] = least;
+    heap.u32[(at + ITEM_MOST) >>> 2] = most ?? WITHOUT_END;
+  }
+  return program;
+}
+
+/** Characters of the leading items, up to the first item that is not exactly one ASCII character. */
+function leadingLiterals(items: GreedyPattern['items']): number[] {
+  const isLiteral = ({ set, least, most }: GreedyPattern['items'][number]): boolean =>
+    least === 1 && most === 1 && set.length === 2 && set[0] === set[1] && set[0]! < ASCII_POINTS;
+  const end = items.findIndex((item) => !isLiteral(item));
+  return items.slice(0, Math.min(LITERALS_MAX, end < 0 ? items.length : end)).map(({ set }) => set[0]!);
+}
+
+function asciiBits(set: CharacterSet): Uint8Array {
+  const bits = new Uint8Array(ASCII_POINTS / 8);
+  for (let at = 0; at < set.length; at += 2) {
+    const last = Math.min(set[at + 1]!, ASCII_POINTS - 1);
+    for (let point = set[at]!; point <= last; point++) bits[point >>> 3]! |= 1 << (point & 7);
+  }
+  return bits;
+}
+
+// Creates columns from what a group of a pattern matches in the cells of another column. If the pattern permits, a
+// kernel does so without copying a byte; the cells that it leaves are handled one by one.
+
+export interface FoundGroup {
+  readonly pattern: GreedyPattern;
+  readonly group: number;
+  /** Index of the column to search. */
+  readonly column: number;
+  /** True if a cell without a match is an error. */
+  readonly missIsError: boolean;
+}
+
+/**
+ * `find` returns the result for one text as the kernel would: a text, null or a CellFault. Returns null if the kernel
+ * does not support the pattern.
+ */
+export function foundEdit(
+  context: OperatorContext,
+  { pattern, group, column, missIsError }: FoundGroup,
+  find: (text: string) => unknown,
+): CellEdit | null {
+  const { arena, kernel } = context;
+  const span = pattern.groups[group];
+  const program = placePattern(arena.heap, pattern, [], 1);
+  if (program === 0 || span === undefined) return null;
+  return (work) => {
+    const { batch, rows, count, inPlace } = work;
+    const views = batch.views(column);
+    const at = arena.tryTake(batch.rows * VIEW_BYTES);
+    const todo = arena.tryTake((count + 1) * 4);
+    if (at === 0 || todo === 0) return null;
+    if (inPlace) arena.heap.u8.copyWithin(at, views, views + batch.rows * VIEW_BYTES);
+    else arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+    const misses = missIsError ? 1 : 0;
+    kernel.exports.findPattern(views, rows, count, program, span[0], span[1], misses, at, todo);
+    const failed = new Set<number>();
+    const back = arena.heap.u32[todo >>> 2]!;
+    for (let i = 1; i <= back; i++) {
+      const row = arena.heap.u32[(todo >>> 2) + i]!;
+      const value = find(batch.text({ kind: 'views', at: views }, row)!);
+      if (value instanceof CellFault) {
+        failed.add(row);
+        work.fail(row, value.code);
+      } else if (value !== null && !writeCell(arena, (at + row * VIEW_BYTES) >>> 2, value as string)) return null;
+    }
+    settleText(context, settledWork(context, work, failed), inPlace ? views : 0, at, false);
+    return { kind: 'views', at };
+  };
+}
+
+/** Returns the work without the failed rows, because their cells do not count as changed. */
+export function settledWork({ arena }: OperatorContext, work: CellWork, failed: ReadonlySet<number>): CellWork {
+  if (failed.size === 0) return work;
+  const list = arena.take(work.count * 4);
+  const { u32 } = arena.heap;
+  let count = 0;
+  for (let i = 0; i < work.count; i++) {
+    const row = u32[(work.rows >>> 2) + i]!;
+    if (!failed.has(row)) u32[(list >>> 2) + count++] = row;
+  }
+  return { ...work, rows: list, count };
+}
+
+// Finds, replaces and splits with patterns whose groups or alternatives need more than one pass
+// (kernel/assembly/patterns.ts). The two-way automaton is built as cells need it, as tables in the Run's memory.
+
+/** Minimum number of rows for which an automaton is worthwhile: the first one of a thread takes 10 ms. */
 export const WALKED_ROWS_LEAST = 512;
 
-/** Memory of the rows and ways of one pattern at most; what people write takes a tenth of it. */
+/** Maximum memory for the tables of one pattern. Typical patterns need a tenth. */
 const TABLES_BYTES_MAX = 262_144;
 
-/** They grow by so much at a time. */
+/** Growth of the tables in bytes. */
 const BLOCK_BYTES = 16_384;
 
-/** Room for the lists of slots, u32 each; people's patterns take some dozen. */
+/** Space for the lists of slots (u32 each). Typical patterns need some dozen. */
 const ACTION_WORDS_MAX = 1024;
 
-/** Nodes of a pattern at most: making one row or way looks at all of them, which takes 0.1 ms then. */
+/** Maximum number of nodes of a pattern. Building one table row visits all nodes, which takes 0.1 ms at this size. */
 const NODES_MAX = 2500;
 
-/** Entries are numbers of 16 bits. */
+/** Limit of entry numbers, which have 16 bits. */
 const ENTRIES_MAX = 0xff00;
 
-/** The groups that are wanted, as they were named, and those beside the match, once each. */
+/** The requested groups as named, and without the match itself and duplicates. */
 interface Groups {
   readonly all: readonly number[];
   readonly others: readonly number[];
 }
 
-/** The groups of one match, of which the end may not matter, or all matches of a cell. */
+/** 'group': the groups of one match, whose end may not matter. 'all': all matches of a cell. */
 export type Finds = 'group' | 'all';
 
 export class PatternWalker {
   /** Address of the automaton's head. */
   readonly machine: number;
-  /** Address of a list: u32 slot of each group that was named. */
+  /** Address of a list with the u32 slot of each requested group. */
   readonly wanted: number;
   readonly #groups: readonly number[];
   readonly #heap: Heap;
   readonly #automaton: TwoWayAutomaton;
-  /** Address of each state's row, and the other way round. */
+  /** Address of each state's row, and the state of each address. */
   readonly #rows = new Map<number, number>();
   readonly #states = new Map<number, number>();
-  /** Number of each list of slots, by the list. */
+  /** Number of each list of slots, keyed by the list. */
   readonly #actions = new Map<string, number>();
   #actionWords = 1;
   #fullWaysAt = 0;
@@ -80,7 +239,8 @@ export class PatternWalker {
   #left = TABLES_BYTES_MAX - BLOCK_BYTES;
 
   /**
-   * Null where the pattern is not for an automaton. `groups`: those that are wanted; 0 is the match itself.
+   * Returns null if the pattern does not permit an automaton.
+   * @param groups requested groups; 0 is the match itself
    */
   static of(heap: Heap, pattern: RegularExpression, groups: readonly number[], finds: Finds): PatternWalker | null {
     const program = patternProgram(pattern.source);
@@ -112,7 +272,7 @@ export class PatternWalker {
     this.#put(this.machine + SLOTS_AT, heap.allocate(slots * 4));
     this.#put(this.machine + NOTES, heap.allocate((lengthMax + 1) * 4));
     this.#put(this.machine + START_ENTRY, automaton.startVariant);
-    // The first row has room in any case.
+    // The first row always fits.
     this.#next = heap.allocate(BLOCK_BYTES);
     this.#end = this.#next + BLOCK_BYTES;
     const last = this.#rowOf(automaton.last);
@@ -120,12 +280,12 @@ export class PatternWalker {
     this.#put(this.machine + LENGTH_MAX, lengthMax);
   }
 
-  /** The slot at which a group begins, of those that were named. */
+  /** Returns the slot at which a requested group begins. */
   slotOf(group: number): number {
     return group === 0 ? 0 : FIRST_SLOT + 2 * this.#groups.indexOf(group);
   }
 
-  /** Calls a kernel until it is through with `count` rows; false when the arena is full. */
+  /** Calls a kernel until it has processed `count` rows. Returns false if the arena is full. */
   *drive(count: number, clock: Pauses, kernel: (from: number) => number): Sliced<boolean> {
     for (let from = 0; ; ) {
       from = kernel(from) >>> 0;
@@ -136,7 +296,7 @@ export class PatternWalker {
     }
   }
 
-  /** Makes that for want of which a kernel stopped. */
+  /** Builds the part of the tables at which a kernel has stopped. */
   #grow(): void {
     const row = this.#get(this.machine + WANTED_ROW);
     const place = this.#get(this.machine + WANTED_PLACE);
@@ -154,7 +314,7 @@ export class PatternWalker {
     const { entries } = this.#automaton;
     const ways = this.#get(row + ROW_WAYS) || this.#take(entries * 4);
     if (ways === 0) {
-      // One list of full ways stands for all for which there is no room.
+      // All rows without space share one list that says so.
       this.#put(row + ROW_WAYS, this.#fullWays());
       return;
     }
@@ -173,7 +333,7 @@ export class PatternWalker {
     return this.#fullWaysAt;
   }
 
-  /** Number of an action, 0 for none; null where there is no room. */
+  /** Returns the number of an action, 0 for no action, or null if there is no space. */
   #actionOf(slots: readonly number[]): number | null {
     if (slots.length === 0) return 0;
     const key = slots.join(' ');
@@ -189,7 +349,7 @@ export class PatternWalker {
     return action;
   }
 
-  /** The row of a state; ROWS_FULL where there is no room. */
+  /** Returns the row of a state, or ROWS_FULL if there is no space. */
   #rowOf(state: number): number {
     const known = this.#rows.get(state);
     if (known !== undefined) return known;
@@ -201,7 +361,7 @@ export class PatternWalker {
     return row;
   }
 
-  /** So many bytes, all zero, at an address that leaves MAY_START free; 0 where there is no room. */
+  /** Allocates zeroed bytes at an address that leaves MAY_START free. Returns 0 if there is no space. */
   #take(bytes: number): number {
     const size = (bytes + 7) & ~7;
     if (this.#next + size > this.#end) {
@@ -227,5 +387,155 @@ export class PatternWalker {
   }
 }
 
-/** The match's own slots are the first two. */
+/** The first two slots are those of the match itself. */
 const FIRST_SLOT = 2;
+
+// Creates several columns from one column in a single pass of a pattern, without copying a byte: from its groups, or
+// from the texts between its matches. Cells that the kernel leaves are handled one by one, as are all cells if an
+// automaton is not worthwhile.
+
+export interface WalkedColumns {
+  /** null if the kernel needs no automaton. */
+  readonly pattern: RegularExpression | null;
+  /** Groups that the automaton records. */
+  readonly groups: readonly number[];
+  readonly finds: 'group' | 'all';
+  /** Index of the column to process. */
+  readonly column: number;
+  /** Number of columns that the kernel creates. */
+  readonly made: number;
+  /** Ascending indexes of the created columns that are needed; null for all. */
+  readonly wanted: readonly number[] | null;
+  /** True if white space around the results is removed. */
+  readonly trims: boolean;
+  /**
+   * Kernel call that processes the cells from position `from` on, like those of kernel/assembly/patterns.ts. A
+   * kernel without an automaton may stop below `count` to yield.
+   */
+  walk(walker: PatternWalker | null, cells: WalkedCells, from: number): number;
+  /**
+   * Returns the result for one text as the kernel would, for the needed column `index`: a text, null or a CellFault.
+   */
+  single(text: string, index: number): unknown;
+  /** Same as `single` for a text on which it works for long; null for other texts. May pause at each `undefined`. */
+  singleInSlices?(text: string, index: number): Generator<undefined, unknown, undefined> | null;
+  /** The same for all cells, used if an automaton is not worthwhile. */
+  singly(index: number): CellEdit;
+}
+
+/** Views and u32 rows of the cells, and the address of the results: column n is at `found` + n * `stride`. */
+export interface WalkedCells {
+  readonly views: number;
+  readonly rows: number;
+  readonly count: number;
+  readonly found: number;
+  readonly stride: number;
+  readonly todo: number;
+}
+
+/** Returns the edits of all columns. The first edit processes the cells for all of them. */
+export function walkedEdits(context: OperatorContext, columns: WalkedColumns): readonly CellEdit[] {
+  const walk = new SharedWalk(context, columns);
+  const { made, wanted, singly: singlyOf } = columns;
+  return Array.from({ length: wanted?.length ?? made }, (_, index) => {
+    const singly = singlyOf(index);
+    return (work: CellWork) => (walk.pays(work.count) ? walk.column(work, index) : singly(work));
+  });
+}
+
+class SharedWalk {
+  readonly #context: OperatorContext;
+  readonly #columns: WalkedColumns;
+  /** null if the pattern does not permit an automaton; undefined before the first use. */
+  #walker: PatternWalker | null | undefined;
+  #cells: WalkedCells | null = null;
+
+  constructor(context: OperatorContext, columns: WalkedColumns) {
+    this.#context = context;
+    this.#columns = columns;
+  }
+
+  pays(count: number): boolean {
+    const { pattern, groups, finds } = this.#columns;
+    if (pattern === null) return true;
+    if (this.#walker === undefined && count < WALKED_ROWS_LEAST) return false;
+    if (this.#walker === undefined) this.#walker = PatternWalker.of(this.#context.arena.heap, pattern, groups, finds);
+    return this.#walker !== null;
+  }
+
+  /** Returns one column. The results of a pass exist until the first column is requested again. */
+  *column(work: CellWork, index: number): Sliced<ReturnType<typeof viewsAt> | null> {
+    const { arena, clock, kernel } = this.#context;
+    if (index === 0) this.#cells = yield* this.#walk(work);
+    if (this.#cells === null) return null;
+    const { views, rows, count, found, stride, todo } = this.#cells;
+    const { trims, wanted } = this.#columns;
+    let at = found + (wanted?.[index] ?? index) * stride;
+    if (trims) kernel.exports.trimViews(at, rows, count);
+    const failed = new Set<number>();
+    const back = arena.heap.u32[todo >>> 2]!;
+    const mask = lookMask(back);
+    for (let i = 1; i <= back; i++) {
+      const row = arena.heap.u32[(todo >>> 2) + i]!;
+      const text = work.batch.text({ kind: 'views', at: views }, row)!;
+      const long = this.#columns.singleInSlices?.(text, index) ?? null;
+      const value = long === null ? this.#columns.single(text, index) : yield* pausing(long, clock);
+      const cell = (at + row * VIEW_BYTES) >>> 2;
+      if (value instanceof CellFault) failed.add(row);
+      if (value instanceof CellFault) work.fail(row, value.code);
+      else if (value !== null && !writeCell(arena, cell, value as string)) return null;
+      if ((i & mask) === 0 && clock.isDue()) yield PAUSE;
+    }
+    if (work.inPlace && count < work.batch.live) {
+      at = this.#overlaid(work, views, at);
+      if (at === 0) return null;
+    }
+    const settled = settledWork(this.#context, work, failed);
+    // For a new column, empty texts become null, including unchanged ones.
+    const { changed } = work;
+    settleText(this.#context, { ...settled, changed: work.inPlace ? () => {} : changed }, 0, at);
+    if (work.inPlace) settleText(this.#context, settled, views, at, false);
+    return viewsAt(at);
+  }
+
+  *#walk({ batch, rows, count }: CellWork): Sliced<WalkedCells | null> {
+    const { arena, clock } = this.#context;
+    const { column, made, walk } = this.#columns;
+    const views = batch.views(column);
+    const stride = batch.rows * VIEW_BYTES;
+    const found = arena.tryTake(stride * made);
+    const kept = arena.tryTake(count * 4);
+    const todo = arena.tryTake((count + 1) * 4);
+    if (found === 0 || kept === 0 || todo === 0) return null;
+    arena.heap.u8.fill(0, found, found + stride * made);
+    // The list belongs to the edit, so it is copied.
+    arena.heap.u8.copyWithin(kept, rows, rows + count * 4);
+    arena.heap.u32[todo >>> 2] = 0;
+    const cells = { views, rows: kept, count, found, stride, todo };
+    const walker = this.#walker ?? null;
+    if (walker !== null) yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
+    else {
+      for (let from = walk(null, cells, 0); from < count; from = walk(null, cells, from)) {
+        if (clock.isDue()) yield PAUSE;
+      }
+    }
+    return cells;
+  }
+
+  /** Returns the previous cells of the column with the computed ones written over them, or 0 if the arena is full. */
+  #overlaid({ batch, rows, count }: CellWork, views: number, made: number): number {
+    const { arena } = this.#context;
+    const at = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (at === 0) return 0;
+    const { u8, u32 } = arena.heap;
+    u8.copyWithin(at, views, views + batch.rows * VIEW_BYTES);
+    for (let i = 0; i < count; i++) {
+      const row = u32[(rows >>> 2) + i]!;
+      u32[(at >>> 2) + row * 2] = u32[(made >>> 2) + row * 2]!;
+      u32[(at >>> 2) + row * 2 + 1] = u32[(made >>> 2) + row * 2 + 1]!;
+    }
+    return at;
+  }
+}
+
+const viewsAt = (at: number) => ({ kind: 'views', at }) as const;

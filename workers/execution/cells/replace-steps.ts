@@ -1,31 +1,101 @@
-// Steps that find and replace: literally, whole cells, or by a regular expression.
-import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
-import type { Heap } from '../../memory/heap.ts';
-import { foldCase } from '../../values/text-edits.ts';
-import { indexOfText } from '../../values/text-search.ts';
-import { CELL_BYTES_MAX } from './cell-limit.ts';
-import { placePattern } from './pattern-program.ts';
-import { placeText } from './placed-text.ts';
-import type { TextStep } from './text-chain.ts';
-import { moved, room, stringStep } from './text-steps.ts';
-import { walkedStep } from './walked-step.ts';
+// Steps that find and replace literal texts, whole cells, or matches of patterns.
 
-/** Longest text that the kernel looks for, in UTF-16 units: it compares it whole at each place that may hold it. */
+import { CELL_BYTES_MAX } from '../../batch/batch.ts';
+import { isLongFind, matchesInSlices } from '../../expression/patterns/long-find.ts';
+import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import { NEXT_FREE, PIECE_BYTES, PIECE_GROUP, PIECE_TEXT } from '../../kernel/layout/patterns.ts';
+import type { Heap } from '../../memory/heap.ts';
+import { done, foldCase, type TextWork } from '../../values/text-edits.ts';
+import { indexOfText } from '../../values/text-search.ts';
+import { PatternWalker, placePattern, WALKED_ROWS_LEAST } from './pattern-walker.ts';
+import { placeText, type TextStep } from './text-chain.ts';
+import { moved, room, stringStep } from './text-steps.ts';
+
+// The step that replaces matches of any pattern, with two passes over each cell (kernel/assembly/patterns.ts).
+
+/** The replacement of a match: texts and group numbers, and the maximum number of replacements. */
+export interface Replacement {
+  readonly parts: readonly (string | number)[];
+  readonly times: number;
+}
+
+/** `inSlices` does the same for one text. It also handles batches with fewer rows than `rowsLeast`. */
+export function walkedStep(
+  heap: Heap,
+  pattern: RegularExpression,
+  replacement: Replacement,
+  inSlices: (text: string) => TextWork,
+  rowsLeast = WALKED_ROWS_LEAST,
+): TextStep {
+  const edit = (text: string): string => done(inSlices(text));
+  const single = stringStep(heap, 'any', edit);
+  const groups = replacement.parts.filter((part) => typeof part === 'number');
+  let walker: PatternWalker | null | undefined;
+  let pieces = 0;
+  return {
+    *run(cells, clock) {
+      if (walker === undefined && cells.count >= rowsLeast) {
+        walker = PatternWalker.of(heap, pattern, groups, 'all');
+        if (walker !== null) pieces = placePieces(heap, replacement.parts, walker);
+      }
+      if (walker === undefined || walker === null) {
+        single.run(cells, clock);
+        return true;
+      }
+      const { machine } = walker;
+      const { kernel, arena, views, rows, count, todo } = cells;
+      const piecesEnd = pieces + replacement.parts.length * PIECE_BYTES;
+      const { replaceCaptures } = kernel.exports;
+      arena.heap.u32[(machine + NEXT_FREE) >>> 2] = arena.next;
+      const isDone = yield* walker.drive(count, clock, (from) =>
+        replaceCaptures(
+          ...([views, rows, count, from, machine, pieces, piecesEnd, replacement.times] as const),
+          ...([CELL_BYTES_MAX, arena.limit, todo] as const),
+        ),
+      );
+      arena.next = arena.heap.u32[(machine + NEXT_FREE) >>> 2]!;
+      return isDone;
+    },
+    edit,
+    editInSlices: inSlices,
+    isLong: (text) => isLongFind(pattern, text),
+  };
+}
+
+/** Writes the list of pieces for kernels. */
+function placePieces(heap: Heap, parts: readonly (string | number)[], walker: PatternWalker): number {
+  const pieces = parts.flatMap((part): readonly number[] => {
+    if (typeof part === 'number') return [PIECE_GROUP, walker.slotOf(part), 0];
+    const { at, bytes } = placeText(heap, part);
+    return [PIECE_TEXT, at, bytes];
+  });
+  const list = heap.allocate(Math.max(1, parts.length) * PIECE_BYTES);
+  heap.u32.set(pieces, list >>> 2);
+  return list;
+}
+
+// Steps that find and replace: literal texts, whole cells, or matches of a regular expression.
+
+/**
+ * Maximum length of a text for which the kernel searches, in UTF-16 units, because it compares the whole text at each
+ * candidate position.
+ */
 const KERNEL_FIND_LENGTH_MAX = 256;
 
 /**
- * Units of a cell times units of a text that is looked for in any case: half a second of the runtime's RegExp, which compares at
- * each place. Beyond it the cell is TOO_LONG.
+ * Limit of the case-insensitive search: units of the cell times units of the text. It corresponds to half a second of
+ * the runtime's RegExp, which compares at each position. Beyond it, the cell is TOO_LONG.
  */
 const ANY_CASE_WORK_MAX = 256 * 1024 * 1024;
 
-/** Occurrences without a limit, as kernels take it. */
+/** Means "no limit" for the number of occurrences in kernels. */
 const ALL = 0xffffffff;
 
-/** Replaces the first `count` occurrences of a text, all when it is null. */
+/** Replaces the first `count` occurrences of a text, or all if it is null. */
 export function literalStep(heap: Heap, find: string, put: string, count: number | null): TextStep {
-  const edit = (text: string): string => replaceMatches(text, literalMatches(text, find), () => put, count);
-  if (find.length > KERNEL_FIND_LENGTH_MAX) return stringStep(heap, 'any', edit);
+  const editInSlices = (text: string): TextWork => replaceInSlices(text, literalMatches(text, find), () => put, count);
+  const edit = (text: string): string => done(editInSlices(text));
+  if (find.length > KERNEL_FIND_LENGTH_MAX) return stringStep(heap, 'any', edit, editInSlices);
   const [a, b] = [placeText(heap, find), placeText(heap, put)];
   const times = count ?? ALL;
   return {
@@ -40,21 +110,22 @@ export function literalStep(heap: Heap, find: string, put: string, count: number
       );
     },
     edit,
+    editInSlices,
   };
 }
 
-/** As literalStep, for any case of the letters. */
+/** Same as literalStep, ignoring case. */
 export function literalAnyCaseStep(heap: Heap, find: string, put: string, count: number | null): TextStep {
   const points = Array.from(find, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
   const pattern = new RegExp(points.join(''), 'giu');
-  return stringStep(heap, 'any', (text) => {
+  const inSlices = function* (text: string): TextWork {
     if (text.length * find.length > ANY_CASE_WORK_MAX) return TOO_LONG;
-    const matches = text.matchAll(pattern);
-    return replaceMatches(text, spans(matches), () => put, count);
-  });
+    return yield* replaceInSlices(text, spans(text.matchAll(pattern)), () => put, count);
+  };
+  return stringStep(heap, 'any', (text) => done(inSlices(text)), inSlices);
 }
 
-/** Cells that are one of the texts as a whole; the first pair that fits counts. */
+/** Replaces cells that equal one of the texts. The first matching pair counts. */
 export function wholeCellStep(heap: Heap, pairs: readonly (readonly [string, string])[], anyCase: boolean): TextStep {
   const puts = new Map<string, string>();
   const key = anyCase ? foldCase : (text: string) => text;
@@ -71,18 +142,28 @@ export function wholeCellStep(heap: Heap, pairs: readonly (readonly [string, str
   };
 }
 
-/** Replaces matches of a pattern; in `put`, `$1` is a group, `${name}` a named one, `$0` the match, `$$` a dollar. */
+/**
+ * Replaces matches of a pattern. In `put`, `$1` is a group, `${name}` a named group, `$0` the match, `$$` a dollar
+ * sign.
+ */
 export function patternStep(heap: Heap, pattern: RegularExpression, put: string, count: number | null): TextStep {
   const parts = replacementParts(put, pattern);
-  const edit = (text: string): string => {
+  const made = (groups: readonly (string | null)[]): string =>
+    parts.map((part) => (typeof part === 'string' ? part : (groups[part] ?? ''))).join('');
+  const editInSlices = function* (text: string): TextWork {
     if (!mayWalk(pattern, text)) return TOO_LONG;
-    if (!pattern.test(text)) return text;
-    const made = (groups: readonly (string | null)[]): string =>
-      parts.map((part) => (typeof part === 'string' ? part : (groups[part] ?? ''))).join('');
-    return ifWalked(() => replaceMatches(text, pattern.all(text), made, count)) ?? TOO_LONG;
+    if (!isLongFind(pattern, text) && !pattern.test(text)) return text;
+    const work = replaceInSlices(text, matchesInSlices(pattern, text), made, count);
+    for (;;) {
+      const step = ifWalked(() => work.next());
+      if (step === null) return TOO_LONG;
+      if (step.done) return step.value;
+      yield;
+    }
   };
+  const edit = (text: string): string => done(editInSlices(text));
   const program = pattern.greedy === null ? 0 : placePattern(heap, pattern.greedy, parts, count ?? ALL);
-  if (program === 0) return walkedStep(heap, pattern, { parts, times: count ?? ALL }, edit);
+  if (program === 0) return walkedStep(heap, pattern, { parts, times: count ?? ALL }, editInSlices);
   return {
     run(cells) {
       const { kernel, views, rows, todo } = cells;
@@ -91,10 +172,11 @@ export function patternStep(heap: Heap, pattern: RegularExpression, put: string,
       return moved(cells, replacePattern(views, rows, cells.count, program, CELL_BYTES_MAX, next, limit, todo));
     },
     edit,
+    editInSlices,
   };
 }
 
-/** Groups that a replacement names but the pattern does not have. */
+/** Returns the groups that a replacement refers to but that the pattern does not have. */
 export function unknownGroups(put: string, pattern: RegularExpression): string[] {
   return [...put.matchAll(GROUP)].flatMap((match) => {
     const name = match[1] ?? match[2];
@@ -104,7 +186,7 @@ export function unknownGroups(put: string, pattern: RegularExpression): string[]
   });
 }
 
-/** What cannot be searched becomes a text that no cell may hold: the frame makes the error TOO_LONG of it. */
+/** Result for a text that is too expensive to search: longer than any cell, so that it becomes the error TOO_LONG. */
 export const TOO_LONG = ' '.repeat(CELL_BYTES_MAX + 1);
 
 interface Match {
@@ -132,35 +214,41 @@ function groupOf(name: string, pattern: RegularExpression): number | undefined {
   return /^[0-9]+$/.test(name) ? Number(name) : pattern.groupNames.get(name);
 }
 
-/** Pieces of a text that are held before they are joined: a cell of 4 MiB may have millions. */
-const PIECES_MAX = 65_536;
+/** Maximum number of pieces held before they are joined: a cell of 4 MiB may have millions. */
+const PIECES_MAX = 8_192;
 
-/** Stops, with a text that is too long, where the result would pass the ceiling of a cell. */
-function replaceMatches(
+/** Stops with a text that is too long once the result exceeds the limit of a cell. */
+function* replaceInSlices(
   text: string,
-  matches: Iterable<Match>,
+  matches: Iterable<Match | undefined>,
   put: (groups: readonly (string | null)[]) => string,
   count: number | null,
-): string {
-  let done = '';
+): TextWork {
+  let made = '';
   let pieces: string[] = [];
   let from = 0;
   let length = 0;
   let left = count ?? Number.POSITIVE_INFINITY;
-  for (const { start, end, groups } of matches) {
+  for (const match of matches) {
+    if (match === undefined) {
+      yield;
+      continue;
+    }
+    const { start, end, groups } = match;
     if (left-- <= 0) break;
     const piece = put(groups);
     pieces.push(text.slice(from, start), piece);
     length += start - from + piece.length;
     from = end;
-    if (length > CELL_BYTES_MAX) return done + pieces.join('');
+    if (length > CELL_BYTES_MAX) return made + pieces.join('');
     if (pieces.length < PIECES_MAX) continue;
-    done += pieces.join('');
+    made += pieces.join('');
     pieces = [];
+    yield;
   }
   if (from === 0 && pieces.length === 0) return text;
   pieces.push(text.slice(from));
-  return done + pieces.join('');
+  return made + pieces.join('');
 }
 
 function* literalMatches(text: string, find: string): Iterable<Match> {

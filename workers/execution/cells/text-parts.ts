@@ -1,19 +1,20 @@
-// The parts of a text between separators or matches of a pattern, or of given widths: where each begins and ends.
+// Splits a text at separators, at matches of a pattern, or into parts of given widths. Returns the position of each
+// part.
 import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import { indexOfText } from '../../values/text-search.ts';
 
 /** A part of a text: [from, to). */
 export type Span = readonly [from: number, to: number];
 
-/** Which parts are wanted. */
+/** The parts that are needed. */
 export interface WantedParts {
-  /** So many of them. */
+  /** Maximum number of parts. */
   readonly most: number;
-  /** Counted from the end. */
+  /** True if parts are counted from the end. */
   readonly fromEnd: boolean;
 }
 
-/** How many parts are made at most, and whether they are counted from the end. */
+/** Maximum number of parts, and whether they are counted from the end. */
 export interface PartLimit {
   readonly limit?: number;
   readonly from_end?: boolean;
@@ -23,7 +24,7 @@ export function limited(spans: Span[], given: PartLimit): Span[] {
   return given.limit === undefined ? spans : merged(spans, given.limit, given);
 }
 
-/** At most so many; the last, or the first where they are counted from the end, keeps the rest. */
+/** Returns at most `most` parts. The last one contains the rest, or the first one if parts are counted from the end. */
 export function merged(spans: Span[], most: number, { from_end: fromEnd = false }: PartLimit): Span[] {
   if (spans.length <= most) return spans;
   if (!fromEnd) return [...spans.slice(0, most - 1), [spans[most - 1]![0], spans[spans.length - 1]![1]]];
@@ -47,7 +48,7 @@ export function separatedParts(text: string, separator: string, wanted: WantedPa
   return spans;
 }
 
-/** Null for a text that is too long for the pattern. */
+/** Returns null if the text is too long for the pattern. */
 export function patternParts(text: string, pattern: RegularExpression, wanted: WantedParts): Span[] | null {
   return mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, wanted)) : null;
 }
@@ -70,7 +71,8 @@ function byPattern(text: string, pattern: RegularExpression, wanted: WantedParts
   const kept = new KeptSpans(wanted);
   let from = 0;
   let isFull = false;
-  // To the end all the same: whether the walk takes too long must not depend on how many columns are made.
+  // Continues to the end even if no part is needed: whether matching takes too long must not depend on the number of
+  // columns.
   for (const { start, end } of pattern.all(text)) {
     if (end === start || isFull) continue;
     isFull = !kept.add(spans, [from, start]);
@@ -88,8 +90,8 @@ function reachingToEnd(spans: Span[], text: string): Span[] {
 }
 
 /**
- * As many of a text's parts as anything depends on: those that become cells, and one that shows that there are more, which
- * reaches to the text's other end. A text of 4 MiB may have a million parts.
+ * Keeps the parts that can influence the result: the parts that become cells, and one more, which shows that further
+ * parts exist, and extends to the other end of the text. A text of 4 MiB may have a million parts.
  */
 class KeptSpans {
   readonly #most: number;
@@ -100,11 +102,11 @@ class KeptSpans {
     this.#fromEnd = fromEnd;
   }
 
-  /** False when no further span is wanted. */
+  /** Returns false if no further part is needed. */
   add(spans: Span[], span: Span): boolean {
     spans.push(span);
     if (!this.#fromEnd) return spans.length < this.#most;
-    // Not each time: what is left moves.
+    // Removes many parts at once, because each splice moves the remaining parts.
     if (spans.length === this.#most * 2) spans.splice(0, this.#most, [0, spans[this.#most - 1]![1]]);
     return true;
   }

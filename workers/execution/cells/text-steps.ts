@@ -1,29 +1,36 @@
-// The steps of which chains on texts are made, each as a kernel and as a function on strings.
-import { BACK, DROP, KEEP } from '../../kernel/layout/byte-table.ts';
+// The steps of text chains: edits of texts, and replacement of e-mail addresses. Each step is a kernel and a function
+// on strings.
+
+import { CELL_BYTES_MAX } from '../../batch/batch.ts';
 import {
   ACCENT_POINTS,
   AS_IT_IS,
+  BACK,
+  DROP,
   FAR_FIRST,
   FAR_POINTS,
+  KEEP,
   NEAR_POINTS,
   TO_LOWER,
   TO_UPPER,
-} from '../../kernel/layout/case.ts';
+} from '../../kernel/layout/texts.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { fingerprintOf } from '../../values/likeness.ts';
+import { fingerprintOf, longFingerprint } from '../../values/likeness.ts';
+import type { TextWork } from '../../values/text-edits.ts';
 import * as edits from '../../values/text-edits.ts';
-import { placeBytes, placeText } from './placed-text.ts';
-import type { TextCells, TextStep } from './text-chain.ts';
+import { placeBytes, placeText, type TextCells, type TextStep } from './text-chain.ts';
 
-/** Code points of two bytes in UTF-8, the first part of what the table of a case kernel covers. */
+// The steps of text chains, each as a kernel and as a function on strings.
+
+/** Code points with two bytes in UTF-8: the first part of the table of a case kernel. */
 const CASE_TABLE_FIRST = 0x80;
 
 const TABLE_TEXT = tableText();
 
-/** U+03A3 becomes one of two small letters, by its place in the word. */
+/** U+03A3 has two lower case letters; its position in the word decides. */
 const CAPITAL_SIGMA = 0x3a3;
 
-/** In tables of bytes: DROP, KEEP or BACK. */
+/** Entry in a table of bytes: DROP, KEEP or BACK. */
 export type ByteEntry = number;
 
 export function trimStep(): TextStep {
@@ -41,11 +48,13 @@ export function collapseStep(): TextStep {
     run: (cells) =>
       moved(cells, cells.kernel.exports.collapseSpaces(cells.views, cells.rows, cells.count, ...room(cells))),
     edit: edits.collapseWhiteSpace,
+    editInSlices: edits.collapseWhiteSpaceInSlices,
   };
 }
 
 export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
   const edit = { upper: edits.upperCase, lower: edits.lowerCase, fold: edits.foldCase }[to];
+  const inSlices = { upper: edits.upperCaseInSlices, lower: edits.lowerCaseInSlices, fold: edits.foldCaseInSlices };
   const first = to === 'upper' ? TO_UPPER : TO_LOWER;
   const table = placeBytes(heap, new Uint8Array(caseTable(edit, to === 'lower').buffer)).at;
   return {
@@ -54,6 +63,7 @@ export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
       return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...room(cells), todo));
     },
     edit,
+    editInSlices: inSlices[to],
   };
 }
 
@@ -76,10 +86,11 @@ export function accentStep(heap: Heap): TextStep {
       return moved(cells, kernel.exports.stripAccents(views, rows, count, table, ...room(cells), todo));
     },
     edit: edits.stripAccents,
+    editInSlices: edits.stripAccentsInSlices,
   };
 }
 
-/** Keys that spellings of one name share. */
+/** Fingerprint keys, which are equal for different spellings of a name. */
 export function fingerprintStep(heap: Heap): TextStep {
   const spelled = (byte: number): ByteEntry => {
     if (byte >= 0x80) return BACK;
@@ -93,6 +104,7 @@ export function fingerprintStep(heap: Heap): TextStep {
       return moved(cells, kernel.exports.wordKeys(views, rows, count, table, ...room(cells), todo));
     },
     edit: fingerprintOf,
+    editInSlices: longFingerprint,
   };
 }
 
@@ -104,18 +116,21 @@ export function capitaliseStep(unit: 'word' | 'sentence'): TextStep {
       return moved(cells, kernel.exports.capitalise(views, rows, count, sentences, ...room(cells), todo));
     },
     edit: unit === 'sentence' ? edits.sentenceCase : edits.titleCase,
+    editInSlices: unit === 'sentence' ? edits.sentenceCaseInSlices : edits.titleCaseInSlices,
   };
 }
 
-/** A step that leaves cells alone unless they hold a byte of a kind; those are edited as strings. */
+/** A step that skips cells unless they contain a byte of this kind. Other cells are edited as strings. */
 export function stringStep(
   heap: Heap,
   concerns: 'not_ascii' | 'any' | '<' | '&',
   edit: (text: string) => string,
+  editInSlices?: (text: string) => TextWork,
 ): TextStep {
   const holds = (byte: number): boolean =>
     concerns === 'any' || (concerns === 'not_ascii' ? byte >= 0x80 : byte === concerns.charCodeAt(0));
-  return handBackStep(heap, holds, edit);
+  const step = handBackStep(heap, holds, edit);
+  return editInSlices === undefined ? step : { ...step, editInSlices };
 }
 
 function handBackStep(heap: Heap, concerns: (byte: number) => boolean, edit: (text: string) => string): TextStep {
@@ -132,8 +147,13 @@ function handBackStep(heap: Heap, concerns: (byte: number) => boolean, edit: (te
   };
 }
 
-/** A step that drops characters, by what becomes of each byte. */
-function keepStep(heap: Heap, entry: (byte: number) => ByteEntry, edit: (text: string) => string): TextStep {
+/** A step that drops characters, according to the entry of each byte. */
+function keepStep(
+  heap: Heap,
+  entry: (byte: number) => ByteEntry,
+  edit: (text: string) => string,
+  editInSlices?: (text: string) => TextWork,
+): TextStep {
   const table = placeBytes(heap, byteTable(entry)).at;
   return {
     run(cells) {
@@ -141,12 +161,14 @@ function keepStep(heap: Heap, entry: (byte: number) => ByteEntry, edit: (text: s
       return moved(cells, kernel.exports.keepBytes(views, rows, count, table, ...room(cells), todo));
     },
     edit,
+    ...(editInSlices === undefined ? {} : { editInSlices }),
   };
 }
 
-/** Control characters become spaces. In UTF-8 those above ASCII begin with the byte 0xC2. */
+/** Replaces control characters by spaces. Those beyond ASCII begin with the byte 0xC2 in UTF-8. */
 export function controlStep(heap: Heap): TextStep {
-  return handBackStep(heap, (byte) => byte === 0xc2 || byte < 32 || byte === 127, edits.removeControls);
+  const step = handBackStep(heap, (byte) => byte === 0xc2 || byte < 32 || byte === 127, edits.removeControls);
+  return { ...step, editInSlices: edits.removeControlsInSlices };
 }
 
 export function digitStep(heap: Heap): TextStep {
@@ -159,10 +181,10 @@ export function letterStep(heap: Heap): TextStep {
     const lower = byte | 0x20;
     return lower >= 97 && lower <= 122 ? KEEP : DROP;
   };
-  return keepStep(heap, entry, edits.lettersOnly);
+  return keepStep(heap, entry, edits.lettersOnly, edits.lettersOnlyInSlices);
 }
 
-/** Keeps or removes the characters that stand in `characters`. */
+/** Keeps or removes the listed characters. */
 export function characterStep(heap: Heap, characters: string, action: 'keep' | 'remove'): TextStep {
   const named = new Set(characters);
   const keeps = (character: string): boolean => named.has(character) === (action === 'keep');
@@ -172,6 +194,7 @@ export function characterStep(heap: Heap, characters: string, action: 'keep' | '
     heap,
     (byte) => (byte >= 0x80 ? others : keeps(String.fromCharCode(byte)) ? KEEP : DROP),
     (text) => edits.filterCharacters(text, keeps),
+    (text) => edits.filterCharactersInSlices(text, keeps),
   );
 }
 
@@ -204,11 +227,11 @@ export function padStep(heap: Heap, length: number, character: string, side: 'le
   };
 }
 
-/** Which characters of a text are hidden, and the one that stands there. */
+/** Rules for the characters of a text that are masked, and the character that replaces them. */
 export interface MaskRules {
   readonly first: number;
   readonly last: number;
-  /** With fewer to hide, all are. */
+  /** If fewer characters would be masked, all are. */
   readonly hiddenMin: number;
   readonly sign: string;
 }
@@ -235,12 +258,12 @@ export function truncateStep(length: number): TextStep {
   };
 }
 
-/** First free address and limit of the arena, as kernels take them. */
+/** First free address and limit of the arena, for kernels. */
 export function room({ arena }: TextCells): [next: number, limit: number] {
   return [arena.next, arena.limit];
 }
 
-/** Takes over a kernel's next free address; false when it was 0 (full). */
+/** Takes over a kernel's next free address. Returns false if it was 0 (arena full). */
 export function moved({ arena }: TextCells, next: number): boolean {
   if (next === 0) return false;
   arena.next = next >>> 0;
@@ -252,8 +275,8 @@ function byteTable(entry: (byte: number) => ByteEntry): Uint8Array {
 }
 
 /**
- * For each character of the table the one it becomes, 0 where it becomes something else than one that takes as many bytes.
- * They are changed in one go: a character that has no case stands between them.
+ * For each character of the table, its counterpart, or 0 if the counterpart is not a single character of the same
+ * length. All are converted in one call, separated by a character without case.
  */
 function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint16Array {
   const table = new Uint16Array(NEAR_POINTS + FAR_POINTS);
@@ -272,7 +295,7 @@ function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint
   return table;
 }
 
-/** For each character the one or two letters of ASCII without its accent. They are changed in one go, as above. */
+/** For each character, the one or two ASCII letters without its accent. Converted in one call, as above. */
 function accentTable(): Uint16Array {
   const table = new Uint16Array(ACCENT_POINTS);
   const characters = Array.from({ length: ACCENT_POINTS }, (_, point) => String.fromCharCode(Math.max(point, 1)));
@@ -284,11 +307,26 @@ function accentTable(): Uint16Array {
   return table;
 }
 
-/** The character of each entry of the table, a NUL behind each. */
+/** The characters of the table, each followed by a NUL. */
 function tableText(): string {
   const units: number[] = [];
   for (let index = CASE_TABLE_FIRST; index < NEAR_POINTS + FAR_POINTS; index++) {
     units.push(index < NEAR_POINTS ? index : index - NEAR_POINTS + FAR_FIRST, 0);
   }
   return String.fromCharCode(...units);
+}
+
+// The step that replaces e-mail addresses by a text. A kernel handles ASCII cells.
+
+/** `edit` does the same for one text. */
+export function emailStep(heap: Heap, replacement: string, edit: (text: string) => string): TextStep {
+  const { at, bytes } = placeText(heap, replacement);
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      const { redactEmails } = kernel.exports;
+      return moved(cells, redactEmails(views, rows, count, at, bytes, CELL_BYTES_MAX, ...room(cells), todo));
+    },
+    edit,
+  };
 }

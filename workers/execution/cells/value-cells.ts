@@ -1,37 +1,60 @@
-// Edits of columns cell by cell through values: what kernels do not cover.
-import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
+// Values of cells: constants of the Template, texts of values, batches of values, and edits cell by cell.
+import { Batch, type ColumnData, type TypedColumn } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import type { StoredType } from '../../batch/schema.ts';
-import { META_NULL } from '../../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
-import type { Operator, OperatorContext, RowErrorRule } from '../../operations/operation.ts';
-import type { RowErrorCode } from '../../run/report.ts';
-import { LOOK_MASK } from '../../run/slice-clock.ts';
-import { PAUSE } from '../../run/time-slices.ts';
+import type { ColumnType, StoredType } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { KIND_TEXT, META_NULL } from '../../kernel/layout/cells.ts';
+import { Failed } from '../../protocol/failure.ts';
+import type { RowErrorCode } from '../../protocol/report.ts';
+import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext, RowErrorRule } from '../../template/operation.ts';
+import { parseDecimal } from '../../values/decimal.ts';
+import { CalendarDate, parseDateText, readDatetime } from '../../values/timestamp.ts';
 import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cell-operator.ts';
-import { settleText } from './text-cells.ts';
+import { settleText } from './text-chain.ts';
 
-/** An error of the row in place of a value. */
+// Edits columns cell by cell on values, for everything that kernels do not support.
+
+/** A value that a cell keeps in spite of an error, and the consequence for the row, regardless of `on_error`. */
+export interface KeptValue {
+  readonly value: unknown;
+  readonly rule: RowErrorRule;
+}
+
+/** The row is flagged. */
+export const FLAGGED: RowErrorRule = { onError: 'flag', message: null };
+/** The value is a guess, which the report counts. */
+export const COUNTED: RowErrorRule = { onError: 'count', message: null };
+
+/** A row error instead of a value. */
 export class CellFault {
   readonly code: RowErrorCode;
-  /** With it the row is flagged, whatever `on_error` says, and the cell holds this value. */
-  readonly flagged: { readonly value: unknown } | null;
+  readonly kept: KeptValue | null;
 
-  constructor(code: RowErrorCode, flagged: { readonly value: unknown } | null = null) {
+  constructor(code: RowErrorCode, kept: KeptValue | null = null) {
     this.code = code;
-    this.flagged = flagged;
+    this.kept = kept;
   }
 }
 
-const FLAG_RULE: RowErrorRule = { onError: 'flag', message: null };
+/** Returns the value to write. A fault that keeps its value is reported here; any other fault is returned. */
+export function valueToWrite({ fail }: CellWork, row: number, value: unknown): unknown {
+  if (!(value instanceof CellFault) || value.kept === null) return value;
+  fail(row, value.code, value.kept.rule);
+  return value.kept.value;
+}
+
+/** In place of a value: the row has long texts, and the work on them may pause. */
+export const UNFINISHED = Symbol('unfinished');
 
 /** Computes cells of one type, row by row. `bind` is called before the first row of each piece of a batch. */
 export interface CellComputation {
   readonly type: StoredType;
   bind(batch: Batch): void;
-  /** The cell's value, null, or a CellFault. */
+  /** Returns the value of the cell, null, a CellFault, or UNFINISHED. */
   compute(row: number): unknown;
+  /** Called after `compute` returned UNFINISHED. Returns what `compute` returns otherwise. */
+  finish?(row: number): Sliced<unknown>;
 }
 
 export function valueEdit(context: OperatorContext, computation: CellComputation): CellEdit {
@@ -41,22 +64,21 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
     const before = work.inPlace ? batch.columns[column]! : null;
     if (!builder.begin(batch.rows, before)) return null;
     computation.bind(batch);
-    const { u32 } = context.arena.heap;
     const settled: number[] = [];
+    const mask = lookMask(count);
     for (let i = 0; i < count; i++) {
-      const row = u32[(rows >>> 2) + i]!;
-      const value = computation.compute(row);
-      const flagged = value instanceof CellFault ? value.flagged : null;
-      if (flagged !== null) work.fail(row, (value as CellFault).code, FLAG_RULE);
-      const cell = flagged === null ? value : flagged.value;
-      const outcome = cell instanceof CellFault ? cell.code : builder.set(row, cell);
+      if ((i & mask) === mask && context.clock.isDue()) yield PAUSE;
+      const row = context.arena.heap.u32[(rows >>> 2) + i]!;
+      let made = computation.compute(row);
+      if (made === UNFINISHED) made = yield* computation.finish!(row);
+      const cell = valueToWrite(work, row, made);
+      const outcome = cell instanceof CellFault ? cell.code : builder.set(row, cell, i === 0);
       if (outcome === 'full') return null;
       if (outcome === 'done') settled.push(row);
       else {
         builder.set(row, null);
         work.fail(row, outcome);
       }
-      if ((i & LOOK_MASK) === LOOK_MASK && context.clock.isDue()) yield PAUSE;
     }
     const made = builder.column;
     countChanges(context, work, before, made, settled);
@@ -64,10 +86,13 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
   };
 }
 
-/** Gives the value of a cell of a file that knows it for another kind than text, or a CellFault. */
+/** Returns the value of a cell with a native kind other than text, or a CellFault. */
 export type NativeReader = (text: string, kind: number) => unknown;
 
-/** An operator that makes each target's cells from their values; null stays null. Without `native` texts are all the same. */
+/**
+ * Creates an operator that computes the cells of each target from their values; null stays null. Without `native`,
+ * kinds are ignored.
+ */
 export function startValueOperator(
   context: OperatorContext,
   targets: readonly CellTarget[],
@@ -79,8 +104,8 @@ export function startValueOperator(
 }
 
 /**
- * The edit that makes a target's cells from their values; null stays null. `native` as above. `type`: of what `made` gives,
- * where that is a text that knows its kind.
+ * Returns the edit that computes a target's cells from their values; null stays null. `native` as above.
+ * @param type type of the results of `made`, if they are texts with kinds
  */
 export function convertEdit(
   context: OperatorContext,
@@ -114,7 +139,7 @@ export function convertEdit(
   return (work) => (kindsOf(work) === undefined ? byValue(work) : byKind(work));
 }
 
-/** Where the kinds of the cells to edit are, if they have any. */
+/** Address of the kinds of the cells to edit, if they have kinds. */
 export function kindsOf({ batch, column }: CellWork): number | undefined {
   const source = batch.columns[column];
   return source?.kind === 'views' ? source.kinds : undefined;
@@ -149,4 +174,133 @@ function isChanged({ heap }: Batch, before: TypedColumn | null, made: TypedColum
   const big = made.big?.get(row);
   if (big !== undefined) return before.big?.get(row)?.unscaled !== big.unscaled;
   return heap.i64[(before.at >>> 3) + row] !== heap.i64[(made.at >>> 3) + row];
+}
+
+// Writes cells that do not belong to a single row, such as sums. A value that does not fit ends the Run.
+
+/**
+ * Writes a result that was computed from several rows. Returns false if the arena is full. Throws Failed
+ * TEMPLATE_ROW_ERROR.
+ */
+export function setCell(builder: ColumnBuilder, row: number, value: unknown): boolean {
+  const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
+  if (outcome === 'done' || outcome === 'full') return outcome === 'done';
+  throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
+}
+
+// Converts constants of the Template to values of a column type.
+
+export type Constant = string | number | boolean | null;
+
+/**
+ * Returns the constant as a value of `type`. Without a type, texts become text, whole numbers integer, other numbers
+ * number.
+ */
+export function constantValue(
+  constant: Constant,
+  type: ColumnType = typeOf(constant),
+): { readonly value: unknown; readonly type: ColumnType } | { readonly problem: string } {
+  if (constant === null) return { value: null, type };
+  const value = valueFor(constant, type);
+  if (value !== null) return { value, type };
+  return { problem: `${JSON.stringify(constant)} is no ${type}. Write ${HINTS[type]}.` };
+}
+
+const HINTS: Readonly<Record<ColumnType, string>> = {
+  text: 'a text',
+  integer: 'a whole number such as 12',
+  decimal: 'a number such as "12.50"',
+  number: 'a number such as 12.5',
+  boolean: 'true or false',
+  date: 'a date such as "2026-01-31"',
+  datetime: 'a time such as "2026-01-31T12:00:00Z"',
+  json: 'JSON as a text',
+};
+
+function typeOf(constant: Constant): ColumnType {
+  if (typeof constant === 'boolean') return 'boolean';
+  if (typeof constant === 'number') return Number.isSafeInteger(constant) ? 'integer' : 'number';
+  return 'text';
+}
+
+function valueFor(constant: Exclude<Constant, null>, type: ColumnType): unknown {
+  const text = String(constant);
+  switch (type) {
+    case 'text':
+      return text;
+    case 'json':
+      return isJson(text) ? text : null;
+    case 'boolean':
+      return typeof constant === 'boolean' ? constant : text === 'true' ? true : text === 'false' ? false : null;
+    case 'integer':
+      return /^-?[0-9]{1,18}$/.test(text) ? BigInt(text) : null;
+    case 'number':
+      return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
+    case 'decimal':
+      return parseDecimal(text, true);
+    case 'date': {
+      const days = parseDateText(text);
+      return days === null ? null : new CalendarDate(days);
+    }
+    case 'datetime': {
+      const instant = readDatetime(text);
+      return typeof instant === 'string' ? null : instant;
+    }
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// The text of a cell's value as an output shows it, for operations that convert typed cells to text.
+
+/**
+ * Decimals keep their scale, dates are ISO 8601, null is the empty text. Accepts the values that CellReader returns.
+ */
+export function textOfValue(value: unknown): string {
+  return value === null ? '' : String(value);
+}
+
+// Creates batches from rows of values.
+
+/** The cells of a row, and its source row. */
+export interface ValueRow {
+  readonly cells: readonly unknown[];
+  readonly source: number;
+}
+
+/** Writes rows of values into the arena as a batch. */
+export function valueBatch({ arena }: OperatorContext, rows: readonly ValueRow[], types: readonly StoredType[]): Batch {
+  const columns = types.map((type, index): ColumnData => {
+    const builder = new ColumnBuilder(arena, type);
+    for (;;) {
+      const mark = arena.next;
+      if (builder.begin(rows.length) && rows.every((row, at) => setCell(builder, at, row.cells[index])))
+        return builder.column;
+      arena.release(mark);
+      arena.enlarge(arena.capacityBytes * 2);
+    }
+  });
+  const selection = arena.take(rows.length * 4);
+  for (let row = 0; row < rows.length; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+  const sources = arena.take(rows.length * 8);
+  for (const [row, { source }] of rows.entries()) arena.heap.f64[(sources >>> 3) + row] = source;
+  return new Batch({
+    arena,
+    rows: rows.length,
+    selection,
+    live: rows.length,
+    columns,
+    raw: null,
+    sourceRows: { at: sources },
+    materialise: () => {
+      throw new Error('rows of values have no raw columns');
+    },
+  });
 }

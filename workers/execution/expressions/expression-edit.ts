@@ -1,33 +1,31 @@
-// Columns of an expression's results: by kernels where they can compute them, cell by cell through closures elsewhere.
+// Columns of an expression's results: computed by kernels if possible, otherwise cell by cell with closures.
 import type { ColumnData } from '../../batch/batch.ts';
-import type { CellReader } from '../../batch/cell-values.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
+import type { CellReader } from '../../expression/compile/cell-values.ts';
 import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import { LOOK_MASK } from '../../run/slice-clock.ts';
-import { PAUSE, type Sliced } from '../../run/time-slices.ts';
+import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
-import { placeText } from '../cells/placed-text.ts';
-import { constantViews, settleText } from '../cells/text-cells.ts';
-import { CellFault, valueEdit } from '../cells/value-cells.ts';
-import { ALL_OPEN, FULL } from './lane.ts';
+import { constantViews, placeText, settleText } from '../cells/text-chain.ts';
+import { CellFault, UNFINISHED, valueEdit } from '../cells/value-cells.ts';
 import { plannerOf } from './planner.ts';
 import { RowExpression } from './row-expression.ts';
 import { VectorLane } from './vector-lane.ts';
-import { type NumberPlan, pays, type StatePlan, type TextPlan, textColumnOf } from './vector-plan.ts';
+import { ALL_OPEN, FULL, type NumberPlan, pays, type StatePlan, type TextPlan, textColumnOf } from './vector-plan.ts';
 
 /**
- * The edit that makes a column of the expression's results, of the type that they have (RowExpression.type). `value`
- * reads the cell at hand, where the expression names it.
+ * Returns the edit that computes a column of the expression's results, of their type (RowExpression.type). `value`
+ * reads the current cell, if the expression names it.
  */
 export function expressionEdit(context: OperatorContext, checked: CheckedExpression, value?: CellReader): CellEdit {
-  const expression = new RowExpression(checked, context.input, context, value);
+  const expression = new RowExpression(checked, context.input, context, value).withPauses();
   const byCell = valueEdit(context, {
     type: expression.type,
     bind: (batch) => expression.bind(batch),
     compute: (row) => expression.cell(row),
+    finish: (row) => expression.finish(() => expression.cell(row)),
   });
   const byKernels = value === undefined ? kernelEdit(context, checked, expression) : null;
   if (byKernels === null) return byCell;
@@ -42,7 +40,7 @@ export function expressionEdit(context: OperatorContext, checked: CheckedExpress
 
 type Edited = ColumnData | null | 'not_here';
 
-/** As CellEdit; `not_here` when this batch is not for the kernels. */
+/** Same as CellEdit. Returns `not_here` if the kernels cannot process this batch. */
 type KernelEdit = (work: CellWork) => Edited | Sliced<Edited>;
 
 function isSliced<T>(edited: T | Sliced<T>): edited is Sliced<T> {
@@ -67,7 +65,7 @@ function kernelEdit(
   return states === null || !pays(checked, states) ? null : stateEdit(context, states, expression);
 }
 
-/** A column of text as it stands: its views are copied, its texts are not. */
+/** Copies a text column: the views are copied, the texts are not. */
 function copyEdit(context: OperatorContext, name: string): KernelEdit {
   const index = context.input.findIndex((column) => column.name === name);
   return (work) => {
@@ -83,7 +81,7 @@ function copyEdit(context: OperatorContext, name: string): KernelEdit {
   };
 }
 
-/** The same text in every row: one text that all views point to. */
+/** A constant text: all views refer to the same text. */
 function constantEdit(context: OperatorContext, text: string): KernelEdit {
   const placed = placeText(context.arena.heap, text);
   return (work) => {
@@ -96,7 +94,7 @@ function constantEdit(context: OperatorContext, text: string): KernelEdit {
   };
 }
 
-/** Texts: those that the kernels leave are the closures'. */
+/** Computes texts. The closures handle those that the kernels leave. */
 function textEdit(context: OperatorContext, plan: TextPlan, expression: RowExpression): KernelEdit {
   const { arena, kernel } = context;
   const lane = new VectorLane(context.input, context, plan);
@@ -120,7 +118,7 @@ function textEdit(context: OperatorContext, plan: TextPlan, expression: RowExpre
   };
 }
 
-/** Takes rows out of the list of an edit; gives how many are left. */
+/** Removes rows from the list of an edit. Returns the number of remaining rows. */
 function withoutFailed({ arena }: OperatorContext, { rows, count }: CellWork, failed: ReadonlySet<number>): number {
   const { u32 } = arena.heap;
   const list = u32.subarray(rows >>> 2, (rows >>> 2) + count);
@@ -172,20 +170,20 @@ function stateEdit(context: OperatorContext, plan: StatePlan, expression: RowExp
   };
 }
 
-/** Changes of cells that had a value of this type before are counted one by one. */
+/** If cells had a value of this type before, changes are counted cell by cell. */
 function comparesWithBefore({ batch, inPlace, column }: CellWork, { type }: RowExpression): boolean {
   const before = inPlace ? batch.columns[column]! : null;
   return before?.kind === 'typed' && before.type === type;
 }
 
-/** What became of the rows that the kernels left. */
+/** Results for the rows that the kernels left. */
 interface Settled {
-  /** How many cells got a value. */
+  /** Number of cells that got a value. */
   readonly filled: number;
   readonly failed: ReadonlySet<number>;
 }
 
-/** Computes the rows that the kernels left: u32 count, then the rows. `full`: the arena has no room for them. */
+/** Computes the rows that the kernels left: u32 count, then the rows. `full` means that the arena has no space. */
 function* settle(
   context: OperatorContext,
   work: CellWork,
@@ -198,10 +196,14 @@ function* settle(
   const count = arena.heap.u32[todo >>> 2]!;
   let filled = 0;
   if (count > 0) expression.bind(work.batch);
+  const mask = lookMask(count);
   for (let i = 1; i <= count; i++) {
+    // Before the row, because a row that does not fit is computed again.
+    if ((i & mask) === 0 && clock.isDue()) yield PAUSE;
     const row = arena.heap.u32[(todo >>> 2) + i]!;
-    const value = expression.cell(row);
-    const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
+    let value = expression.cell(row);
+    if (value === UNFINISHED) value = yield* expression.finish(() => expression.cell(row));
+    const outcome = value instanceof CellFault ? value.code : builder.set(row, value, i === 1);
     if (outcome === 'full') return 'full';
     if (outcome === 'done') filled += value === null ? 0 : 1;
     else {
@@ -209,7 +211,6 @@ function* settle(
       work.fail(row, outcome);
       failed.add(row);
     }
-    if ((i & LOOK_MASK) === 0 && clock.isDue()) yield PAUSE;
   }
   return { filled, failed };
 }

@@ -1,28 +1,60 @@
-// Conditions of the Template at work on batches: which rows of a list they hold for. Kernels decide where they can, the
-// closures the rest.
+// Evaluates conditions of the Template on batches, and collects the rows for which an expression could not be computed.
 import type { Batch } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
 import type { Schema } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
 import { FALSE, TRUE, UNKNOWN } from '../../kernel/layout/expressions.ts';
 import { ARENA_BYTES } from '../../memory/arena.ts';
-import type { OperatorContext, RowChoice } from '../../operations/operation.ts';
-import type { StepCondition } from '../../plan/step-condition.ts';
-import type { RowErrorCode } from '../../run/report.ts';
-import { LOOK_MASK, type Pauses } from '../../run/slice-clock.ts';
-import { PAUSE, type Sliced } from '../../run/time-slices.ts';
-import { CellFault } from '../cells/value-cells.ts';
-import { FULL, type VectorRows } from './lane.ts';
+import type { RowErrorCode } from '../../protocol/report.ts';
+import { lookMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
+import type { OperatorContext, RowChoice, RowErrorAction, RowErrors } from '../../template/operation.ts';
+import type { StepCondition } from '../../template/scan.ts';
+import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { plannerOf } from './planner.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
 import { VectorLane } from './vector-lane.ts';
-import { pays, type StatePlan } from './vector-plan.ts';
+import { FULL, pays, type StatePlan, type VectorRows } from './vector-plan.ts';
+
+// Rows of a batch for which an expression of the step could not be computed, as opposed to a single cell.
+
+export class FailedRows {
+  readonly #codes = new Map<number, RowErrorCode>();
+
+  get size(): number {
+    return this.#codes.size;
+  }
+
+  readonly add = (physicalRow: number, code: RowErrorCode): void => {
+    this.#codes.set(physicalRow, code);
+  };
+
+  /** Reports the failed live rows of the batch in order. Returns the action for each. */
+  report(batch: Batch, column: string | null, errors: RowErrors): Map<number, RowErrorAction> {
+    const actions = new Map<number, RowErrorAction>();
+    if (this.#codes.size === 0) return actions;
+    for (let position = 0; position < batch.live; position++) {
+      const row = batch.physicalRow(position);
+      const code = this.#codes.get(row);
+      if (code !== undefined) actions.set(row, errors.report(batch, row, column, code));
+    }
+    return actions;
+  }
+
+  /** Reports like `report`, and returns the rows to drop. */
+  dropped(batch: Batch, column: string | null, errors: RowErrors): Set<number> {
+    const actions = this.report(batch, column, errors);
+    return new Set([...actions].filter(([, action]) => action === 'drop_row').map(([row]) => row));
+  }
+}
+
+// Evaluates conditions of the Template on batches: selects the rows of a list for which they hold. Kernels decide where
+// possible, closures decide the rest.
 
 type Fail = (physicalRow: number, code: RowErrorCode) => void;
 
 const EVERYWHERE: Pick<OperatorContext, 'where' | 'cellWhere'> = { where: null, cellWhere: new Map() };
 
-/** What the common parameter `where` says of rows, or of the cells of each column. */
+/** Evaluates the common parameter `where`, for rows or for the cells of each column. */
 export function conditionsOf(
   where: StepCondition | null,
   columns: Schema,
@@ -37,21 +69,23 @@ export function conditionsOf(
     const expression = new RowExpression(condition, columns, context, value);
     return [id, byRow(expression, context.clock)];
   });
-  // A column that is made anew, because `if_missing: skip` let it be missing, has no cell for which anything holds.
+  // A column that was created because `if_missing: skip` permitted it to be missing has no cells to which the condition
+  // could apply.
   const others = rows === null ? noRow : rowCondition(rows, columns, context);
   return { where: others, cellWhere: new Map(cells) };
 }
 
-/** The rows for which a checked condition is true; null is not true. */
+/** Selects the rows for which a checked condition is true; null is not true. */
 export function rowCondition(condition: CheckedExpression, columns: Schema, context: ExpressionContext): RowChoice {
   const { clock } = context;
   const plan = plannerOf(condition).states(condition.root);
   if (plan === null || !pays(condition, plan)) return byRow(new RowExpression(condition, columns, context), clock);
-  // Where kernels know all, it is not needed; one that looks up in a table has to ask for it before the first row.
+  // Not needed if kernels decide all rows. But an expression that looks up a table must request it before the first
+  // row.
   let made = context.tables.size > 0 ? new RowExpression(condition, columns, context) : null;
   const closures = (): RowExpression => {
     made ??= new RowExpression(condition, columns, context);
-    return made;
+    return made.withPauses();
   };
   const lane = new VectorLane(columns, context, plan);
   const exports = context.kernel.exports;
@@ -63,7 +97,7 @@ export function rowCondition(condition: CheckedExpression, columns: Schema, cont
       const expression = closures();
       expression.bind(batch);
       for (let at = first; at < count; at = exports.findUnknown(states, at + 1, count)) {
-        settle(expression, batch, rows, states, at, fail);
+        yield* settle(expression, batch, rows, states, at, fail);
         if (clock.isDue()) yield PAUSE;
       }
     }
@@ -71,7 +105,7 @@ export function rowCondition(condition: CheckedExpression, columns: Schema, cont
   };
 }
 
-/** Room for the texts that a condition makes is taken beyond what one batch has, up to here. */
+/** Maximum arena size for the texts that a condition creates, beyond the usual size for a batch. */
 const ARENA_BYTES_MAX = 8 * ARENA_BYTES;
 
 function* statesOf({ arena }: ExpressionContext, lane: VectorLane, plan: StatePlan, at: VectorRows): Sliced<number> {
@@ -82,12 +116,19 @@ function* statesOf({ arena }: ExpressionContext, lane: VectorLane, plan: StatePl
   }
 }
 
-function settle(expression: RowExpression, batch: Batch, rows: number, states: number, at: number, fail: Fail): void {
-  const { u8, u32 } = batch.heap;
-  if (u8[states + at] !== UNKNOWN) throw new Error('a known state is settled again');
-  const row = u32[(rows >>> 2) + at]!;
-  const holds = expression.holds(row);
-  u8[states + at] = holds === true ? TRUE : FALSE;
+function* settle(
+  expression: RowExpression,
+  batch: Batch,
+  rows: number,
+  states: number,
+  at: number,
+  fail: Fail,
+): Sliced<void> {
+  if (batch.heap.u8[states + at] !== UNKNOWN) throw new Error('a known state is settled again');
+  const row = batch.heap.u32[(rows >>> 2) + at]!;
+  let holds = expression.holds(row);
+  if (holds === UNFINISHED) holds = yield* expression.finish(() => expression.holds(row));
+  batch.heap.u8[states + at] = holds === true ? TRUE : FALSE;
   if (holds instanceof CellFault) fail(row, holds.code);
 }
 
@@ -97,17 +138,20 @@ function* noRow(): Sliced<number> {
 }
 
 function byRow(expression: RowExpression, clock: Pauses): RowChoice {
+  expression.withPauses();
   return function* (batch, rows, count, fail) {
     expression.bind(batch);
-    const { u32 } = batch.heap;
+    const { heap } = batch;
     const first = rows >>> 2;
     let kept = 0;
+    const mask = lookMask(count);
     for (let i = 0; i < count; i++) {
-      const row = u32[first + i]!;
-      const holds = expression.holds(row);
-      if (holds === true) u32[first + kept++] = row;
+      const row = heap.u32[first + i]!;
+      let holds = expression.holds(row);
+      if (holds === UNFINISHED) holds = yield* expression.finish(() => expression.holds(row));
+      if (holds === true) heap.u32[first + kept++] = row;
       else if (holds instanceof CellFault) fail(row, holds.code);
-      if ((i & LOOK_MASK) === 0 && clock.isDue()) yield PAUSE;
+      if ((i & mask) === 0 && clock.isDue()) yield PAUSE;
     }
     return kept;
   };

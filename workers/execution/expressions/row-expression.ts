@@ -1,40 +1,43 @@
-// The general lane of expressions on batches: closures that read the cells they name, and only those, row by row.
+// The general evaluator of expressions on batches: closures that read only the cells they name, row by row.
+
 import type { Batch } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
 import type { ColumnType, Schema } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
 import type { Resolver } from '../../expression/compile/compilation.ts';
 import { compileExpression } from '../../expression/compile/compiler.ts';
-import { EvaluationError } from '../../expression/compile/evaluation-error.ts';
-import { resultColumn } from '../../expression/compile/result.ts';
-import type { Value } from '../../expression/compile/value.ts';
-import { jsonText } from '../../expression/compile/value-text.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import type { RowErrorCode } from '../../run/report.ts';
-import { META_PREFIX } from '../../template/meta-variables.ts';
+import { LongEdits } from '../../expression/compile/long-edits.ts';
+import { EvaluationError, type Value } from '../../expression/compile/value.ts';
+import { jsonText, resultColumn } from '../../expression/compile/value-text.ts';
+import { KIND_TEXT } from '../../kernel/layout/cells.ts';
+import { type RowErrorCode, rowOfFile } from '../../protocol/report.ts';
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { META_PREFIX } from '../../template/template.ts';
 import { parseTimestamp } from '../../values/timestamp.ts';
-import { CellFault } from '../cells/value-cells.ts';
+import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { type LookupContext, tableLookup } from '../join/table-lookup.ts';
 
-/** What an expression needs around it; without values of the file (`meta`) all of them are null. */
+/** Environment of an expression. Without the file's values (`meta`), all of them are null. */
 export type ExpressionContext = LookupContext &
   Pick<OperatorContext, 'startedAt' | 'clock'> &
   Partial<Pick<OperatorContext, 'meta'>>;
 
 /** One expression, compiled for the batches of one operator. */
 export class RowExpression {
-  /** The type of a column of its results. */
+  /** Type of a column of its results. */
   readonly type: ColumnType;
   readonly #readers: readonly CellReader[];
   readonly #evaluate: (row: number) => unknown;
   readonly #cell: (result: unknown) => unknown;
   readonly #faults = new Map<RowErrorCode, CellFault>();
+  readonly #longEdits = new LongEdits();
+  readonly #context: ExpressionContext;
   #batch: Batch | null = null;
 
   /**
-   * @param columns the columns of the batches that it will see
-   * @param stepsMax what one evaluation may take, where it is a part of another one
+   * @param columns columns of the batches
+   * @param stepsMax maximum number of steps of one evaluation, if it is a part of another one
    */
   constructor(
     expression: CheckedExpression,
@@ -43,6 +46,7 @@ export class RowExpression {
     value?: CellReader,
     stepsMax?: number,
   ) {
+    this.#context = context;
     const readers = new Map<string, CellReader>();
     const startedAt = parseTimestamp(context.startedAt);
     const readerOf = (name: string): CellReader => {
@@ -61,27 +65,53 @@ export class RowExpression {
       },
       ...(value === undefined ? {} : { value: value.read }),
       lookup: (table, keyColumn, valueColumn) => tableLookup(context, table, keyColumn, valueColumn),
-      runRow: (row) => this.#batch!.sourceRow(row),
+      runRow: (row) => rowOfFile(this.#batch!.sourceRow(row)),
       variable(name) {
         const value = context.meta?.[name.slice(META_PREFIX.length)] ?? null;
         return () => value;
       },
       ...(startedAt === null ? {} : { startedAt }),
     };
-    this.#evaluate = compileExpression(expression, resolver, stepsMax);
+    this.#evaluate = compileExpression(expression, resolver, stepsMax, this.#longEdits);
     this.#readers = value === undefined ? [...readers.values()] : [...readers.values(), value];
     const { type, cell } = resultColumn(expression.type);
     this.type = type;
     this.#cell = type === 'json' ? (result) => jsonCell(cell(result)) : cell;
   }
 
-  /** Comes before the first row of each batch. */
+  /** Must be called before the first row of each batch. */
   bind(batch: Batch): void {
     this.#batch = batch;
     for (const reader of this.#readers) reader.bind(batch);
   }
 
-  /** The cell for a physical row in the form of `type` (json: its text), null, or a CellFault. */
+  /**
+   * Lets `cell`, `value` and `holds` return UNFINISHED for a row with long texts. The caller then calls `finish` or
+   * `giveUp`.
+   */
+  withPauses(): this {
+    this.#longEdits.mayAbort = true;
+    return this;
+  }
+
+  /** Ends an evaluation that returned UNFINISHED. */
+  giveUp(): void {
+    this.#longEdits.forget();
+  }
+
+  /** Finishes an evaluation that returned UNFINISHED: edits long texts in time slices, and repeats the evaluation. */
+  *finish<T>(evaluate: () => T | typeof UNFINISHED): Sliced<T> {
+    const { clock } = this.#context;
+    for (;;) {
+      for (const _ of this.#longEdits.work()) if (clock.isDue()) yield PAUSE;
+      const made = evaluate();
+      if (made === UNFINISHED) continue;
+      this.#longEdits.forget();
+      return made;
+    }
+  }
+
+  /** Returns the cell for a physical row in the form of `type` (json: its text), null, a CellFault, or UNFINISHED. */
   cell(row: number): unknown {
     try {
       return this.#cell(this.#evaluate(row));
@@ -90,7 +120,10 @@ export class RowExpression {
     }
   }
 
-  /** The value for a physical row in the form of the expression's type (compileExpression), or a CellFault. */
+  /**
+   * Returns the value for a physical row in the form of the expression's type (compileExpression), a CellFault, or
+   * UNFINISHED.
+   */
   value(row: number): unknown {
     try {
       return this.#evaluate(row);
@@ -99,8 +132,8 @@ export class RowExpression {
     }
   }
 
-  /** A condition: true, false, null, or a CellFault. */
-  holds(row: number): boolean | null | CellFault {
+  /** Evaluates a condition: true, false, null, a CellFault, or UNFINISHED. */
+  holds(row: number): boolean | null | CellFault | typeof UNFINISHED {
     try {
       const result = this.#evaluate(row);
       return typeof result === 'boolean' || result === null ? result : this.#faultOf('EXPR_TYPE');
@@ -109,7 +142,8 @@ export class RowExpression {
     }
   }
 
-  #fault(error: unknown): CellFault {
+  #fault(error: unknown): CellFault | typeof UNFINISHED {
+    if (this.#longEdits.hasAborted(error)) return UNFINISHED;
     if (error instanceof EvaluationError) return this.#faultOf(error.code);
     throw error;
   }
@@ -123,13 +157,13 @@ export class RowExpression {
   }
 }
 
-/** That of the first cell with this text that the file knows for something else than text. */
+/** Returns the kind of the first cell that has this text and a native kind other than text. */
 function kindOfText(cells: readonly CellReader[], row: number, text: string): number {
   for (const cell of cells) if (cell.kind(row) !== KIND_TEXT && cell.text(row) === text) return cell.kind(row);
   return KIND_TEXT;
 }
 
-/** Null is a missing cell; inside lists and maps it is written. */
+/** null is a missing cell. Inside lists and maps, it is written as null. */
 function jsonCell(value: unknown): string | null {
   return value === null ? null : jsonText(value as Value);
 }

@@ -1,19 +1,140 @@
-// States of conditions: runs their plans by kernels (kernel/assembly/states.ts).
+// Evaluates plans of conditions with kernels, including searches for patterns.
+import { ByteAutomaton, byteProgram, STATE_DEAD, STATE_MATCHED } from '../../expression/patterns/byte-automaton.ts';
+import { patternProgram } from '../../expression/patterns/regular-expression.ts';
 import { ORDERS, STATES, TEXT_TESTS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
-import type { Sliced } from '../../run/time-slices.ts';
-import { placeBytes } from '../cells/placed-text.ts';
-import { type Lane, NOT_HERE, type StatesTarget, type VectorRows } from './lane.ts';
-import { PatternSearch } from './pattern-search.ts';
+import {
+  AUTOMATON_HEAD_BYTES,
+  CLASSES,
+  DEAD,
+  END_CLASS,
+  MATCHED,
+  MISSING_CLASS,
+  MISSING_STATE,
+  START,
+  TOO_MANY,
+  UNBUILT,
+} from '../../kernel/layout/patterns.ts';
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { placeBytes } from '../cells/text-chain.ts';
 import type { ExpressionContext } from './row-expression.ts';
-import type { AnyPlan, StatePlan } from './vector-plan.ts';
+import {
+  type AnyPlan,
+  type Lane,
+  NOT_HERE,
+  type StatePlan,
+  type StatesTarget,
+  type TextSource,
+  type VectorRows,
+} from './vector-plan.ts';
 
-/** Bytes that kernels may touch behind a list of states. */
+// Searches cells for a pattern with a kernel. The states of the automaton are built as cells need them, as a table in
+// the Run's memory.
+
+/** Maximum memory for the states of one pattern. The largest typical patterns need a tenth. */
+const TABLE_BYTES_MAX = 262_144;
+
+/** Growth of the table in bytes. */
+const BLOCK_BYTES = 16_384;
+
+export type SearchContext = Pick<OperatorContext, 'arena' | 'kernel' | 'clock'>;
+
+class PatternSearch {
+  readonly #context: SearchContext;
+  readonly #automaton: ByteAutomaton;
+  readonly #head: number;
+  readonly #rowBytes: number;
+  /** Address of each state's row, and the state of each address. */
+  readonly #rows = new Map<number, number>();
+  readonly #states = new Map<number, number>();
+  #next = 0;
+  #end = 0;
+  #left = TABLE_BYTES_MAX;
+
+  /** Returns null if the pattern does not permit an automaton. */
+  static of(context: SearchContext, pattern: string): PatternSearch | null {
+    const program = patternProgram(pattern);
+    const bytes = program === null ? null : byteProgram(program);
+    return bytes === null ? null : new PatternSearch(context, new ByteAutomaton(bytes));
+  }
+
+  private constructor(context: SearchContext, automaton: ByteAutomaton) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#automaton = automaton;
+    this.#rowBytes = (automaton.endClass + 1) * 4;
+    const classes = placeBytes(heap, automaton.classes).at;
+    this.#head = heap.allocate(AUTOMATON_HEAD_BYTES);
+    this.#put(this.#head + CLASSES, classes);
+    this.#put(this.#head + END_CLASS, automaton.endClass);
+    this.#put(this.#head + START, this.#entry(automaton.start));
+  }
+
+  /**
+   * Combines the states of the target with whether each of `count` texts matches. null gives null; long texts are
+   * unknown.
+   */
+  *match({ views, rows }: TextSource, count: number, { states, mode }: StatesTarget): Sliced<void> {
+    const { kernel, clock } = this.#context;
+    for (let from = 0; ; ) {
+      from = kernel.exports.matchPattern(this.#head, views, rows, count, from, states, mode);
+      if (from >= count) return;
+      this.#grow();
+      if (clock.isDue()) yield PAUSE;
+    }
+  }
+
+  /** Builds the transition at which the kernel has stopped. */
+  #grow(): void {
+    const { u32 } = this.#context.arena.heap;
+    const row = u32[(this.#head + MISSING_STATE) >>> 2]!;
+    const byClass = u32[(this.#head + MISSING_CLASS) >>> 2]!;
+    const next = this.#automaton.next(this.#states.get(row)!, byClass);
+    this.#put(row + byClass * 4, next === null ? TOO_MANY : this.#entry(next));
+  }
+
+  /** Returns the table entry of a state. */
+  #entry(state: number): number {
+    if (state === STATE_DEAD) return DEAD;
+    if (state === STATE_MATCHED) return MATCHED;
+    const known = this.#rows.get(state) ?? this.#newRow();
+    if (known === 0) return TOO_MANY;
+    this.#rows.set(state, known);
+    this.#states.set(known, state);
+    return known;
+  }
+
+  /** Allocates a row without transitions. Returns 0 if there is no space. */
+  #newRow(): number {
+    const { heap } = this.#context.arena;
+    if (this.#next + this.#rowBytes > this.#end) {
+      const bytes = Math.max(BLOCK_BYTES, this.#rowBytes);
+      const block = this.#left < bytes ? 0 : heap.tryAllocate(bytes);
+      if (block === 0) return 0;
+      this.#left -= bytes;
+      this.#next = block;
+      this.#end = block + bytes;
+    }
+    const row = this.#next;
+    this.#next += this.#rowBytes;
+    heap.u32.fill(UNBUILT, row >>> 2, this.#next >>> 2);
+    return row;
+  }
+
+  #put(at: number, value: number): void {
+    this.#context.arena.heap.u32[at >>> 2] = value;
+  }
+}
+
+// Evaluates plans of conditions with kernels (kernel/assembly/states.ts).
+
+/** Bytes after a list of states that kernels may overwrite. */
 const STATES_PADDING_BYTES = 16;
 
-/** Fewer rows do not pay for an automaton: with the first one of a thread that takes 10 ms. */
+/** Minimum number of rows for which an automaton is worthwhile: the first one of a thread takes 10 ms. */
 const SEARCHED_ROWS_LEAST = 512;
 
-/** Nothing went wrong; else a code below zero. */
+/** Success. Other codes are negative. */
 const GOOD = 0;
 
 type PlanOf<Kind> = Extract<StatePlan, { kind: Kind }>;
@@ -21,9 +142,9 @@ type PlanOf<Kind> = Extract<StatePlan, { kind: Kind }>;
 export class StateLane {
   readonly #context: ExpressionContext;
   readonly #lane: Lane;
-  /** Texts of the Template, u32 address and length of each, by the plan that compares with them. */
+  /** Texts of the Template (u32 address and length each), by the plan that compares with them. */
   readonly #placed = new Map<AnyPlan, number>();
-  /** Null where a pattern is not for an automaton. */
+  /** null if a pattern does not permit an automaton. */
   readonly #searches = new Map<string, PatternSearch | null>();
 
   constructor(context: ExpressionContext, lane: Lane) {
@@ -31,12 +152,12 @@ export class StateLane {
     this.#lane = lane;
   }
 
-  /** Puts what the plan needs into memory. */
+  /** Copies what the plan needs into memory. */
   prepare(plan: AnyPlan): void {
     if (plan.kind === 'text') this.#placed.set(plan, this.#place(plan.texts));
   }
 
-  /** Address of the states of a condition, one byte for each position, or a code below zero. */
+  /** Returns the address of the states of a condition, one byte per position, or a negative code. */
   *fresh(plan: StatePlan, at: VectorRows): Sliced<number> {
     const states = this.#newStates(at);
     const code = yield* this.#run(plan, at, { states, mode: STATES.set });
@@ -91,7 +212,7 @@ export class StateLane {
     return code;
   }
 
-  /** Computes states of their own and puts them to those of the target. */
+  /** Computes separate states and combines them with those of the target. */
   *#apart(plan: StatePlan, at: VectorRows, { states, mode }: StatesTarget): Sliced<number> {
     const others = yield* this.fresh(plan, at);
     if (others < 0) return others;

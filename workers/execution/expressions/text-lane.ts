@@ -1,27 +1,34 @@
-// Vectors of texts: runs their plans by kernels (kernel/assembly/text-vector.ts).
+// Evaluates plans of texts with kernels (kernel/assembly/text-vector.ts).
 import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { UNKNOWN_TEXT } from '../../kernel/layout/expressions.ts';
-import type { Sliced } from '../../run/time-slices.ts';
-import { placePattern } from '../cells/pattern-program.ts';
-import { PatternWalker, WALKED_ROWS_LEAST } from '../cells/pattern-walker.ts';
-import { placeBytes } from '../cells/placed-text.ts';
-import { chainScratchBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
-import { ALL_OPEN, FULL, type Lane, NOT_HERE, type StatesTarget, type TextSource, type VectorRows } from './lane.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
+import { PatternWalker, placePattern, WALKED_ROWS_LEAST } from '../cells/pattern-walker.ts';
+import { chainScratchBytes, placeBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
 import type { ExpressionContext } from './row-expression.ts';
-import type { AnyPlan, TextPlan } from './vector-plan.ts';
+import {
+  ALL_OPEN,
+  type AnyPlan,
+  FULL,
+  type Lane,
+  NOT_HERE,
+  type StatesTarget,
+  type TextPlan,
+  type TextSource,
+  type VectorRows,
+} from './vector-plan.ts';
 
-/** In the place of "to the end" of a slice. */
+/** Means "to the end" of a slice. */
 const TO_END = 0xffffffff;
 
 export class TextLane {
   readonly #context: ExpressionContext;
   readonly #lane: Lane;
-  /** Views of texts of the Template, by the text. */
+  /** Views of texts of the Template, by text. */
   readonly #placed = new Map<string, number>();
   readonly #programs = new Map<AnyPlan, number>();
   readonly #steps = new Map<AnyPlan, TextStep>();
-  /** Null where a pattern is not for a walk. */
+  /** null if a pattern does not permit an automaton. */
   readonly #walkers = new Map<AnyPlan, PatternWalker | null>();
 
   constructor(context: ExpressionContext, lane: Lane) {
@@ -29,7 +36,7 @@ export class TextLane {
     this.#lane = lane;
   }
 
-  /** Puts what the plan needs into memory. */
+  /** Copies what the plan needs into memory. */
   prepare(plan: AnyPlan): void {
     if (plan.kind === 'literal') this.#place(plan.text);
     if (plan.kind === 'split' || plan.kind === 'present') this.#place(plan.separator);
@@ -37,21 +44,21 @@ export class TextLane {
     if (plan.kind === 'edited') this.#steps.set(plan, plan.step(this.#context.arena.heap));
   }
 
-  /** The texts as they are for tests, which look at their length themselves; a code below zero where that cannot be. */
+  /** Returns the texts for tests, which check the length themselves. Returns a negative code on failure. */
   *tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
     if (plan.kind !== 'column') return yield* this.source(plan, at, target);
     const views = this.#lane.viewsOf(plan.column, at.batch);
     return views === 0 ? NOT_HERE : { views, rows: at.rows };
   }
 
-  /** The texts of a plan; those that the target has settled need not be known. */
+  /** Returns the texts of a plan. Positions that the target has already decided may have any result. */
   *source(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
     if (plan.kind === 'literal') return { views: this.#place(plan.text), rows: this.#rows(at.count, 0) };
     const texts = yield* this.vector(plan, at, target);
     return texts < 0 ? texts : { views: texts, rows: this.#rows(at.count, 1) };
   }
 
-  /** Address of a vector of texts, a code below zero where it cannot be. */
+  /** Returns the address of a vector of texts, or a negative code. */
   *vector(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { kernel } = this.#context;
     switch (plan.kind) {
@@ -157,14 +164,14 @@ export class TextLane {
     return this.#moved(texts, joinPresent(list, sources.length, at.count, between, bytes, texts, next, limit));
   }
 
-  /** What was made, with a kernel's next free address, which is 0 where the arena is full. */
+  /** Returns `texts` after setting the arena to a kernel's next free address, which is 0 if the arena is full. */
   #moved(texts: number, next: number): number {
     if (next === 0) return FULL;
     this.#context.arena.next = next >>> 0;
     return texts;
   }
 
-  /** What is beyond the kernel of patterns is unknown. */
+  /** Texts that the pattern kernel does not support become unknown. */
   *#found(plan: Extract<TextPlan, { kind: 'found' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { arena, kernel } = this.#context;
     const program = this.#programs.get(plan)!;
@@ -174,7 +181,7 @@ export class TextLane {
     const list = arena.take(at.count * 4);
     const todo = arena.take((at.count + 1) * 4);
     const count = kernel.exports.listTexts(texts, at.count, list);
-    // Behind this the places of texts are those of what was found in them; null and unknown stay.
+    // From here on, the vector contains the results. null and unknown stay unchanged.
     kernel.exports.findPattern(texts, list, count, program, plan.from, plan.to, 0, texts, todo);
     const { u32 } = arena.heap;
     const back = u32[todo >>> 2]!;
@@ -182,7 +189,7 @@ export class TextLane {
     return texts;
   }
 
-  /** As #found, by two walks over each text. */
+  /** Same as #found, with an automaton and two passes over each text. */
   *#walked(plan: Extract<TextPlan, { kind: 'walked' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { arena, kernel, clock } = this.#context;
     const walker = this.#walkerOf(plan, at.count);
@@ -203,7 +210,7 @@ export class TextLane {
     return texts;
   }
 
-  /** Null where a walk does not pay. */
+  /** Returns null if an automaton is not worthwhile. */
   #walkerOf(plan: Extract<TextPlan, { kind: 'walked' }>, count: number): PatternWalker | null {
     const known = this.#walkers.get(plan);
     if (known !== undefined || count < WALKED_ROWS_LEAST) return known ?? null;
@@ -212,7 +219,7 @@ export class TextLane {
     return walker;
   }
 
-  /** Edits the texts in place: those that the kernel hands back are edited as strings. */
+  /** Edits the texts in place. Texts that the kernel leaves are edited as strings. */
   *#edited(plan: Extract<TextPlan, { kind: 'edited' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { arena, kernel, clock } = this.#context;
     const texts = yield* this.vector(plan.text, at, target);
@@ -236,13 +243,13 @@ export class TextLane {
     return rows;
   }
 
-  /** The address of a view of a text of the Template. */
+  /** Returns the address of a view of a text of the Template. */
   #place(text: string): number {
     const known = this.#placed.get(text);
     if (known !== undefined) return known;
     const { heap } = this.#context.arena;
     const bytes = Buffer.from(text);
-    // One that is empty has an address too.
+    // An empty text also needs an address.
     const { at } = placeBytes(heap, bytes);
     const view = heap.allocate(VIEW_BYTES);
     heap.u32.set([at, bytes.length], view >>> 2);

@@ -1,16 +1,306 @@
-// The fast lane of expressions: runs a plan (vector-plan.ts) over the rows of a list by kernels. Its scratch memory lies in
-// the arena; who calls gives that back.
+// The fast evaluator of expressions: runs a plan over the rows of a list with kernels. Nodes that no kernel supports
+// are computed row by row.
+
 import type { Batch } from '../../batch/batch.ts';
 import type { Schema } from '../../batch/schema.ts';
-import { STATES } from '../../kernel/bindings/expression-words.ts';
-import type { Sliced } from '../../run/time-slices.ts';
-import { ComputedLane } from './computed-lane.ts';
-import type { Branches, Chosen, Lane, StatesTarget, VectorRows } from './lane.ts';
-import { NumberLane } from './number-lane.ts';
-import type { ExpressionContext } from './row-expression.ts';
+import type { CheckedExpression } from '../../expression/check/resolution.ts';
+import { ARITHMETIC, DATE_PARTS, STATES, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
+import { META_SCALE_MAX, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import {
+  FALSE,
+  NULL,
+  SET,
+  TEXT_BYTES_MAX,
+  TRUE,
+  UNKNOWN,
+  UNKNOWN_TEXT,
+  VECTOR_BYTES,
+  VECTOR_MARKS,
+  VECTOR_SCALES,
+  VECTOR_STEP_BYTES,
+  VECTOR_VALUES,
+} from '../../kernel/layout/expressions.ts';
+import { HALF_UP } from '../../kernel/layout/numbers.ts';
+import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { Decimal } from '../../values/decimal.ts';
+import { COMPARED_LENGTH_MAX } from '../../values/likeness.ts';
+import { CalendarDate } from '../../values/timestamp.ts';
+import { UNFINISHED } from '../cells/value-cells.ts';
+import { type ExpressionContext, RowExpression } from './row-expression.ts';
 import { StateLane } from './state-lane.ts';
 import { TextLane } from './text-lane.ts';
-import { type AnyPlan, partsOf } from './vector-plan.ts';
+import {
+  type AnyPlan,
+  type Branches,
+  type Chosen,
+  computedIn,
+  FULL,
+  type Lane,
+  NOT_HERE,
+  type NumberPlan,
+  partsOf,
+  type StatesTarget,
+  type TextPlan,
+  type VectorRows,
+} from './vector-plan.ts';
+
+// Computes vectors of nodes that no kernel supports, with the closures of each node, row by row. If a result is an
+// error or does not fit a vector, it is marked as unknown, and the closures of the whole expression decide.
+
+/**
+ * Maximum number of steps (STEPS_MAX) that these nodes may take together per evaluation, so that no expression passes
+ * that would exceed the limit as a whole. The kernels never take more than the remaining steps, because they leave long
+ * texts alone.
+ */
+const STEPS_MAX = 30_000;
+
+type Put = (position: number, value: unknown) => boolean;
+
+class ComputedLane {
+  readonly #context: ExpressionContext;
+  readonly #closures = new Map<CheckedExpression, RowExpression>();
+
+  constructor(columns: Schema, context: ExpressionContext, plan: AnyPlan) {
+    this.#context = context;
+    const expressions = computedIn(plan);
+    const steps = Math.floor(STEPS_MAX / expressions.length);
+    for (const expression of expressions) {
+      this.#closures.set(expression, new RowExpression(expression, columns, context, undefined, steps).withPauses());
+    }
+  }
+
+  /** Returns the address of a vector of texts, or a negative code. */
+  *texts(expression: CheckedExpression, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena } = this.#context;
+    const texts = arena.take(at.count * VIEW_BYTES);
+    const put = (position: number, start: number, bytes: number): true => {
+      const view = (texts + position * VIEW_BYTES) >>> 2;
+      arena.heap.u32[view] = start;
+      arena.heap.u32[view + 1] = bytes;
+      return true;
+    };
+    const isDone = yield* this.#each(expression, at, target, (position, value) => {
+      if (value === null) return put(position, 0, 0);
+      if (typeof value !== 'string' || value.length > TEXT_BYTES_MAX) return put(position, UNKNOWN_TEXT, 0);
+      if (!arena.hasRoomFor(value)) return false;
+      const start = arena.next;
+      const bytes = arena.write(value);
+      return bytes > TEXT_BYTES_MAX ? put(position, UNKNOWN_TEXT, 0) : put(position, start, bytes);
+    });
+    return isDone ? texts : FULL;
+  }
+
+  /** Fills a vector of numbers. */
+  *numbers(expression: CheckedExpression, at: VectorRows, target: StatesTarget, vector: number): Sliced<void> {
+    const { heap } = this.#context.arena;
+    const word = (offset: number): number => heap.u32[(vector + offset) >>> 2]!;
+    const [values, marks, scales] = [word(VECTOR_VALUES), word(VECTOR_MARKS), word(VECTOR_SCALES)];
+    yield* this.#each(expression, at, target, (position, value) => {
+      heap.u8[marks + position] = value === null ? NULL : 0;
+      const place = (values >>> 3) + position;
+      if (typeof value === 'number') heap.f64[place] = value;
+      else if (value instanceof CalendarDate) heap.f64[place] = value.days;
+      else if (value instanceof Decimal && typeof value.digits === 'number' && isShort(value.scale)) {
+        heap.i64[place] = BigInt(value.digits);
+        heap.u8[scales + position] = value.scale;
+      } else if (value !== null) heap.u8[marks + position] = UNKNOWN;
+      return true;
+    });
+  }
+
+  /** Combines states with those of the target. */
+  *states(expression: CheckedExpression, at: VectorRows, target: StatesTarget): Sliced<void> {
+    const { arena, kernel } = this.#context;
+    const isSet = target.mode === SET;
+    const states = isSet ? target.states : arena.take(at.count);
+    yield* this.#each(expression, at, isSet ? { states: 0, mode: SET } : target, (position, value) => {
+      arena.heap.u8[states + position] =
+        value === null ? NULL : typeof value !== 'boolean' ? UNKNOWN : value ? TRUE : FALSE;
+      return true;
+    });
+    if (!isSet) kernel.exports.combineStates(target.states, states, at.count, target.mode);
+  }
+
+  /** Returns false if `put` has no space. */
+  *#each(
+    expression: CheckedExpression,
+    { batch, rows, count }: VectorRows,
+    target: StatesTarget,
+    put: Put,
+  ): Sliced<boolean> {
+    const { arena, clock } = this.#context;
+    const closures = this.#closures.get(expression)!;
+    closures.bind(batch);
+    const settled = target.mode === SET ? -1 : target.mode - 1;
+    const mask = lookMask(count);
+    for (let position = 0; position < count; position++) {
+      const { u8, u32 } = arena.heap;
+      const isOpen = settled < 0 || u8[target.states + position] !== settled;
+      const value = isOpen ? closures.value(u32[(rows >>> 2) + position]!) : null;
+      // No kind of vector has this value. The row stays unknown, and is computed as a whole and in slices later.
+      if (value === UNFINISHED) closures.giveUp();
+      if (!put(position, value)) return false;
+      if ((position & mask) === 0 && clock.isDue()) yield PAUSE;
+    }
+    return true;
+  }
+}
+
+/** True if vectors can represent this number of decimal places. */
+function isShort(scale: number): boolean {
+  return scale >= 0 && scale <= META_SCALE_MAX;
+}
+
+// Evaluates plans of numbers and dates with kernels (kernel/assembly/number-vectors.ts).
+
+class NumberLane {
+  readonly #context: ExpressionContext;
+  readonly #lane: Lane;
+
+  constructor(context: ExpressionContext, lane: Lane) {
+    this.#context = context;
+    this.#lane = lane;
+  }
+
+  /**
+   * Returns the address of the vector of a plan, or a negative code. Positions that the target has already decided may
+   * have any result.
+   */
+  *vector(plan: NumberPlan, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { exports } = this.#context.kernel;
+    switch (plan.kind) {
+      case 'constant':
+        return this.#constant(plan.value);
+      case 'column':
+        return this.#column(plan.column, VECTOR_FORMS[plan.form], at);
+      case 'computed': {
+        const vector = this.#newVector(at.count);
+        yield* this.#lane.computed.numbers(plan.expression, at, target, vector);
+        return vector;
+      }
+      case 'parsed':
+        return yield* this.#parsed(plan, at, target);
+      case 'size': {
+        const source = yield* this.#lane.texts.source(plan.text, at, target);
+        if (typeof source === 'number') return source;
+        const vector = this.#newVector(at.count);
+        exports.sizeTexts(source.views, source.rows, at.count, vector);
+        return vector;
+      }
+      case 'likeness':
+        return yield* this.#likeness(plan, at, target);
+      case 'date_part': {
+        const dates = yield* this.vector(plan.date, at, target);
+        if (dates < 0) return dates;
+        const vector = this.#newVector(at.count);
+        exports.dateParts(dates, DATE_PARTS[plan.part], vector, at.count);
+        return vector;
+      }
+      case 'calculated': {
+        const left = yield* this.vector(plan.left, at, target);
+        const right = left < 0 ? left : yield* this.vector(plan.right, at, target);
+        if (right < 0) return right;
+        const vector = this.#newVector(at.count);
+        exports.calculate(VECTOR_FORMS[plan.form], ARITHMETIC[plan.operator], left, right, vector, at.count);
+        return vector;
+      }
+      case 'extreme': {
+        const left = yield* this.vector(plan.left, at, target);
+        const right = left < 0 ? left : yield* this.vector(plan.right, at, target);
+        if (right < 0) return right;
+        const vector = this.#newVector(at.count);
+        exports.extremeNumbers(VECTOR_FORMS[plan.form], plan.greatest ? 1 : 0, left, right, vector, at.count);
+        return vector;
+      }
+      case 'converted':
+      case 'rounded': {
+        const number = yield* this.vector(plan.number, at, target);
+        if (number < 0) return number;
+        const vector = this.#newVector(at.count);
+        if (plan.kind === 'converted') exports.toDecimals(number, vector, at.count);
+        else exports.roundVector(number, plan.scale, HALF_UP, vector, at.count);
+        return vector;
+      }
+      case 'first':
+        return yield* this.#first(plan.numbers, at, target);
+      case 'choice': {
+        const parts = yield* this.#lane.branches(plan, at, (part, masked) => this.vector(part, at, masked));
+        if (typeof parts === 'number') return parts;
+        const vector = this.#newVector(at.count);
+        exports.chooseNumbers(parts.states, at.count, parts.chosen, parts.otherwise, vector);
+        return vector;
+      }
+    }
+  }
+
+  *#parsed(plan: { form: NumberPlan['form']; text: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { exports } = this.#context.kernel;
+    const source = yield* this.#lane.texts.tested(plan.text, at, target);
+    if (typeof source === 'number') return source;
+    const { views, rows } = source;
+    const vector = this.#newVector(at.count);
+    if (plan.form === 'date') exports.parseDays(views, rows, at.count, vector);
+    else exports.parseNumbers(views, rows, at.count, VECTOR_FORMS[plan.form], vector, target.states, target.mode);
+    return vector;
+  }
+
+  *#likeness(plan: { left: TextPlan; right: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const left = yield* this.#lane.texts.source(plan.left, at, target);
+    if (typeof left === 'number') return left;
+    const right = yield* this.#lane.texts.source(plan.right, at, target);
+    if (typeof right === 'number') return right;
+    const vector = this.#newVector(at.count);
+    const { compareLikeness } = this.#context.kernel.exports;
+    const { views, rows } = left;
+    const isDone = compareLikeness(views, rows, right.views, right.rows, at.count, vector, COMPARED_LENGTH_MAX);
+    return isDone === 0 ? NOT_HERE : vector;
+  }
+
+  *#first(plans: readonly NumberPlan[], at: VectorRows, target: StatesTarget): Sliced<number> {
+    const vector = this.#newVector(at.count);
+    for (const [index, plan] of plans.entries()) {
+      const others = yield* this.vector(plan, at, target);
+      if (others < 0) return others;
+      this.#context.kernel.exports.fillNumbers(vector, others, at.count, index === 0 ? 1 : 0);
+    }
+    return vector;
+  }
+
+  #column(name: string, form: number, { batch, rows, count }: VectorRows): number {
+    const column = batch.columns[this.#lane.indexOf(name)]!;
+    if (column.kind !== 'typed') return NOT_HERE;
+    const vector = this.#newVector(count);
+    this.#context.kernel.exports.loadNumbers(column.at, column.meta, rows, count, form, vector);
+    return vector;
+  }
+
+  #constant(value: number | Decimal): number {
+    const vector = this.#newVector(1);
+    const { u8, u32, i64, f64 } = this.#context.arena.heap;
+    const values = u32[(vector + VECTOR_VALUES) >>> 2]!;
+    if (value instanceof Decimal) i64[values >>> 3] = BigInt(value.digits);
+    else f64[values >>> 3] = value;
+    u8[u32[(vector + VECTOR_MARKS) >>> 2]!] = 0;
+    u8[u32[(vector + VECTOR_SCALES) >>> 2]!] = value instanceof Decimal ? value.scale : 0;
+    u32[(vector + VECTOR_STEP_BYTES) >>> 2] = 0;
+    return vector;
+  }
+
+  #newVector(count: number): number {
+    const { arena } = this.#context;
+    const vector = arena.take(VECTOR_BYTES);
+    const [values, marks, scales] = [arena.take(count * 8), arena.take(count), arena.take(count)];
+    const { u32 } = arena.heap;
+    u32[(vector + VECTOR_VALUES) >>> 2] = values;
+    u32[(vector + VECTOR_MARKS) >>> 2] = marks;
+    u32[(vector + VECTOR_SCALES) >>> 2] = scales;
+    u32[(vector + VECTOR_STEP_BYTES) >>> 2] = 8;
+    return vector;
+  }
+}
+
+// The fast evaluator of expressions: runs a plan (vector-plan.ts) over the rows of a list with kernels. Its scratch
+// memory is in the arena, and the caller releases it.
 
 export class VectorLane implements Lane {
   readonly computed: ComputedLane;
@@ -19,7 +309,7 @@ export class VectorLane implements Lane {
   readonly states: StateLane;
   readonly #indices: ReadonlyMap<string, number>;
 
-  /** @param columns the columns of the batches that it will see */
+  /** @param columns columns of the batches */
   constructor(columns: Schema, context: ExpressionContext, plan: AnyPlan) {
     this.#indices = new Map(columns.map(({ name }, index) => [name, index]));
     this.computed = new ComputedLane(columns, context, plan);
@@ -29,7 +319,10 @@ export class VectorLane implements Lane {
     this.#prepare(plan);
   }
 
-  /** The states of a condition, and what is made of each branch: only rows that take a branch need be known there. */
+  /**
+   * Computes the states of a condition and the result of each branch. Rows that do not take a branch may have any
+   * result there.
+   */
   *branches<Plan, Made extends number | object>(
     { condition, then, otherwise }: Branches<Plan>,
     at: VectorRows,
@@ -49,7 +342,7 @@ export class VectorLane implements Lane {
     return index;
   }
 
-  /** Views of a column of text, 0 when it has none. */
+  /** Returns the views of a text column, or 0 if it has no views. */
   viewsOf(column: string, batch: Batch): number {
     const index = this.indexOf(column);
     return batch.columns[index]!.kind === 'typed' ? 0 : batch.views(index);

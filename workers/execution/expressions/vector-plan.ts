@@ -1,17 +1,23 @@
-// What the kernels compute of an expression whole columns at a time: trees of steps over vectors of texts, numbers and states.
-// A node that no kernel knows the closures compute, that node alone.
+// The parts of an expression that kernels compute for whole columns, and the interfaces between their evaluators.
+
+import type { Batch } from '../../batch/batch.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
-import type { GreedyPattern } from '../../expression/patterns/greedy-pattern.ts';
+import type { GreedyPattern } from '../../expression/patterns/linear-pattern.ts';
 import type { RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import type { ARITHMETIC, ORDERS, TEXT_TESTS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
+import { SET } from '../../kernel/layout/expressions.ts';
 import type { Heap } from '../../memory/heap.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
 import type { Decimal } from '../../values/decimal.ts';
 import type { TextStep } from '../cells/text-chain.ts';
 
+// The parts of an expression that kernels compute for whole columns at once: trees of steps over vectors of texts,
+// numbers and states. Closures compute single nodes that no kernel supports.
+
 export type NumberForm = keyof typeof VECTOR_FORMS;
 
-/** A node that the closures compute, as an expression of its own. */
+/** A node that the closures compute, as a separate expression. */
 export interface ComputedPlan {
   readonly kind: 'computed';
   readonly expression: CheckedExpression;
@@ -22,17 +28,17 @@ export type TextPlan =
   | ComputedPlan
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'literal'; readonly text: string }
-  /** An edit of each text on its own. */
+  /** Edits each text independently. */
   | { readonly kind: 'edited'; readonly step: (heap: Heap) => TextStep; readonly text: TextPlan }
   | { readonly kind: 'split'; readonly separator: string; readonly number: number; readonly text: TextPlan }
   | { readonly kind: 'cut'; readonly length: number; readonly fromEnd: boolean; readonly text: TextPlan }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number | null; readonly text: TextPlan }
   | { readonly kind: 'joined'; readonly texts: readonly TextPlan[] }
-  /** Those that are not null, with a separator between them. */
+  /** The non-null texts, joined with a separator. */
   | { readonly kind: 'present'; readonly separator: string; readonly texts: readonly TextPlan[] }
   /** string(x) of a number or date. */
   | { readonly kind: 'written'; readonly number: NumberPlan }
-  /** What the items of a pattern from one up to another took. */
+  /** The text that a range of a pattern's items matches. */
   | {
       readonly kind: 'found';
       readonly pattern: GreedyPattern;
@@ -40,13 +46,13 @@ export type TextPlan =
       readonly to: number;
       readonly text: TextPlan;
     }
-  /** What a group of the first match of any pattern took. */
+  /** The text of a group in the first match of any pattern. */
   | {
       readonly kind: 'walked';
       readonly pattern: RegularExpression;
       readonly group: number;
       readonly text: TextPlan;
-      /** Where a walk does not pay. */
+      /** Used if an automaton is not worthwhile. */
       readonly otherwise: ComputedPlan;
     }
   | { readonly kind: 'first'; readonly texts: readonly TextPlan[] }
@@ -59,7 +65,7 @@ interface Choice<Kind, Plan> {
   readonly otherwise: Plan;
 }
 
-/** A vector of numbers; a date is the number of its day. */
+/** A vector of numbers. A date is its day number. */
 export type NumberPlan = { readonly form: NumberForm } & (
   | ComputedPlan
   | { readonly kind: 'constant'; readonly value: number | Decimal }
@@ -97,7 +103,7 @@ export type StatePlan =
       readonly texts: readonly string[];
       readonly negate: boolean;
     }
-  /** A text against another one. */
+  /** Comparison of two texts. */
   | {
       readonly kind: 'texts';
       readonly test: 'isAny' | '<' | '<=';
@@ -119,7 +125,7 @@ export type StatePlan =
 
 export type AnyPlan = TextPlan | NumberPlan | StatePlan;
 
-/** Plans the nodes of an expression: null for those that the closures compute. */
+/** Plans the nodes of an expression. Returns null for nodes that closures must compute. */
 export interface Planner {
   readonly expression: CheckedExpression;
   texts(node: ExpressionNode): TextPlan | null;
@@ -127,17 +133,16 @@ export interface Planner {
   states(node: ExpressionNode): StatePlan | null;
 }
 
-/** The texts of a node within a planned one. */
+/** Returns the plan of an inner node whose result is a text. */
 export function textOf(planner: Planner, node: ExpressionNode): TextPlan {
   return planner.texts(node) ?? computed(planner.expression, node);
 }
 
-/** The kind of a node's type. */
 export function kindOf(expression: CheckedExpression, node: ExpressionNode): string {
   return expression.types.get(node)!.kind;
 }
 
-/** The column of text that a node is, or null. */
+/** Returns the text column that a node refers to, or null. */
 export function textColumnOf(expression: CheckedExpression, node: ExpressionNode): string | null {
   return kindOf(expression, node) === 'string' ? columnOf(expression, node) : null;
 }
@@ -149,56 +154,56 @@ export function columnOf(expression: CheckedExpression, node: ExpressionNode): s
   return resolution?.kind === 'column' ? resolution.name : null;
 }
 
-/** The arguments of a call, its target first, when it is for certain one function. */
+/** Returns the arguments of a call, its target first, if the function is certain. */
 export function argumentsOf(expression: CheckedExpression, node: CallNode): readonly ExpressionNode[] | null {
   const resolution = expression.resolutions.get(node);
   return resolution?.kind === 'call' && resolution.certain ? resolution.arguments : null;
 }
 
-/** The name of the function that a call is for certain; operators have none. */
+/** Returns the name of the function of a call if it is certain. Operators have no name. */
 export function functionOf(expression: CheckedExpression, node: CallNode): string | null {
   const resolution = expression.resolutions.get(node);
   return resolution?.kind === 'call' && resolution.certain ? resolution.definition.name : null;
 }
 
-/** The text that a node is as written, or null. */
+/** Returns the text of a string literal, or null. */
 export function literalText(node: ExpressionNode | undefined): string | null {
   return node?.kind === 'literal' && typeof node.value === 'string' ? node.value : null;
 }
 
-/** The whole number that a node is as written, where it is a small one. */
+/** Returns the value of a small integer literal, or null. */
 export function literalInteger(node: ExpressionNode | undefined): number | null {
   if (node?.kind !== 'literal' || typeof node.value !== 'bigint') return null;
   const value = Number(node.value);
   return Math.abs(value) <= INTEGER_MAX ? value : null;
 }
 
-/** Numbers of characters and parts beyond this are left to the closures. */
+/** Maximum number of characters or parts. Larger numbers are left to the closures. */
 const INTEGER_MAX = 2 ** 30;
 
-/** The node by the closures. */
+/** Plans a node for the closures. */
 export function computed(expression: CheckedExpression, node: ExpressionNode): ComputedPlan {
   return { kind: 'computed', expression: { ...expression, root: node, type: expression.types.get(node)! } };
 }
 
-/** What the closures compute in a plan. */
+/** Returns the expressions that closures compute in a plan. */
 export function computedIn(plan: AnyPlan): readonly CheckedExpression[] {
   return plan.kind === 'computed' ? [plan.expression] : partsOf(plan).flatMap(computedIn);
 }
 
 /**
- * Whether the kernels are to have a plan: the closures of its nodes would hold reference tables a second time, and a plan of which
- * they do most is no faster than they are alone.
+ * Returns whether a plan is worthwhile: the closures of its nodes would hold reference tables a second time, and a plan
+ * that consists mostly of closures is not faster than closures alone.
  */
 export function pays(expression: CheckedExpression, plan: AnyPlan): boolean {
   const computed = computedIn(plan);
   return computed.length === 0 || (expression.tables.length === 0 && computed.length <= COMPUTED_MAX);
 }
 
-/** Nodes of a plan that the closures compute, at most. */
+/** Maximum number of nodes in a plan that closures compute. */
 const COMPUTED_MAX = 8;
 
-/** The plans that a plan is made of. */
+/** Returns the direct parts of a plan. */
 export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
   switch (plan.kind) {
     case 'edited':
@@ -239,4 +244,76 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     default:
       return [];
   }
+}
+
+// Interfaces between the evaluators of texts, numbers and states: each computes its own vectors and requests those of
+// the others.
+
+/** Code instead of an address: the kernels cannot process the batch, because a column is not stored as expected. */
+export const NOT_HERE = -1;
+/** Code instead of an address: the arena is full. */
+export const FULL = -2;
+
+/** The current rows. */
+export interface VectorRows {
+  readonly batch: Batch;
+  /** Address of the physical rows (u32 each). */
+  readonly rows: number;
+  readonly count: number;
+}
+
+/** Addresses of texts for kernels: the text of position `i` has the view number `rows[i]`. */
+export interface TextSource {
+  readonly views: number;
+  /** u32 each. */
+  readonly rows: number;
+}
+
+/** Existing states, and the mode for combining new states with them. */
+export interface StatesTarget {
+  readonly states: number;
+  readonly mode: number;
+}
+
+/** No state is decided yet. */
+export const ALL_OPEN: StatesTarget = { states: 0, mode: SET };
+
+export interface Branches<Plan> {
+  readonly condition: StatePlan;
+  readonly then: Plan;
+  readonly otherwise: Plan;
+}
+
+/** Results of the branches of a choice, and the states of its condition. */
+export interface Chosen<Made> {
+  readonly states: number;
+  readonly chosen: Made;
+  readonly otherwise: Made;
+}
+
+/**
+ * All methods return an address or one of the codes above. Positions that the target has already decided may have any
+ * result.
+ */
+export interface Lane {
+  readonly texts: {
+    source(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number>;
+    tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number>;
+  };
+  readonly numbers: { vector(plan: NumberPlan, at: VectorRows, target: StatesTarget): Sliced<number> };
+  readonly states: { fresh(plan: StatePlan, at: VectorRows): Sliced<number> };
+  readonly computed: {
+    texts(expression: CheckedExpression, at: VectorRows, target: StatesTarget): Sliced<number>;
+    numbers(expression: CheckedExpression, at: VectorRows, target: StatesTarget, vector: number): Sliced<void>;
+    states(expression: CheckedExpression, at: VectorRows, target: StatesTarget): Sliced<void>;
+  };
+  branches<Plan, Made extends number | object>(
+    plan: Branches<Plan>,
+    at: VectorRows,
+    make: (plan: Plan, target: StatesTarget) => Sliced<Made | number>,
+  ): Sliced<Chosen<Made> | number>;
+  /** Index of a column in the batches. */
+  indexOf(column: string): number;
+  /** Views of a text column, or 0 if it has no views. */
+  viewsOf(column: string, batch: Batch): number;
 }

@@ -1,30 +1,211 @@
-// The ranges of a reference table: read, checked and sorted before the first row, then asked for the one that holds a value.
-// Ends are compared as sort keys are; an end that is null lies before, or behind, all values.
+// The ranges of a reference table: read, checked and sorted into pages before the first row, then searched for the
+// range that contains a value.
+
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { ColumnType } from '../../batch/schema.ts';
-import { VALUE } from '../../kernel/layout/sort-keys.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
+import { VALUE } from '../../kernel/layout/keys.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import { constantValue } from '../cells/constant-value.ts';
-import { inSlices } from '../cells/slices.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { inSlices } from '../cells/cell-operator.ts';
+import { constantValue } from '../cells/value-cells.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys } from '../sort/sort-keys.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
-import type { TableRows } from '../tables/table-rows.ts';
-import { type FoundRange, type RangeEnds, RangePages } from './range-pages.ts';
+import { BATCH_ROOM, SpillReader } from '../spill/row-files.ts';
+import { TableRows } from '../tables/run-tables.ts';
+
+// The ranges of a reference table in order, in pages: in memory while the budget allows, otherwise in a file of the
+// Run. A directory contains the first range of each page, and the most recently read pages are cached.
+
+/**
+ * A page ends with the entry that reaches this many bytes: some dozens of ranges, so that a search within it is short.
+ */
+const PAGE_BYTES = 4096;
+
+/** Number of cached pages, by the low bits of their number: 1 MiB. A larger page is read again each time. */
+const PAGES_KEPT = 256;
+const KEPT_PAGE_BYTES = PAGE_BYTES * 2;
+
+/** Memory of a directory entry without the bytes of its first range: an object and two numbers. */
+const DIRECTORY_ENTRY_BYTES = 128;
+
+/** Length of an entry's header: lengths of the lower and upper bound. Each cell follows, preceded by its length. */
+const ENTRY_HEADER_BYTES = 8;
+const LENGTH_BYTES = 4;
+const CELL_NULL = 0xffffffff;
+
+/** Bytes in an array, from `at` on. */
+export interface Bytes {
+  readonly u8: Uint8Array;
+  readonly at: number;
+  readonly length: number;
+}
+
+interface Page {
+  readonly number: number;
+  readonly bytes: Buffer;
+  /** Offsets of its entries. */
+  readonly entries: readonly number[];
+}
+
+/** A range that was found: its page, and its offset in the page. */
+interface FoundRange {
+  readonly bytes: Buffer;
+  readonly at: number;
+}
+
+/** The bounds that are part of a range. */
+interface RangeEnds {
+  readonly hasFrom: boolean;
+  readonly hasTo: boolean;
+}
+
+class RangePages {
+  readonly #budget: OperatorContext['budget'];
+  readonly #ends: RangeEnds;
+  readonly #pages: TableRows;
+  readonly #firsts: Uint8Array[] = [];
+  readonly #starts: number[] = [];
+  readonly #kept: (Page | undefined)[] = [];
+  #open: Buffer[] = [];
+  #openBytes = 0;
+
+  constructor({ budget, spill }: Pick<OperatorContext, 'budget' | 'spill'>, ends: RangeEnds) {
+    this.#budget = budget;
+    this.#ends = ends;
+    this.#pages = new TableRows([], budget, () => new SpillFile(spill));
+  }
+
+  /** Adds a range. Ranges must be ordered and must not overlap. `complete` ends the table. */
+  add(from: Uint8Array, to: Uint8Array, cells: readonly (Uint8Array | null)[]): void {
+    if (this.#openBytes === 0) {
+      this.#budget.force(from.length + DIRECTORY_ENTRY_BYTES);
+      this.#firsts.push(from.slice());
+      this.#starts.push(this.#pages.sizeBytes);
+    }
+    const entry = entryOf(from, to, cells);
+    this.#open.push(entry);
+    this.#openBytes += entry.length;
+    if (this.#openBytes >= PAGE_BYTES) this.#endPage();
+  }
+
+  complete(): void {
+    if (this.#openBytes > 0) this.#endPage();
+    this.#pages.complete();
+    this.#budget.force(Math.min(this.#starts.length, PAGES_KEPT) * PAGE_BYTES);
+  }
+
+  /** Returns the range that contains a key, or null. */
+  find(key: Bytes): FoundRange | null {
+    // An exclusive lower bound counts as greater than its own value.
+    const { hasFrom, hasTo } = this.#ends;
+    const above = (order: number): number => (order === 0 && !hasFrom ? 1 : order);
+    const number = lastAtMost(this.#firsts.length, (page) =>
+      above(compare(this.#firsts[page]!, 0, key, this.#firsts[page]!.length)),
+    );
+    if (number < 0) return null;
+    const { bytes, entries } = this.#page(number);
+    const entry = lastAtMost(entries.length, (index) => {
+      const at = entries[index]!;
+      return above(compare(bytes, at + ENTRY_HEADER_BYTES, key, bytes.readUInt32LE(at)));
+    });
+    const at = entries[entry]!;
+    const from = bytes.readUInt32LE(at);
+    const end = compare(bytes, at + ENTRY_HEADER_BYTES + from, key, bytes.readUInt32LE(at + 4));
+    return end < 0 || (end === 0 && !hasTo) ? null : { bytes, at };
+  }
+
+  #endPage(): void {
+    this.#pages.append(Buffer.concat(this.#open, this.#openBytes));
+    this.#open = [];
+    this.#openBytes = 0;
+  }
+
+  #page(number: number): Page {
+    const known = this.#kept[number % PAGES_KEPT];
+    if (known?.number === number) return known;
+    const start = this.#starts[number]!;
+    const bytes = Buffer.allocUnsafe((this.#starts[number + 1] ?? this.#pages.sizeBytes) - start);
+    if (this.#pages.read(bytes, start) < bytes.length) throw new Error('a table of ranges ends early');
+    const entries: number[] = [];
+    for (let at = 0; at < bytes.length; at = entryEnd(bytes, at)) entries.push(at);
+    const page = { number, bytes, entries };
+    if (bytes.length <= KEPT_PAGE_BYTES) this.#kept[number % PAGES_KEPT] = page;
+    return page;
+  }
+}
+
+/** Iterates over the cells of a range in their original order. Valid as long as the page is. */
+export function* cellsOf({ bytes, at }: FoundRange): Generator<Uint8Array | null, void, undefined> {
+  const end = entryEnd(bytes, at);
+  let next = at + ENTRY_HEADER_BYTES + LENGTH_BYTES + bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4);
+  while (next < end) {
+    const length = bytes.readUInt32LE(next);
+    next += LENGTH_BYTES;
+    yield length === CELL_NULL ? null : bytes.subarray(next, next + length);
+    if (length !== CELL_NULL) next += length;
+  }
+}
+
+/** Layout: lengths of both bounds, both bounds, total length of the cells, cells. */
+function entryOf(from: Uint8Array, to: Uint8Array, cells: readonly (Uint8Array | null)[]): Buffer {
+  const cellBytes = cells.reduce((sum, cell) => sum + LENGTH_BYTES + (cell?.length ?? 0), 0);
+  const entry = Buffer.allocUnsafe(ENTRY_HEADER_BYTES + from.length + to.length + LENGTH_BYTES + cellBytes);
+  entry.writeUInt32LE(from.length, 0);
+  entry.writeUInt32LE(to.length, 4);
+  entry.set(from, ENTRY_HEADER_BYTES);
+  entry.set(to, ENTRY_HEADER_BYTES + from.length);
+  let next = entry.writeUInt32LE(cellBytes, ENTRY_HEADER_BYTES + from.length + to.length);
+  for (const cell of cells) {
+    next = entry.writeUInt32LE(cell?.length ?? CELL_NULL, next);
+    if (cell === null) continue;
+    entry.set(cell, next);
+    next += cell.length;
+  }
+  return entry;
+}
+
+function entryEnd(bytes: Buffer, at: number): number {
+  const cells = at + ENTRY_HEADER_BYTES + bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4);
+  return cells + LENGTH_BYTES + bytes.readUInt32LE(cells);
+}
+
+/** Binary search: the index of the last of `count` ascending items that is not greater than the key, or -1. */
+function lastAtMost(count: number, comparedWithKey: (index: number) => number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (comparedWithKey(middle) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Compares `length` bytes at `at` with the key. */
+function compare(bytes: Uint8Array, at: number, key: Bytes, length: number): number {
+  const common = Math.min(length, key.length);
+  for (let i = 0; i < common; i++) {
+    const difference = bytes[at + i]! - key.u8[key.at + i]!;
+    if (difference !== 0) return difference;
+  }
+  return length - key.length;
+}
+
+// The ranges of a reference table: read, checked and sorted before the first row, then searched for the range that
+// contains a value. Bounds are compared as sort keys. A null bound means that the range is unbounded on that side.
 
 export interface RangeColumns {
-  /** How the Template calls the table. */
+  /** Name of the table in the Template. */
   readonly name: string;
-  /** Columns of the table: the ends, and those whose cells are wanted. */
+  /** Columns of the table: the bounds, and the columns whose cells are needed. */
   readonly from: string;
   readonly to: string;
   readonly payload: readonly string[];
   readonly ends: RangeEnds;
-  /** Type of the values that are looked for. */
+  /** Type of the values that are searched for. */
   readonly type: ColumnType;
 }
 
@@ -33,7 +214,7 @@ interface LastRange {
   readonly row: number;
 }
 
-/** Columns of the rows that are sorted, behind their key. */
+/** Columns of the sorted rows, after their key. */
 const SORTED_FROM = 0;
 const SORTED_TO = 1;
 const SORTED_CELLS = 2;
@@ -44,7 +225,7 @@ export class RangeTable {
   readonly #columns: RangeColumns;
   readonly #type: ColumnType;
   readonly #pages: RangePages;
-  /** Makes the keys of the values that are looked for. */
+  /** Creates the keys of the values that are searched for. */
   readonly #keys: SortKeys;
 
   constructor(context: OperatorContext, table: TableRows, columns: RangeColumns) {
@@ -56,7 +237,10 @@ export class RangeTable {
     this.#keys = new SortKeys(context, [term(this.#type, 0, true)]);
   }
 
-  /** Before the first row. Throws Failed TEMPLATE_CHECK_FAILED for what is no range, and for ranges that overlap. */
+  /**
+   * Must be called before the first row. Throws Failed TEMPLATE_CHECK_FAILED for invalid ranges and for overlapping
+   * ranges.
+   */
   *build(): Steps {
     const { arena, kernel } = this.#context;
     const types = [this.#type, this.#type, ...this.#columns.payload.map(() => 'text' as const)];
@@ -84,16 +268,16 @@ export class RangeTable {
     this.#pages.complete();
   }
 
-  /** Views by physical row of the keys of a batch's values, for `find`; 0 when the arena is full. */
+  /** Returns views, by physical row, of the keys of a batch's values, for `find`; 0 if the arena is full. */
   keysOf(batch: Batch, column: number): number {
     if (batch.columns[column]!.kind === 'raw') batch.views(column);
     const values = batch.columns[column]!;
-    // A whole number is a decimal without digits behind the point, so that it is compared with ends that have some.
+    // A whole number is compared as a decimal, because bounds may have decimal places.
     const isWhole = values.kind === 'typed' && values.type === 'integer';
     return this.#keys.make(batch.withColumns([isWhole ? { ...values, type: 'decimal' } : values]));
   }
 
-  /** The range that holds the value of a key of `keysOf`; null when none does, and for null. */
+  /** Returns the range that contains the value of a key from `keysOf`, or null. Returns null for a null value. */
   find(keys: number, row: number): FoundRange | null {
     const { u8, u32 } = this.#context.arena.heap;
     const at = u32[(keys >>> 2) + row * 2]!;
@@ -101,7 +285,7 @@ export class RangeTable {
     return this.#pages.find({ u8, at, length: u32[(keys >>> 2) + row * 2 + 1]! });
   }
 
-  /** False when the arena is full. */
+  /** Returns false if the arena is full. */
   #sort(batch: Batch, sorter: RowSorter): boolean {
     const { name, from, to, payload } = this.#columns;
     const index = (column: string): number => this.#table.columns.indexOf(column);
@@ -118,7 +302,10 @@ export class RangeTable {
     return true;
   }
 
-  /** Takes sorted rows, whose first column is the key of their lower end; gives the last, or null when the arena is full. */
+  /**
+   * Adds sorted rows, whose first column is the key of their lower bound. Returns the last range, or null if the arena
+   * is full.
+   */
   #add(batch: Batch, tos: SortKeys, before: LastRange | null): LastRange | null {
     const keys = tos.make(batch);
     if (keys === 0) return null;
@@ -130,10 +317,11 @@ export class RangeTable {
       const from = textBytes(batch, 0, row)!;
       const to = bytesAt(batch, keys, row)!;
       const number = batch.sourceRow(row);
-      // An open end says with its first byte that it is beyond all values.
+      // The first byte of an open bound places it beyond all values.
       const order = Buffer.compare(from, to);
-      if (order > 0) throw this.#failed(`Row ${number}`, 'ends before it begins.');
-      if (order === 0 && !hasBoth) throw this.#failed(`Row ${number}`, 'holds no value: both ends are the same.');
+      if (order > 0)
+        throw this.#failed(`Row ${number}`, 'ends before it begins: the lower end is greater than the upper end.');
+      if (order === 0 && !hasBoth) throw this.#failed(`Row ${number}`, 'contains no value: both ends are equal.');
       const touches = last === null ? 1 : Buffer.compare(from, last.to);
       if (last !== null && (touches < 0 || (touches === 0 && hasBoth))) {
         const [one, other] = [Math.min(last.row, number), Math.max(last.row, number)];
@@ -153,7 +341,7 @@ export class RangeTable {
   }
 }
 
-/** Whole numbers are compared as decimals: the ends of their ranges may have digits behind the point. */
+/** Whole numbers are compared as decimals, because bounds may have decimal places. */
 function comparedType(type: ColumnType): ColumnType {
   return type === 'integer' ? 'decimal' : type;
 }
@@ -162,7 +350,7 @@ function term(type: ColumnType, index: number, nullsFirst: boolean) {
   return { type, index, nullsFirst, descending: false, compare: 'typed' as const };
 }
 
-/** One end of each range as a value; null when the arena is full. */
+/** Returns one bound of each range as a value, or null if the arena is full. */
 function endsOf(
   batch: Batch,
   index: number,
@@ -177,7 +365,7 @@ function endsOf(
   for (let position = 0; position < batch.live; position++) {
     const row = batch.physicalRow(position);
     const value = constantValue(batch.text(column, row), type);
-    if ('problem' in value) throw failed(row, `is no ${type}, as the values are that are looked for.`);
+    if ('problem' in value) throw failed(row, `is not a valid ${type}, the type of the values that are looked up.`);
     builder.set(row, value.value);
   }
   return builder.column;

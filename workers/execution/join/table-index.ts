@@ -1,37 +1,36 @@
-// A reference table, or a part of one, in the Run's memory with an index over its keys. Rows with a null in their key are
-// not in the index. When the budget refuses, nothing of it can be used.
+// A reference table, or a partition of it, in the Run's memory, with an index over its keys. Rows with a null in their
+// key are not indexed. After a refusal by the budget, the index cannot be used.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { ColumnType } from '../../batch/schema.ts';
 import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import { constantValue } from '../cells/constant-value.ts';
-import { inSlices } from '../cells/slices.ts';
+import type { SpillBytes } from '../../memory/spill-file.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { inSlices } from '../cells/cell-operator.ts';
+import { constantValue } from '../cells/value-cells.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
-import type { MatchLevel } from '../keys/match-level.ts';
-import { RowKeys } from '../keys/row-keys.ts';
+import { type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
-import type { SpillBytes } from '../spill/spill-file.ts';
 
-/** No row. */
+/** Means "no row". */
 export const ROW_NONE = 0xffffffff;
 
-/** Bytes of the records that are read at once, and rows of them that are laid out at once: some milliseconds each. */
+/** Number of bytes of records read at once, and number of rows decoded at once: some milliseconds each. */
 const READ_BYTES = 4 * 1024 * 1024;
 const DECODED_ROWS = 65_536;
 
-/** Rows whose keys are made at once. */
+/** Number of rows whose keys are computed at once. */
 const INDEXED_ROWS = 2048;
 
-/** A column of the table that is part of the key. Its texts are read as values of `type`; those that are none match nothing. */
+/** A key column of the table. Its texts are parsed as values of `type`; texts that cannot be parsed match nothing. */
 export interface TableKey {
   readonly column: number;
   readonly type: ColumnType;
   readonly match: MatchLevel;
 }
 
-/** Records of all columns as text, such as TableRows. */
+/** Records with all columns as text, such as TableRows. */
 export type TableRecords = Pick<SpillBytes, 'sizeBytes' | 'read'> & { readonly rows: number };
 
 export type TableContext = Pick<OperatorContext, 'arena' | 'kernel'>;
@@ -41,9 +40,9 @@ interface Room {
   readonly rowsMax: number;
   readonly records: number;
   readonly target: ReturnType<RowCodec['target']>;
-  /** By id: first and last row (u32 each). */
+  /** Indexed by id: first and last row (u32 each). */
   readonly ends: number;
-  /** By row: the next one of the same key, or ROW_NONE. */
+  /** Indexed by row: the next row with the same key, or ROW_NONE. */
   readonly followers: number;
 }
 
@@ -57,14 +56,14 @@ export class TableIndex {
   readonly #selection: number;
   #room: Room | null = null;
 
-  /** @param columns how many the table has */
+  /** @param columns number of columns of the table */
   constructor(context: TableContext, columns: number, keys: readonly TableKey[]) {
     const { heap } = context.arena;
     this.#context = context;
     this.#keys = keys;
     this.#columns = columns;
     this.#codec = new RowCodec(heap, context.kernel, new Array<ColumnType>(columns).fill('text'));
-    // The batches that are indexed have the key columns only.
+    // The indexed batches contain the key columns only.
     this.#rowKeys = new RowKeys(
       context,
       keys.map((_, index) => index),
@@ -74,7 +73,7 @@ export class TableIndex {
     this.#selection = heap.allocate(INDEXED_ROWS * 4);
   }
 
-  /** Takes the place of what was loaded before; false when the budget refuses it. Yields while it works. */
+  /** Loads records in place of the previous ones. Returns false if the budget refuses the memory. Yields in between. */
   *load(records: TableRecords, forced: boolean): Generator<void, boolean> {
     this.#table.clear();
     this.#table.forced = forced;
@@ -90,7 +89,7 @@ export class TableIndex {
     return true;
   }
 
-  /** Gives the address behind the records. */
+  /** Returns the address after the records. */
   *#read(room: Room, records: TableRecords): Generator<void, number> {
     const { heap } = this.#context.arena;
     const { sizeBytes } = records;
@@ -103,7 +102,7 @@ export class TableIndex {
     return room.records + sizeBytes;
   }
 
-  /** Gives the number of rows. */
+  /** Returns the number of rows. */
   *#decode({ records, target }: Room, end: number): Generator<void, number> {
     let done = 0;
     for (let at = records; at < end; ) {
@@ -117,32 +116,32 @@ export class TableIndex {
     return done;
   }
 
-  /** Hashes keys as the index does: needed before `find`, and to part rows by their keys. */
+  /** Computes the hashes of keys. Needed before `find`, and for partitioning rows by their keys. */
   hash(list: KeyList): void {
     this.#table.hash(list);
   }
 
-  /** The id of each key, KEY_ABSENT for those that the table does not hold. */
+  /** Sets the id of each key, KEY_ABSENT for keys that the table does not contain. */
   find(list: KeyList): void {
     this.#table.find(list);
   }
 
-  /** The first row of a key. */
+  /** Returns the first row with a key. */
   first(id: number): number {
     return this.#context.arena.heap.u32[(this.#room!.ends >>> 2) + id * 2]!;
   }
 
-  /** The next row of the same key, or ROW_NONE. */
+  /** Returns the next row with the same key, or ROW_NONE. */
   next(row: number): number {
     return this.#context.arena.heap.u32[(this.#room!.followers >>> 2) + row]!;
   }
 
-  /** Address of the views of a column, by row of the table. */
+  /** Returns the address of the views of a column, by row of the table. */
   views(column: number): number {
     return this.#room!.target.columns[column]!.at;
   }
 
-  /** The key columns of a batch of the table's rows, as values of their types. Null when the arena is full. */
+  /** Returns the key columns of a batch of table rows as values of their types, or null if the arena is full. */
   keyBatch(batch: Batch): Batch | null {
     const columns: ColumnData[] = [];
     for (const { column, type } of this.#keys) {
@@ -153,7 +152,7 @@ export class TableIndex {
     return batch.withColumns(columns);
   }
 
-  /** The keys of some rows of a batch of `keyBatch`; 0 when the arena is full. */
+  /** Returns the keys of some rows of a batch from `keyBatch`, or 0 if the arena is full. */
   keyViews(batch: Batch, rows: number, count: number): number {
     return this.#rowKeys.make(batch, rows, count);
   }
@@ -232,7 +231,7 @@ export class TableIndex {
   }
 }
 
-/** Lists those of the batch's live rows [from, to) at `rows` that have no null in a column; gives how many. */
+/** Writes a list of those live rows [from, to) of the batch that have no null column. Returns their number. */
 export function rowsWithKeys(batch: Batch, from: number, to: number, rows: number): number {
   const { u32 } = batch.heap;
   let count = 0;

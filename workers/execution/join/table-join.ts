@@ -1,37 +1,274 @@
-// Joins rows with a reference table: in memory, row by row as they come, or, when the budget refuses the table, both
-// sides parted by the hash of their keys into files, joined part by part and put back into their order at the end.
-// States: in memory, or parted (rows are put off until `finish`).
-import type { Batch } from '../../batch/batch.ts';
-import { type StoredType, storedTypes } from '../../batch/schema.ts';
-import type { Operator, OperatorContext } from '../../operations/operation.ts';
+// Joins rows with a reference table. It looks up the rows of each batch in an index of the table, partition by
+// partition if the table does not fit into memory.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
+import { type ColumnType, type StoredType, storedTypes } from '../../batch/schema.ts';
+import { META_BIG, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import { inSlices } from '../cells/slices.ts';
-import type { KeyList } from '../keys/hash-table.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext } from '../../template/operation.ts';
+import { type BatchPiece, inSlices, piecesOf } from '../cells/cell-operator.ts';
+import { copiedRowsMax } from '../cells/copied-rows.ts';
+import { KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
+import { type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
-import { RowCodec } from '../spill/row-codec.ts';
-import { PARTITION_LEVELS, RowPartitions } from '../spill/row-partitions.ts';
-import { SpillFile } from '../spill/spill-file.ts';
-import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
-import { SpillWriter } from '../spill/spill-writer.ts';
-import type { TableRows } from '../tables/table-rows.ts';
-import { rowsWithKeys, type TableIndex, type TableRecords } from './table-index.ts';
-import { OUTCOME_TYPE, type TableProbe } from './table-probe.ts';
+import { RowCodec, targetBatch } from '../spill/row-codec.ts';
+import { BATCH_ROOM, PARTITION_LEVELS, RowPartitions, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import type { TableRows } from '../tables/run-tables.ts';
+import {
+  forgetNulls,
+  ROW_NONE,
+  rowsWithKeys,
+  type TableContext,
+  type TableIndex,
+  type TableRecords,
+} from './table-index.ts';
+
+// Looks up the rows of a batch in an index. Appends the cells of the table and the outcome to each row.
+
+/**
+ * Outcome of a lookup, in the last column: stored as the meta byte of a boolean, so that it can be written to spill
+ * files.
+ */
+const FOUND = 0;
+export const MISSING = 1;
+export const MANY = 2;
+const OUTCOME_TYPE: ColumnType = 'boolean';
+
+export interface ProbeKeys {
+  /** Column indexes in the batches. */
+  readonly columns: readonly number[];
+  readonly levels: readonly MatchLevel[];
+}
+
+/**
+ * If several table rows match: `first` uses the first one, `all` emits one row for each, `fail` uses the first one with
+ * the outcome MANY.
+ */
+export type Multiple = 'first' | 'all' | 'fail';
+
+/** `positions` contains, for each live row of the batch, its position among the rows that were looked up (u32). */
+export type Probed = (batch: Batch, positions: number) => Slices;
+
+/** Rows with their keys. */
+interface KeyedPiece {
+  readonly piece: BatchPiece;
+  readonly list: KeyList;
+}
+
+export type ProbeContext = TableContext & Pick<OperatorContext, 'clock'>;
+
+export class TableProbe {
+  readonly #context: ProbeContext;
+  readonly #columns: readonly number[];
+  readonly #keys: RowKeys;
+  readonly #payload: readonly number[];
+  readonly #multiple: Multiple;
+
+  /** @param payload columns of the table whose cells are added */
+  constructor(context: ProbeContext, { columns, levels }: ProbeKeys, payload: readonly number[], multiple: Multiple) {
+    this.#context = context;
+    this.#columns = columns;
+    this.#keys = new RowKeys(context, columns, levels);
+    this.#payload = payload;
+    this.#multiple = multiple;
+  }
+
+  /** Call this before `keyedPieces`: it edits long texts of the keys, with pauses. */
+  editLong(batch: Batch): Slices {
+    this.#keys.prepare(batch);
+    return this.#keys.editLong(batch, this.#context.clock);
+  }
+
+  /** Same as piecesOf, with views of the rows' keys and memory for hashes and ids. */
+  *keyedPieces(batch: Batch): Generator<KeyedPiece, void, undefined> {
+    const { arena } = this.#context;
+    for (const piece of piecesOf(batch)) {
+      const { from, to } = piece;
+      const rows = batch.selection + from * 4;
+      const views = this.#keys.make(batch, rows, to - from);
+      const hashes = arena.tryTake((to - from) * 8);
+      const ids = arena.tryTake((to - from) * 4);
+      piece.isTooLarge = views === 0 || hashes === 0 || ids === 0;
+      if (!piece.isTooLarge) yield { piece, list: { views, rows, count: to - from, hashes, ids } };
+    }
+  }
+
+  *push(index: TableIndex, batch: Batch, next: Probed): Slices {
+    const { arena } = this.#context;
+    const multiplies = this.#multiple === 'all' && this.#payload.length > 0;
+    if (multiplies) for (const [at, column] of batch.columns.entries()) if (column.kind === 'raw') batch.views(at);
+    yield* this.editLong(batch);
+    for (const { piece, list } of this.keyedPieces(batch)) {
+      const room = batch.rows * (this.#payload.length * VIEW_BYTES + 1) + list.count * 4;
+      piece.isTooLarge = arena.freeBytes < room + (this.#payload.length + 2) * 8;
+      if (piece.isTooLarge) continue;
+      index.hash(list);
+      index.find(list);
+      forgetNulls(batch, this.#columns, list);
+      const { from } = piece;
+      if (multiplies && this.#hasMany(index, list)) yield* this.#multiplied(index, batch, list, from, next);
+      else yield* this.#single(index, batch, list, from, next);
+    }
+  }
+
+  #hasMany(index: TableIndex, { count, ids }: KeyList): boolean {
+    const { u32 } = this.#context.arena.heap;
+    for (let i = 0; i < count; i++) {
+      const id = u32[(ids >>> 2) + i]!;
+      if (id !== KEY_ABSENT && index.next(index.first(id)) !== ROW_NONE) return true;
+    }
+    return false;
+  }
+
+  #single(index: TableIndex, batch: Batch, list: KeyList, from: number, next: Probed): Slices {
+    const { arena } = this.#context;
+    const outcomes = arena.take(batch.rows);
+    const targets = this.#payload.map(() => arena.take(batch.rows * VIEW_BYTES));
+    const positions = arena.take(list.count * 4);
+    const sources = this.#payload.map((column) => index.views(column));
+    const { u8, u32 } = arena.heap;
+    for (let i = 0; i < list.count; i++) {
+      const row = u32[(list.rows >>> 2) + i]!;
+      const id = u32[(list.ids >>> 2) + i]!;
+      const found = id === KEY_ABSENT ? ROW_NONE : index.first(id);
+      u32[(positions >>> 2) + i] = from + i;
+      u8[outcomes + row] =
+        found === ROW_NONE ? MISSING : this.#multiple === 'fail' && index.next(found) !== ROW_NONE ? MANY : FOUND;
+      for (let column = 0; column < targets.length; column++) {
+        const to = (targets[column]! >>> 2) + row * 2;
+        const source = (sources[column]! >>> 2) + found * 2;
+        u32[to] = found === ROW_NONE ? 0 : u32[source]!;
+        u32[to + 1] = found === ROW_NONE ? 0 : u32[source + 1]!;
+      }
+    }
+    const made = targets.map((at): ColumnData => ({ kind: 'views', at }));
+    const rows = batch.withSelection(list.rows, list.count);
+    return next(rows.withColumns([...batch.columns, ...made, outcomeColumn(list.rows, outcomes)]), positions);
+  }
+
+  /** Emits each row once per match, in new batches. */
+  *#multiplied(index: TableIndex, batch: Batch, { rows, count, ids }: KeyList, from: number, next: Probed): Slices {
+    const { arena } = this.#context;
+    const mark = arena.next;
+    let made = new MultipliedRows(this.#context, batch, this.#payload.length);
+    const sources = this.#payload.map((column) => index.views(column));
+    for (let i = 0; i < count; i++) {
+      const row = arena.heap.u32[(rows >>> 2) + i]!;
+      const id = arena.heap.u32[(ids >>> 2) + i]!;
+      let found = id === KEY_ABSENT ? ROW_NONE : index.first(id);
+      do {
+        if (made.count === made.rowsMax) {
+          yield* next(made.batch(), made.positions);
+          arena.release(mark);
+          made = new MultipliedRows(this.#context, batch, this.#payload.length);
+        }
+        made.add(row, from + i, found, sources);
+        if (found !== ROW_NONE) found = index.next(found);
+      } while (found !== ROW_NONE);
+    }
+    if (made.count > 0) yield* next(made.batch(), made.positions);
+  }
+}
+
+/** Copies of rows of one batch, each with the cells of a table row. */
+class MultipliedRows {
+  readonly #context: TableContext;
+  readonly #from: Batch;
+  readonly #columns: readonly ColumnData[];
+  readonly #payload: readonly number[];
+  readonly #outcomes: number;
+  readonly #sources: number;
+  readonly #selection: number;
+  readonly positions: number;
+  readonly rowsMax: number;
+  count = 0;
+
+  constructor(context: TableContext, from: Batch, payload: number) {
+    const { arena } = context;
+    this.#context = context;
+    this.#from = from;
+    this.rowsMax = copiedRowsMax(from.columns.length + payload);
+    this.#columns = from.columns.map((column): ColumnData => {
+      const at = arena.take(this.rowsMax * VIEW_BYTES);
+      if (column.kind === 'views' && column.kinds !== undefined) {
+        return { kind: 'views', at, kinds: arena.take(this.rowsMax) };
+      }
+      if (column.kind !== 'typed') return { kind: 'views', at };
+      const big = column.big === null ? null : new Map();
+      return { kind: 'typed', type: column.type, at, meta: arena.take(this.rowsMax), big };
+    });
+    this.#payload = Array.from({ length: payload }, () => arena.take(this.rowsMax * VIEW_BYTES));
+    this.#outcomes = arena.take(this.rowsMax);
+    this.#sources = arena.take(this.rowsMax * 8);
+    this.#selection = arena.take(this.rowsMax * 4);
+    this.positions = arena.take(this.rowsMax * 4);
+  }
+
+  add(row: number, position: number, found: number, tables: readonly number[]): void {
+    const { u8, u32, f64 } = this.#context.arena.heap;
+    const to = this.count++;
+    for (const [index, column] of this.#from.columns.entries()) {
+      const target = this.#columns[index]!;
+      if (column.kind === 'raw' || target.kind === 'raw') throw new Error('rows to copy have no raw columns');
+      copyWords(u32, target.at + to * VIEW_BYTES, column.at + row * VIEW_BYTES);
+      if (column.kind === 'typed' && target.kind === 'typed') copyMeta(u8, target, to, column, row);
+      else if (column.kind === 'views' && target.kind === 'views' && column.kinds !== undefined) {
+        u8[target.kinds! + to] = u8[column.kinds + row]!;
+      }
+    }
+    for (const [index, at] of this.#payload.entries()) {
+      if (found === ROW_NONE) u32.fill(0, (at >>> 2) + to * 2, (at >>> 2) + to * 2 + 2);
+      else copyWords(u32, at + to * VIEW_BYTES, tables[index]! + found * VIEW_BYTES);
+    }
+    u8[this.#outcomes + to] = found === ROW_NONE ? MISSING : FOUND;
+    f64[(this.#sources >>> 3) + to] = this.#from.sourceRow(row);
+    u32[(this.#selection >>> 2) + to] = to;
+    u32[(this.positions >>> 2) + to] = position;
+  }
+
+  batch(): Batch {
+    const { arena } = this.#context;
+    const payload = this.#payload.map((at): ColumnData => ({ kind: 'views', at }));
+    const columns = [...this.#columns, ...payload, outcomeColumn(this.#sources, this.#outcomes)];
+    return targetBatch({ arena, columns, rows: this.count, selection: this.#selection, sources: this.#sources });
+  }
+}
+
+/** @param at address of any readable memory, because the 8 bytes of these booleans are not used */
+function outcomeColumn(at: number, meta: number): ColumnData {
+  return { kind: 'typed', type: 'boolean', at, meta, big: null };
+}
+
+function copyWords(u32: Uint32Array, to: number, from: number): void {
+  u32[to >>> 2] = u32[from >>> 2]!;
+  u32[(to >>> 2) + 1] = u32[(from >>> 2) + 1]!;
+}
+
+function copyMeta(u8: Uint8Array, target: TypedColumn, to: number, column: TypedColumn, row: number): void {
+  const meta = u8[column.meta + row]!;
+  u8[target.meta + to] = meta;
+  if (meta === META_BIG) target.big?.set(to, column.big!.get(row)!);
+}
+
+// Joins rows with a reference table. If the table fits into memory, rows are joined as they arrive. Otherwise both
+// sides are partitioned into files by the hash of their keys, joined partition by partition, and put back into their
+// order at the end. States: in memory, or partitioned (rows are deferred until `finish`).
 
 const TOO_MANY_OF_A_KEY = 'Rows of one key of a reference table need more memory than one Run may address.';
 
-/** A part this small is loaded whatever the budget says. */
+/** Maximum size of a partition that is loaded even if the budget refuses it. */
 const PART_BYTES_FORCED = 262_144;
 
 export interface JoinParts {
   readonly table: TableRows;
   readonly index: TableIndex;
   readonly probe: TableProbe;
-  /** Columns that the probe adds before the outcome. */
+  /** Number of columns that the probe adds before the outcome. */
   readonly payload: number;
   /** See Operator. */
   readonly rowsMost: number;
-  /** Takes the probe's batches in the order of the rows. */
+  /** Receives the probe's batches in row order. */
   settle(batch: Batch): Slices;
 }
 
@@ -61,8 +298,7 @@ export class TableJoin implements Operator {
     const taken = this.#taken;
     this.#taken += batch.live;
     if (this.#spilled === null) return probe.push(index, batch, settle);
-    this.#spilled.add(batch, taken);
-    return DONE;
+    return this.#spilled.add(batch, taken);
   }
 
   *finish(): Steps {
@@ -72,7 +308,9 @@ export class TableJoin implements Operator {
   *#load(): Iterable<void> {
     const { index, table } = this.#parts;
     const inMemory = yield* index.load(table, false);
-    if (!inMemory) this.#spilled = new SpilledJoin(this.#context, this.#parts);
+    if (inMemory) return;
+    this.#spilled = new SpilledJoin(this.#context, this.#parts);
+    this.#context.defersRows();
   }
 }
 
@@ -102,10 +340,10 @@ class SpilledJoin {
     this.#tableReader = new SpillReader(arena, this.#tableCodec, BATCH_ROOM);
   }
 
-  /** @param taken rows that came before: the order of the first one */
-  add(batch: Batch, taken: number): void {
+  /** @param taken number of rows before this batch */
+  *add(batch: Batch, taken: number): Slices {
     this.#rowCodec.prepare(batch);
-    this.#part(batch, (position) => taken + position);
+    yield* this.#part(batch, (position) => taken + position);
   }
 
   *finish(): Steps {
@@ -117,7 +355,7 @@ class SpilledJoin {
     const waiting = this.#endLevel(0);
     for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
       const records: TableRecords = { sizeBytes: part.table.sizeBytes, read: readOf(part.table), rows: part.tableRows };
-      // Rows of one key stay together, however often they are parted.
+      // Rows with the same key are never separated, so partitioning must stop at some level.
       const isLast = part.level + 1 >= PARTITION_LEVELS;
       if (yield* this.#parts.index.load(records, isLast || records.sizeBytes <= PART_BYTES_FORCED)) {
         const file = new SpillFile(spill);
@@ -157,7 +395,7 @@ class SpilledJoin {
     }
   }
 
-  *#split(part: Part): Iterable<void> {
+  *#split(part: Part): Steps {
     this.#rows.begin(part.level + 1);
     this.#tables.begin(part.level + 1);
     yield* this.#partTable(part.table);
@@ -165,13 +403,14 @@ class SpilledJoin {
     while (this.#rowReader.advance() > 0) {
       const { orders } = this.#rowReader;
       const { heap } = this.#context.arena;
-      this.#part(this.#rowReader.batch(), (position) => heap.f64[(orders >>> 3) + position]!);
+      yield* this.#part(this.#rowReader.batch(), (position) => heap.f64[(orders >>> 3) + position]!);
       yield;
     }
   }
 
-  #part(batch: Batch, order: (position: number) => number): void {
+  *#part(batch: Batch, order: (position: number) => number): Slices {
     const { index, probe } = this.#parts;
+    yield* probe.editLong(batch);
     for (const { piece, list } of probe.keyedPieces(batch)) {
       index.hash(list);
       this.#addTo(this.#rows, batch, list, (i) => order(piece.from + i));
@@ -191,7 +430,7 @@ class SpilledJoin {
         const rows = arena.tryTake((to - from) * 4);
         const hashes = arena.tryTake((to - from) * 8);
         if (keys === null || rows === 0 || hashes === 0) return false;
-        // A null is no key: such rows have no partner, and would all come into one part.
+        // A null key has no match. All such rows would also end up in the same partition.
         const count = rowsWithKeys(keys, from, to, rows);
         const views = index.keyViews(keys, rows, count);
         if (views === 0) return false;
@@ -212,7 +451,7 @@ class SpilledJoin {
     partitions.add(batch, { rows: list.rows, count: list.count, hashes: list.hashes, orders });
   }
 
-  /** The parts of the level that was written; those without rows go away. */
+  /** Returns the partitions written at this level, and drops those without rows. */
   #endLevel(level: number): Part[] {
     const { spill } = this.#context;
     const tables = this.#tables.endAll();

@@ -1,16 +1,85 @@
-// Looks one text at a time up in a reference table, for expressions.
+// Checks of reference tables in the Template, and look-ups of single texts for expressions.
+import { Type } from '../../bundled/type-box.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import type { Scope } from '../../template/scope.ts';
 import type { KeyList } from '../keys/hash-table.ts';
-import { TableCells } from './table-cells.ts';
+import { TableCells } from './disk-table.ts';
+
+// Checks in operations on reference tables that the Template declares: the name of the table, and the columns that they
+// add.
+
+export const tableName = Type.String({
+  minLength: 1,
+  description: "A reference table, by its name in the Template's `tables`.",
+});
+
+/** Returns the columns of the table. null while they are unknown, or after a problem. */
+export function tableColumns(name: string, scope: Scope, pointer: string): readonly string[] | null {
+  const columns = scope.tables.get(name);
+  if (columns !== undefined) return columns;
+  const hint = scope.suggest(name, () => scope.tables.keys());
+  const message = `The Template declares no table ${JSON.stringify(name)}.${hint} Write tables: {${name}: {ref: ...}}.`;
+  scope.problem(pointer, 'UNKNOWN_TABLE', message);
+  return null;
+}
+
+/** @param known columns of the table, or null while they are unknown */
+export function checkTableColumn(
+  name: string,
+  table: string,
+  known: readonly string[] | null,
+  pointer: string,
+  scope: Scope,
+): void {
+  if (known === null || known.includes(name)) return;
+  const hint = scope.suggest(name, () => known);
+  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${hint}`;
+  scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
+}
+
+/** Parameters of operations that add columns of a table. */
+export interface AddedColumns {
+  readonly table: string;
+  /** All columns if omitted. */
+  readonly columns?: readonly string[];
+  readonly prefix?: string;
+}
+
+/**
+ * Adds columns of a table to the scope. Returns their names in the table, empty while they are unknown.
+ * @param taken columns of the table that are added only if they are listed
+ */
+export function addTableColumns(
+  { table, columns, prefix = '' }: AddedColumns,
+  taken: ReadonlySet<string>,
+  known: readonly string[] | null,
+  scope: Scope,
+): readonly string[] {
+  if (columns === undefined && known === null) {
+    scope.addUnknown();
+    return [];
+  }
+  const inTable = new Set(known);
+  for (const [index, name] of (columns ?? []).entries()) {
+    if (!inTable.has(name)) checkTableColumn(name, table, known, `/columns/${index}`, scope);
+  }
+  const listed = columns === undefined ? null : new Set(columns);
+  // As soon as the columns of the table are known, their order applies.
+  const names = known === null ? [...listed!] : known.filter((name) => listed?.has(name) ?? !taken.has(name));
+  for (const name of names) scope.add(prefix + name, 'text', '/columns');
+  return names;
+}
+
+// Looks up single texts in a reference table, for expressions.
 
 export type LookupContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill' | 'tables' | 'beforeRows'>;
 
 /**
- * The cell of a column in the first row with a key; null when there is none. All memory is taken before the first row, so
- * that whoever reads cells meanwhile is not disturbed.
+ * Returns a function that finds the cell of a column in the first row with a key, or null. All memory is allocated
+ * before the first row, so that lookups do not disturb other readers of cells.
  *
- * @param keyColumn null: the table's first column
+ * @param keyColumn null for the first column of the table
  */
 export function tableLookup(
   context: LookupContext,
@@ -29,7 +98,7 @@ export function tableLookup(
   let bytes = 0;
   context.beforeRows(function* () {
     yield* cells.build();
-    // A key with more bytes than the longest of the table is not in it: room for that one is enough.
+    // Space for the longest key is enough: a longer key is not in the table.
     longest = cells.longestKeyBytes();
     bytes = heap.allocate(Math.max(1, longest));
   });

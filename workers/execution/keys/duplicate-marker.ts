@@ -1,31 +1,29 @@
-// Hands on every row, in order, with one column more: whether a row before it had the same key. When the budget refuses
-// more keys, rows are put off to files by the hash of their key, and come out in their order at the end of the input.
-// States: open (keys are added) → closed (keys are looked up, all rows put off) → finished.
+// Emits every row with an additional column: whether an earlier row had the same key. If the budget refuses memory for
+// more keys, rows are deferred to files by the hash of their key, and emitted in their order at the end of the input.
+// States: open (keys are added) → closed (keys are looked up, all rows are deferred) → finished.
 
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { type StoredType, storedTypes } from '../../batch/schema.ts';
 import { META_NULL } from '../../kernel/layout/cells.ts';
 import { PRINT_BYTES } from '../../kernel/layout/keys.ts';
-import type { Operator, OperatorContext, RowChoice } from '../../operations/operation.ts';
-import type { Sliced, Slices, Steps } from '../../run/time-slices.ts';
-import { inSlices, piecesOf } from '../cells/slices.ts';
-import { PARTITION_LEVELS, type RowPartitions } from '../spill/row-partitions.ts';
-import type { SpillReader } from '../spill/spill-reader.ts';
-import type { SpillWriter } from '../spill/spill-writer.ts';
-import { type DeferredPart, DeferredRows } from './deferred-rows.ts';
-import { FingerprintSet, PRINT_ABSENT, type PrintList } from './fingerprint-set.ts';
+import type { Sliced, Slices, Steps } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext, RowChoice } from '../../template/operation.ts';
+import { inSlices, piecesOf } from '../cells/cell-operator.ts';
+import { PARTITION_LEVELS, type RowPartitions, type SpillReader, type SpillWriter } from '../spill/row-files.ts';
+import { type DeferredPart, DeferredRows } from './distinct-rows.ts';
+import { FingerprintSet, PRINT_ABSENT, type PrintList } from './hash-table.ts';
 import type { RowKeys } from './row-keys.ts';
 
-/** In the column that is made (boolean): the row is the first of its key, or has none. */
+/** Value of the created boolean column: the row is the first with its key, or has no key. */
 const MARK_FIRST = 0;
-/** A row before it had the same key. */
+/** An earlier row had the same key. */
 export const MARK_AGAIN = 1;
-/** Not known yet; never seen outside. */
+/** Not yet decided. Never visible outside. */
 const MARK_OPEN = META_NULL;
 
-/** Rows of a piece of a batch whose keys count, with their keys, and the marks of all its rows. */
+/** The rows of a piece of a batch whose keys count, with their keys, and the marks of all rows. */
 interface Piece extends PrintList {
-  /** Bytes by physical row. */
+  /** Address of one byte per physical row. */
   readonly meta: number;
 }
 
@@ -36,10 +34,10 @@ export class DuplicateMarker implements Operator {
   readonly #known: FingerprintSet;
   readonly #types: readonly StoredType[];
   #deferral: DeferredRows | null = null;
-  /** Rows taken so far: the order of a row. */
+  /** Number of rows so far, which is the order of the next row. */
   #taken = 0;
 
-  /** @param choose the rows whose keys count; it may make views of columns */
+  /** @param choose selects the rows whose keys count; it may create views of columns */
   constructor(context: OperatorContext, keys: RowKeys, choose: RowChoice) {
     this.#context = context;
     this.#keys = keys;
@@ -56,10 +54,11 @@ export class DuplicateMarker implements Operator {
     if (this.#deferral !== null) yield* this.#deferral.finish((part) => this.#readPart(part));
   }
 
-  /** Gives the rows that are left when the set closed in the middle of the batch. */
+  /** Returns the remaining rows if the set was closed in the middle of the batch. */
   *#pushSome(batch: Batch): Sliced<Batch | null> {
     let closedAt = -1;
     this.#keys.prepare(batch);
+    yield* this.#keys.editLong(batch, this.#context.clock);
     this.#deferral?.codec.prepare(batch);
     const columns = [...batch.columns];
     const taken = this.#taken;
@@ -80,7 +79,8 @@ export class DuplicateMarker implements Operator {
         this.#markKnown(piece, 0);
         this.#putOff(marked.slice(from, to), piece, taken + from);
       }
-      // Views that the choice of rows made lie in the part of the arena that the next piece overwrites.
+      // Restores the columns, because views that the choice of rows created are in a part of the arena that the next
+      // piece overwrites.
       batch.columns = [...columns];
       if (closedAt >= 0) break;
     }
@@ -90,7 +90,9 @@ export class DuplicateMarker implements Operator {
     return batch.slice(closedAt, batch.live);
   }
 
-  /** The rows of [from, to) with keys that count; all are marked as first. Null when the arena is full. */
+  /**
+   * Selects the rows of [from, to) whose keys count, and marks all rows as first. Returns null if the arena is full.
+   */
   *#piece(batch: Batch, from: number, to: number): Sliced<Piece | null> {
     const { arena } = this.#context;
     const rows = arena.tryTake((to - from) * 4);
@@ -113,7 +115,7 @@ export class DuplicateMarker implements Operator {
     return piece;
   }
 
-  /** Adds keys as long as the set takes them, and marks the rows up to the position reached. */
+  /** Adds keys until the set refuses, and marks the rows up to the position reached. */
   #addKeys(piece: Piece): number {
     let fresh = this.#known.count;
     const reached = this.#known.add(piece);
@@ -126,7 +128,7 @@ export class DuplicateMarker implements Operator {
     return reached;
   }
 
-  /** Marks the rows from a position on whose keys are in the set; the others stay open. */
+  /** Marks the rows from a position on whose keys are in the set. The others stay undecided. */
   #markKnown(piece: Piece, from: number): void {
     this.#known.find(piece, from);
     const { u8, u32 } = this.#context.arena.heap;
@@ -136,7 +138,7 @@ export class DuplicateMarker implements Operator {
     }
   }
 
-  /** Position in the batch of the row at an index of a piece that begins at `from`. */
+  /** Returns the position in the batch of the row at an index of a piece that begins at `from`. */
   #positionOf(batch: Batch, from: number, piece: Piece, index: number): number {
     const row = batch.heap.u32[(piece.rows >>> 2) + index]!;
     let position = from;
@@ -144,7 +146,7 @@ export class DuplicateMarker implements Operator {
     return position;
   }
 
-  /** Puts off all rows of a batch, open or not: what comes later may not overtake them. */
+  /** Defers all rows of a batch, decided or not, because later rows must not overtake them. */
   #putOff(batch: Batch, piece: Piece, order: number): void {
     const { arena } = this.#context;
     const orders = arena.take(batch.live * 8);
@@ -152,7 +154,7 @@ export class DuplicateMarker implements Operator {
     const { u32, f64 } = arena.heap;
     for (let position = 0, i = 0; position < batch.live; position++) {
       const isCounted = i < piece.count && u32[(piece.rows >>> 2) + i] === batch.physicalRow(position);
-      // Rows that are settled belong nowhere; spread over the partitions they make none of them large.
+      // A decided row may go to any partition. Distributing such rows keeps all partitions small.
       u32[(hashes >>> 2) + position * 2 + 1] = isCounted ? this.#known.partition(piece, i) : order + position;
       f64[(orders >>> 3) + position] = order + position;
       if (isCounted) i++;
@@ -160,8 +162,8 @@ export class DuplicateMarker implements Operator {
     this.#deferral!.partitions.add(batch, { rows: batch.selection, count: batch.live, hashes, orders });
   }
 
-  /** Marks the rows of a part and writes them; those whose keys the set cannot hold are parted again. */
-  *#readPart({ file, level, reader, writer, partitions }: DeferredPart): Iterable<void> {
+  /** Marks the rows of a partition and writes them. Rows whose keys do not fit into the set are partitioned again. */
+  *#readPart({ file, level, reader, writer, partitions }: DeferredPart): Steps {
     this.#known.clear();
     this.#known.forced = level >= PARTITION_LEVELS;
     partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
@@ -170,6 +172,7 @@ export class DuplicateMarker implements Operator {
     while (reader.advance() > 0) {
       const batch = reader.batch();
       this.#keys.prepare(batch);
+      yield* this.#keys.editLong(batch, this.#context.clock);
       inSlices(batch, (from, to) => {
         const piece = this.#openRows(batch, from, to);
         if (piece === null) return false;

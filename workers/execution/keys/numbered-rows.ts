@@ -1,45 +1,52 @@
-// Rows that wait for all others of their key: they are put aside as they are, each with the number of its key, while something is
-// gathered of each key; when all have come they go on, in their order, with what was gathered. When the budget has no room for
-// more keys or for what is gathered of them, another operator gets all rows instead.
-// States: numbered → handed over, or finished.
+// Rows that wait for all other rows of their key, and the selection of rows by key when the decision needs all rows.
 import type { Batch } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
-import type { Operator, OperatorContext } from '../../operations/operation.ts';
-import { PAUSE, type Pause, type Slices, type Steps } from '../../run/time-slices.ts';
-import { piecesOf } from '../cells/slices.ts';
+import { GrowingWords } from '../../memory/growing-blocks.ts';
+import { PAUSE, type Pause, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext } from '../../template/operation.ts';
+import { piecesOf } from '../cells/cell-operator.ts';
 import { RowStore } from '../spill/row-store.ts';
-import { HashTable } from './hash-table.ts';
-import { KeyCache, type MissedRows, type NumberedRows as NumberedList } from './key-cache.ts';
+import { HashTable, KeyCache, type MissedRows, type NumberedRows as NumberedList } from './hash-table.ts';
 import type { RowKeys } from './row-keys.ts';
 
-/** Rows read back at once. */
+// Rows that wait for all other rows of their key: they are stored with the number of their key while facts about each
+// key are collected. After the last row, they are emitted in order with these facts. If the budget refuses memory for
+// more keys or facts, another operator gets all rows instead. States: numbered → handed over, or finished.
+
+/** Number of rows read back at once. */
 const ROWS_AT_ONCE = 2048;
 
 const HASH_BYTES = 8;
 
-/** What is gathered of each key. */
+/** Facts that are collected for each key. */
 export interface KeyFacts {
-  /** Makes room for so many keys in all; false when the budget refuses. */
+  /** Provides memory for `keys` keys in total. Returns false if the budget refuses. */
   reserve(keys: number): boolean;
-  /** Takes rows with the numbers of their keys (u32 by position), the first of them row `first` of all. False: there was no room. */
+  /**
+   * Adds rows with their key numbers (u32 by position). `first` is the number of the first row among all rows. Returns
+   * false if there was no memory.
+   */
   take(batch: Batch, list: NumberedList, first: number): boolean;
-  /** All rows have come, of so many keys; false when there is no room for what comes of them. */
+  /** Called after the last row. Returns false if there is no memory for the result. */
   settle?(keys: number): Generator<Pause | undefined, boolean>;
-  /** Hands on rows that were read back, the first of them row `first`, with the numbers of their keys (f64 by position). */
+  /**
+   * Emits rows that were read back, with their key numbers (f64 by position). `first` is the number of the first of
+   * them.
+   */
   emit(batch: Batch, ids: number, first: number): Slices;
-  /** Leaves its memory to others. */
+  /** Releases its memory. */
   drop(): void;
 }
 
 export interface NumberedPlan {
   readonly types: readonly StoredType[];
-  /** Columns that make the key, and the keys made of them: these take batches of those columns alone. */
+  /** Columns that form the key, and the keys computed from batches of only these columns. */
   readonly key: readonly number[];
   readonly keys: RowKeys;
-  /** Texts that are equal have equal keys, and other texts have others. */
+  /** True if two texts have equal keys only if they are identical. */
   readonly isExact: boolean;
   readonly facts: KeyFacts;
-  /** What does the same with less memory. */
+  /** Creates an operator that does the same with less memory. */
   other(): Operator;
 }
 
@@ -69,6 +76,7 @@ export class NumberedRows implements Operator {
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
     const key = batch.withColumns(this.#plan.key.map((index) => batch.columns[index]!));
     this.#plan.keys.prepare(key);
+    yield* this.#plan.keys.editLong(key, this.#context.clock);
     const mark = arena.next;
     const ids = arena.take(batch.live * HASH_BYTES);
     let isTaken = true;
@@ -97,7 +105,7 @@ export class NumberedRows implements Operator {
       yield* this.#other.finish?.() ?? [];
       return;
     }
-    // Every row has its number: what comes behind may need the memory.
+    // Every row has its number, and the following work may need the memory.
     this.#known.drop();
     this.#recent?.drop();
     let first = 0;
@@ -108,7 +116,7 @@ export class NumberedRows implements Operator {
     facts.drop();
   }
 
-  /** Gives rows the numbers of their keys; null when the arena is full. */
+  /** Sets the key numbers of rows. Returns null if the arena is full. */
   #number(key: Batch, from: number, to: number): NumberedList | 'refused' | null {
     const { arena } = this.#context;
     const count = to - from;
@@ -123,7 +131,7 @@ export class NumberedRows implements Operator {
     return all;
   }
 
-  /** Null when the arena is full, false when the budget refuses. */
+  /** Returns null if the arena is full, and false if the budget refuses. */
   #insert(batch: Batch, { rows, count, ids }: MissedRows): boolean | null {
     const { arena } = this.#context;
     const { keys, key, facts } = this.#plan;
@@ -144,7 +152,7 @@ export class NumberedRows implements Operator {
     return facts.reserve(this.#known.count);
   }
 
-  /** The other goes on, with all rows that have come. */
+  /** The other operator takes over, with all rows so far. */
   *#handOver(): Slices {
     this.#rows.putAside();
     this.#known.drop();
@@ -158,7 +166,7 @@ export class NumberedRows implements Operator {
     this.#other = other;
   }
 
-  /** All rows in their order, once. */
+  /** Iterates over all rows in order, once. */
   *#readBack(): Generator<Batch, void, undefined> {
     const { arena } = this.#context;
     this.#rows.begin();
@@ -170,5 +178,62 @@ export class NumberedRows implements Operator {
       arena.release(mark);
     }
     this.#rows.drop();
+  }
+}
+
+// Selects rows by key if the decision requires all rows: the last row of each key, or the only one. Stores one word per
+// key.
+
+/** Values of the word of a key if only unique rows are kept. */
+const ALONE = 1;
+const SEVERAL = 2;
+
+export class LateDistinct implements KeyFacts {
+  readonly #context: OperatorContext;
+  readonly #keep: 'last' | 'none';
+  /** Indexed by key number: its last row, or whether it has one row or several. */
+  readonly #words: GrowingWords;
+
+  constructor(context: OperatorContext, keep: 'last' | 'none') {
+    this.#context = context;
+    this.#keep = keep;
+    this.#words = new GrowingWords(context.arena.heap);
+  }
+
+  reserve(keys: number): boolean {
+    return this.#words.reserve(keys);
+  }
+
+  take(_batch: Batch, { ids, count }: NumberedList, first: number): boolean {
+    const { u32 } = this.#context.arena.heap;
+    const words = this.#words.at >>> 2;
+    if (this.#keep === 'last') {
+      for (let at = 0; at < count; at++) u32[words + u32[(ids >>> 2) + at]!] = first + at;
+      return true;
+    }
+    for (let at = 0; at < count; at++) {
+      const word = words + u32[(ids >>> 2) + at]!;
+      u32[word] = u32[word] === 0 ? ALONE : SEVERAL;
+    }
+    return true;
+  }
+
+  *emit(batch: Batch, ids: number, first: number): Slices {
+    const { arena, next } = this.#context;
+    const selection = arena.take(batch.live * 4);
+    const { u32, f64 } = arena.heap;
+    const words = this.#words.at >>> 2;
+    let live = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const word = u32[words + f64[(ids >>> 3) + position]!]!;
+      if (word === (this.#keep === 'last' ? first + position : ALONE)) {
+        u32[(selection >>> 2) + live++] = batch.physicalRow(position);
+      }
+    }
+    if (live > 0) yield* next(batch.withSelection(selection, live));
+  }
+
+  drop(): void {
+    this.#words.drop();
   }
 }

@@ -1,22 +1,35 @@
-// Fills the empty cells of one column from the rows before them, from batch to batch, until it is told to forget. It keeps
-// one value.
+// Fills empty cells from the rows before or after, when all rows are one group, and from other columns of the same row.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
+import { type StoredType, storedTypes } from '../../batch/schema.ts';
+import { KIND_TEXT, META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import { type Marks, settleNewColumn } from './fill-frame.ts';
-import type { LastValue } from './last-cells.ts';
+import type { Slices, Steps } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext } from '../../template/operation.ts';
+import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
+import { placeText, settleText } from '../cells/text-chain.ts';
+import { RowStack, RowStore, rowsBetween } from '../spill/row-store.ts';
+import {
+  type FillFrame,
+  type LastValue,
+  type Marks,
+  marksColumn,
+  marksOfColumn,
+  settleNewColumn,
+} from './fill-frame.ts';
+
+// Fills the empty cells of one column from the rows before, across batches, until the value must be forgotten. Keeps
+// one value.
 
 export type ViewsData = Extract<ColumnData, { kind: 'views' }>;
 export type TypedData = Extract<ColumnData, { kind: 'typed' }>;
 
-/** The first room for a kept text, in bytes. */
+/** Initial space for a kept text, in bytes. */
 const KEPT_BYTES_FIRST = 256;
 
 export interface FillMarks {
-  /** Rows before which the values before are forgotten; null: none. */
+  /** Rows before which the previous values are forgotten, or null for no rows. */
   readonly forgets: Marks | null;
-  /** Rows whose cells are filled; null: all. The values of the others count all the same. */
+  /** Rows whose cells are filled, or null for all rows. Values of the other rows are used nevertheless. */
   readonly chosen: Marks | null;
 }
 
@@ -24,24 +37,24 @@ export interface FillPlace {
   /** Index of the column in the batches. */
   readonly column: number;
   readonly inPlace: boolean;
-  /** The column may have native kinds, though not each batch brings some. */
+  /** True if the column may have native kinds, even if some batches have no kinds. */
   readonly hasKinds: boolean;
-  /** Index of a column of values that come before those of their row, or -1. */
+  /** Index of a column with values that precede those of their row, or -1. */
   readonly seeds: number;
 }
 
 export class CarriedFill {
   readonly #arena: Arena;
   readonly #place: FillPlace;
-  /** Two places by turns: cells of the batch at hand point to the one of the batch before. */
+  /** Used alternately: cells of the current batch refer to the text kept from the previous batch. */
   readonly #kept = [
     { at: 0, bytes: 0 },
     { at: 0, bytes: 0 },
   ];
   #turn = 0;
-  /** Of texts: address and length, address 0 for none. */
+  /** Address and length of the kept text. Address 0 means no text. */
   #text: readonly [start: number, length: number] = [0, 0];
-  /** Its native kind. */
+  /** Native kind of the kept text. */
   #kind = KIND_TEXT;
   #value: LastValue | null = null;
 
@@ -51,8 +64,8 @@ export class CarriedFill {
   }
 
   /**
-   * The column with its cells filled, and how many changed (of a new column: how many have a value). The cells are valid
-   * until the next call.
+   * Returns the column with filled cells, and the number of changed cells (for a new column, of cells with a value).
+   * Valid until the next call.
    */
   fill(batch: Batch, marks: FillMarks): { readonly column: ColumnData; readonly changed: number } {
     const { column: index, inPlace } = this.#place;
@@ -94,7 +107,7 @@ export class CarriedFill {
     return filled;
   }
 
-  /** As above, and each text with its kind. */
+  /** Same as above, with the kind of each text. */
   #fillKinds(batch: Batch, { at }: ViewsData, kinds: number, { forgets, chosen }: FillMarks): number {
     const seeds = this.#place.seeds < 0 ? null : batch.columns[this.#place.seeds]!;
     const { u8, u32 } = batch.heap;
@@ -160,19 +173,19 @@ export class CarriedFill {
   }
 }
 
-/** The value of a cell that is not null. */
+/** Value of a non-null cell. */
 export function typedValue({ heap }: Batch, column: TypedData, row: number): LastValue {
   const big = column.big?.get(row) ?? null;
   return { bits: heap.i64[(column.at >>> 3) + row]!, meta: heap.u8[column.meta + row]!, big };
 }
 
-/** Of a column of text; with a kind for each cell where it has some, or `hasKinds`. */
+/** Copies a text column. The copy has kinds if the column has kinds or `hasKinds` is true. */
 export function copyViews(batch: Batch, index: number, hasKinds = false): ViewsData {
   const from = batch.views(index);
   const column = batch.columns[index]!;
   const { arena, heap } = batch;
   const at = arena.take(batch.rows * VIEW_BYTES);
-  // Views of the memory are taken anew behind each allocation, which may move it.
+  // Allocations may move the memory, so its views are fetched again after each one.
   heap.u8.copyWithin(at, from, from + batch.rows * VIEW_BYTES);
   const before = column.kind === 'views' ? column.kinds : undefined;
   if (before === undefined && !hasKinds) return { kind: 'views', at };
@@ -182,6 +195,10 @@ export function copyViews(batch: Batch, index: number, hasKinds = false): ViewsD
   return { kind: 'views', at, kinds };
 }
 
+/**
+ * Copies a typed column to change its cells. The result has no `field`, because it is no longer the column of the file
+ * (columns-of-file.ts).
+ */
 export function copyTyped(batch: Batch, from: TypedData): TypedData {
   const at = batch.arena.take(batch.rows * VIEW_BYTES);
   const meta = batch.arena.take(batch.rows);
@@ -194,4 +211,159 @@ export function writeTyped({ heap }: Batch, column: TypedData, row: number, { bi
   heap.u8[column.meta + row] = meta;
   if (meta === META_BIG) column.big?.set(row, big!);
   else heap.i64[(column.at >>> 3) + row] = bits;
+}
+
+// Fills empty cells from later rows if all rows are one group, without sorting. The rows are stored, and the columns
+// involved are pushed onto a stack. They are popped last row first, filled, and pushed onto a second stack, which
+// returns the cells in row order.
+
+export class UpwardFill implements Operator {
+  readonly #context: OperatorContext;
+  readonly #frame: FillFrame;
+  readonly #rows: RowStore;
+  /** The columns to fill, followed by one boolean column per condition. */
+  readonly #looked: RowStack;
+  readonly #filled: RowStack;
+
+  constructor(context: OperatorContext, frame: FillFrame) {
+    const types = storedTypes(context.input);
+    const sources = frame.sources.map((index) => types[index]!);
+    this.#context = context;
+    this.#frame = frame;
+    this.#rows = new RowStore(context, types);
+    this.#looked = new RowStack(context, [...sources, ...new Array<StoredType>(frame.conditions).fill('boolean')]);
+    this.#filled = new RowStack(context, sources);
+  }
+
+  *push(given: Batch): Slices {
+    const { arena } = this.#context;
+    const mark = arena.next;
+    const { batch, masks } = yield* this.#frame.mark(given);
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    this.#rows.add(batch);
+    const columns = this.#frame.sources.map((index) => batch.columns[index]!);
+    this.#looked.push(batch.withColumns([...columns, ...masks.map((marks) => marksColumn(batch, marks))]));
+    arena.release(mark);
+  }
+
+  *finish(): Steps {
+    yield* this.#fill();
+    this.#looked.drop();
+    this.#rows.begin();
+    for (let made = this.#filled.pop(); made !== null; made = this.#filled.pop()) {
+      yield* this.#meet(made);
+      yield;
+    }
+    this.#rows.drop();
+    this.#filled.drop();
+  }
+
+  /** Processes the last rows first. */
+  *#fill(): Steps {
+    const { arena, input, report } = this.#context;
+    const { sources, inPlace, conditions } = this.#frame;
+    const fills = sources.map((source, column) => {
+      return new CarriedFill(arena, {
+        column,
+        inPlace: inPlace[column]!,
+        hasKinds: input[source]!.hasKinds === true,
+        seeds: -1,
+      });
+    });
+    for (let piece = this.#looked.pop(); piece !== null; piece = this.#looked.pop()) {
+      const mark = arena.next;
+      const turned = turnedRows(piece);
+      const masks = Array.from({ length: conditions }, (_, at) => marksOfColumn(turned, sources.length + at));
+      const made = fills.map((fill, target): ColumnData => {
+        const { column, changed } = fill.fill(turned, { forgets: null, chosen: this.#frame.chosen(target, masks) });
+        report.cells_changed += changed;
+        return column;
+      });
+      this.#filled.push(piece.withColumns(made), true);
+      arena.release(mark);
+      yield;
+    }
+  }
+
+  /** Inserts the filled cells into the stored rows. */
+  *#meet(made: Batch): Slices {
+    const { arena, next } = this.#context;
+    for (let from = 0; from < made.live; ) {
+      const mark = arena.next;
+      const some = this.#rows.next(made.live - from);
+      const cells = rowsBetween(made, from, from + some.live);
+      yield* next(this.#frame.put(some, cells.columns));
+      arena.release(mark);
+      from += some.live;
+    }
+  }
+}
+
+/** Returns the same rows in reverse order. */
+function turnedRows(batch: Batch): Batch {
+  const { arena, live } = batch;
+  const selection = arena.take(live * 4);
+  const { u32 } = arena.heap;
+  for (let position = 0; position < live; position++) {
+    u32[(selection >>> 2) + position] = batch.physicalRow(live - 1 - position);
+  }
+  return batch.withSelection(selection, live);
+}
+
+// Fills empty text cells with the first non-empty text of other columns. Refers to existing texts instead of copying
+// them.
+
+/**
+ * Source of the fill: a text of the Template, or the first of these columns (indexes in the batches) that is not empty.
+ */
+export type TextFilling = { readonly text: string } | { readonly columns: readonly number[] };
+
+/** Returns an edit in place for rows whose cells are null or empty. Cells that nothing fills become null. */
+export function filledTexts(context: OperatorContext, filling: TextFilling): CellEdit {
+  const { arena } = context;
+  const constant = 'text' in filling ? placeText(arena.heap, filling.text) : { at: 0, bytes: 0 };
+  const columns = 'text' in filling ? [] : filling.columns;
+  return (work) => {
+    const { batch, column, rows, count } = work;
+    const before = batch.views(column);
+    const sources = columns.map((index) => batch.views(index) >>> 2);
+    const at = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (at === 0) return null;
+    const kinds = movedKinds(work, columns);
+    if (kinds === 0) return null;
+    const { u8, u32 } = arena.heap;
+    u8.copyWithin(at, before, before + batch.rows * VIEW_BYTES);
+    for (let i = 0; i < count; i++) {
+      const row = u32[(rows >>> 2) + i]!;
+      const source = sources.find((views) => u32[views + row * 2 + 1] !== 0);
+      u32[(at >>> 2) + row * 2] = source === undefined ? constant.at : u32[source + row * 2]!;
+      u32[(at >>> 2) + row * 2 + 1] = source === undefined ? constant.bytes : u32[source + row * 2 + 1]!;
+    }
+    settleText(context, work, before, at, false);
+    return kinds === undefined ? { kind: 'views', at } : { kind: 'views', at, kinds };
+  };
+}
+
+/**
+ * Returns the kinds for a column that is filled from others; undefined if no column has kinds, 0 if the arena is full.
+ */
+function movedKinds({ batch, column, rows, count }: CellWork, columns: readonly number[]): number | undefined {
+  const kindsAt = (index: number): number | undefined => {
+    const data = batch.columns[index]!;
+    return data.kind === 'views' ? data.kinds : undefined;
+  };
+  const before = kindsAt(column);
+  const sources = columns.map((index) => ({ views: batch.views(index) >>> 2, kinds: kindsAt(index) }));
+  if (before === undefined && sources.every(({ kinds }) => kinds === undefined)) return undefined;
+  const made = batch.arena.tryTake(batch.rows);
+  if (made === 0) return 0;
+  const { u8, u32 } = batch.heap;
+  if (before === undefined) u8.fill(KIND_TEXT, made, made + batch.rows);
+  else u8.copyWithin(made, before, before + batch.rows);
+  for (let i = 0; i < count; i++) {
+    const row = u32[(rows >>> 2) + i]!;
+    const source = sources.find(({ views }) => u32[views + row * 2 + 1] !== 0);
+    u8[made + row] = source?.kinds === undefined ? KIND_TEXT : u8[source.kinds + row]!;
+  }
+  return made;
 }

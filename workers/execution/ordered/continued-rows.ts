@@ -1,19 +1,95 @@
-// Rows that continue the one before are joined to it: their texts in some columns behind its own. The last row of a batch
-// waits for the next batch, which may continue it.
+// Joins rows that continue the previous row. One row waits for the next batch.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
+import { CELL_BYTES_MAX } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import { type Column, type StoredType, storedType } from '../../batch/schema.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
-import type { Operator, OperatorContext, RowChoice } from '../../operations/operation.ts';
-import { countCode } from '../../run/report.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
+import { type Column, type StoredType, storedType, storedTypes } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { KIND_TEXT } from '../../kernel/layout/cells.ts';
+import type { SpillBytes } from '../../memory/spill-file.ts';
+import { countCode } from '../../protocol/report.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext, RowChoice } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
-import { FailedRows } from '../expressions/failed-rows.ts';
-import { HeldRow } from './held-row.ts';
+import { FailedRows } from '../expressions/row-condition.ts';
+import { RowCodec } from '../spill/row-codec.ts';
+import { type ReaderRoom, SpillReader, SpillWriter } from '../spill/row-files.ts';
 
-/** Characters that all columns of a row get from the rows that continue it: as many as a row of a file may have. */
+// One row that waits for the next batch, as bytes outside the batches.
+
+/** Buffer for a row of ordinary length. A longer row gets a larger buffer. */
+const ROW_ROOM: ReaderRoom = { rowsMax: 1, bufferBytes: 16_384 };
+
+class HeldRow {
+  readonly #context: Pick<OperatorContext, 'arena'>;
+  readonly #codec: RowCodec;
+  readonly #writer: SpillWriter;
+  readonly #reader: SpillReader;
+  readonly #bytes = new RowBytes();
+
+  constructor(context: Pick<OperatorContext, 'arena' | 'kernel' | 'input'>) {
+    const { arena, kernel, input } = context;
+    this.#context = context;
+    this.#codec = new RowCodec(arena.heap, kernel, storedTypes(input));
+    this.#writer = new SpillWriter(arena.heap, this.#codec, this.#bytes);
+    this.#reader = new SpillReader(arena, this.#codec, ROW_ROOM);
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes.sizeBytes === 0;
+  }
+
+  /** Replaces the held row. */
+  hold(batch: Batch, position: number): void {
+    const { arena } = this.#context;
+    this.#bytes.drop();
+    const one = batch.slice(position, position + 1);
+    this.#codec.prepare(one);
+    const mark = arena.next;
+    const orders = arena.take(8);
+    this.#writer.write(one, { rows: one.selection, count: 1, orders });
+    this.#writer.flush();
+    arena.release(mark);
+  }
+
+  /** Returns the row as a batch, which is valid until the next `hold` or `take`. Afterwards no row is held. */
+  take(): Batch {
+    this.#reader.open(this.#bytes);
+    if (this.#reader.advance() !== 1) throw new Error('a held row is missing');
+    const batch = this.#reader.batch();
+    this.#bytes.drop();
+    return batch;
+  }
+}
+
+class RowBytes implements SpillBytes {
+  #bytes = Buffer.alloc(0);
+
+  get sizeBytes(): number {
+    return this.#bytes.length;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+  }
+
+  read(target: Uint8Array, position: number): number {
+    const part = this.#bytes.subarray(position, position + target.length);
+    target.set(part);
+    return part.length;
+  }
+
+  drop(): void {
+    this.#bytes = Buffer.alloc(0);
+  }
+}
+
+// Joins rows that continue the previous row: their texts in some columns are appended to those of that row. The last
+// row of a batch waits for the next batch, which may continue it.
+
+/**
+ * Maximum number of characters that all columns of a row receive from continuing rows: as many as a row of a file may
+ * have.
+ */
 const ROW_CHARACTERS_MAX = 4 * CELL_BYTES_MAX;
 
 interface JoinedColumn {
@@ -23,30 +99,37 @@ interface JoinedColumn {
   readonly reader: CellReader;
 }
 
-/** What the rows that continue one row bring, by column. */
+/** The texts that continuing rows add to one row, by column. */
 class Continuation {
+  readonly #separatorLength: number;
   readonly #texts: string[][];
   readonly #lengths: number[];
   #length = 0;
 
-  constructor(columns: number) {
+  constructor(columns: number, separatorLength: number) {
+    this.#separatorLength = separatorLength;
     this.#texts = Array.from({ length: columns }, () => []);
     this.#lengths = new Array<number>(columns).fill(0);
   }
 
   add(column: number, text: string): void {
-    this.#length += text.length;
-    this.#lengths[column]! += text.length;
-    // No cell holds it any more: nothing of it is kept.
+    const length = text.length + this.#separatorLength;
+    this.#length += length;
+    this.#lengths[column]! += length;
+    // The text is already too long for a cell, so its parts are dropped.
     if (this.isTooLong(column)) this.#texts[column] = [];
     else this.#texts[column]!.push(text);
   }
 
   isTooLong(column: number): boolean {
-    return this.#lengths[column]! > CELL_BYTES_MAX || (this.#lengths[column]! > 0 && this.#length > ROW_CHARACTERS_MAX);
+    // If the first row has no text, there is one separator less.
+    return (
+      this.#lengths[column]! - this.#separatorLength > CELL_BYTES_MAX ||
+      (this.#lengths[column]! > 0 && this.#length > ROW_CHARACTERS_MAX)
+    );
   }
 
-  /** Whether a column gets anything. */
+  /** True if the column receives any text. */
   has(column: number): boolean {
     return this.#lengths[column]! > 0;
   }
@@ -61,10 +144,10 @@ export class ContinuedRows implements Operator {
   readonly #continues: RowChoice;
   readonly #columns: readonly JoinedColumn[];
   readonly #separator: string;
-  /** Of the columns that are not joined: what continuing rows have there is lost, and counted. */
+  /** Columns that are not joined. Values of continuing rows in these columns are lost, and are counted. */
   readonly #others: readonly CellReader[];
   readonly #held: HeldRow;
-  /** Of the row that is held. */
+  /** Texts for the row that is held back. */
   #heldBack: Continuation | null = null;
 
   constructor(context: OperatorContext, continues: RowChoice, columns: readonly Column[], separator: string) {
@@ -112,7 +195,7 @@ export class ContinuedRows implements Operator {
       const row = batch.physicalRow(position);
       if (continuing.has(row) && (count > 0 || !this.#held.isEmpty)) {
         const known = first < 0 ? this.#heldBack : made.get(first);
-        const continuation = known ?? new Continuation(this.#columns.length);
+        const continuation = known ?? new Continuation(this.#columns.length, this.#separator.length);
         this.#read(row, continuation);
         if (this.#others.some((reader) => !isEmpty(reader.read(row))))
           countCode(this.#context.report.errors, 'CELL_DROPPED', batch.sourceRow(row));
@@ -125,7 +208,7 @@ export class ContinuedRows implements Operator {
       }
     }
     if (count === 0) return;
-    // The last row is not handed on yet, and what it goes on with neither.
+    // The last row is held back, together with its continuation.
     const last = made.get(first) ?? null;
     made.delete(first);
     yield* this.#emitHeld();
@@ -172,7 +255,7 @@ export class ContinuedRows implements Operator {
     return left.live > 0 ? next(left) : DONE;
   }
 
-  /** Cells that no cell can hold stay as they are, and fail. */
+  /** Cells that would become too long stay unchanged and are errors. */
   #joined(
     batch: Batch,
     column: JoinedColumn,
@@ -213,7 +296,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '';
 }
 
-/** The builder takes over texts alone. */
+/** Restores kinds, because the builder only handles texts. */
 function keepKinds({ heap, rows }: Batch, before: ColumnData, made: ColumnData): void {
   if (before.kind !== 'views' || made.kind !== 'views' || made.kinds === undefined) return;
   if (before.kinds === undefined) heap.u8.fill(KIND_TEXT, made.kinds, made.kinds + rows);

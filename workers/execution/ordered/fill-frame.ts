@@ -1,21 +1,55 @@
-// The frame of operations that look at cells in the order of the rows: the rows that they change (`where`), and where what
-// they make goes (in place or `into` new columns).
-import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { META_NULL } from '../../kernel/layout/cells.ts';
-import type { OperatorContext, RowChoice } from '../../operations/operation.ts';
-import type { Sliced } from '../../run/time-slices.ts';
-import { type CellTarget, withoutRows } from '../cells/cell-operator.ts';
-import { FailedRows } from '../expressions/failed-rows.ts';
+// Base of operations that process cells in row order, the columns that `fill_down` and `fill_up` fill, and the last
+// value of each group.
 
-/** By position of a batch, 1 where something holds. */
+import type { Batch, ColumnData } from '../../batch/batch.ts';
+import type { Column } from '../../batch/schema.ts';
+import { KIND_TEXT, META_NULL } from '../../kernel/layout/cells.ts';
+import type { Heap } from '../../memory/heap.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
+import { COLUMN_TYPES } from '../../template/base-parameters.ts';
+import type { OperatorContext, RowChoice } from '../../template/operation.ts';
+import type { ColumnSet, Scope } from '../../template/scope.ts';
+import { type CellTarget, withoutRows } from '../cells/cell-operator.ts';
+import { cellTargets } from '../cells/cell-targets.ts';
+import { FailedRows } from '../expressions/row-condition.ts';
+
+// Plans fill_down and fill_up: the columns to fill, the columns for the results, and the group columns.
+
+export interface FillPlan {
+  readonly targets: readonly CellTarget[];
+  /** Empty if all rows are one group. */
+  readonly groups: readonly Column[];
+}
+
+interface Given {
+  readonly columns: ColumnSet;
+  readonly group_by?: ColumnSet | undefined;
+  readonly into?: string | readonly string[] | undefined;
+}
+
+export function planFill({ columns, group_by, into }: Given, scope: Scope): FillPlan {
+  const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
+  const targets = cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null, moves: true });
+  const both = targets.find(({ target }) => groups.some(({ id }) => id === target.id));
+  if (both !== undefined) {
+    const name = JSON.stringify(both.target.name);
+    scope.problem('/columns', 'COLUMN_TWICE', `The column ${name} cannot be filled and be the group as well.`);
+  }
+  return { targets, groups };
+}
+
+// Base of operations that process cells in row order: the rows that they change (`where`), and the columns that receive
+// the results (in place or new columns from `into`).
+
+/** One byte per position in a batch, 1 if a condition holds. */
 export type Marks = Uint8Array;
 
 export interface MarkedBatch {
-  /** Without the rows whose condition failed and that are dropped for it. */
+  /** Without the rows that are dropped because their condition failed. */
   readonly batch: Batch;
-  /** One for each condition of the frame (FillFrame.conditions). */
+  /** One for each condition (FillFrame.conditions). */
   readonly masks: readonly Marks[];
-  /** Where the condition that came beside them holds; null without one. */
+  /** Marks of the additional condition, or null without one. */
   readonly extra: Marks | null;
 }
 
@@ -25,13 +59,13 @@ export class FillFrame {
   readonly inPlace: readonly boolean[];
   readonly #context: OperatorContext;
   readonly #choices: readonly RowChoice[];
-  /** For each target its condition among `#choices`, or -1. */
+  /** For each target, the index of its condition in `#choices`, or -1. */
   readonly #choiceOf: readonly number[];
   readonly #extra: RowChoice | null;
-  /** For each output column the target that makes it, or -1. */
+  /** For each output column, the target that computes it, or -1. */
   readonly #makers: readonly number[];
 
-  /** @param extra a condition of the operation itself, asked for along with `where` */
+  /** @param extra a condition of the operation itself, evaluated together with `where` */
   constructor(context: OperatorContext, targets: readonly CellTarget[], extra: RowChoice | null = null) {
     this.#context = context;
     this.#extra = extra;
@@ -44,12 +78,14 @@ export class FillFrame {
     this.#makers = context.output.map(({ id }) => makers.get(id) ?? -1);
   }
 
-  /** How many conditions say which rows are changed. */
+  /** Number of conditions that select the rows to change. */
   get conditions(): number {
     return this.#choices.length;
   }
 
-  /** Asks all conditions for the rows of a batch and reports the rows for which nobody can say. */
+  /**
+   * Evaluates all conditions for the rows of a batch, and reports the rows for which a condition cannot be computed.
+   */
   *mark(given: Batch): Sliced<MarkedBatch> {
     const all = this.#extra === null ? this.#choices : [...this.#choices, this.#extra];
     if (all.length === 0) return { batch: given, masks: [], extra: null };
@@ -66,12 +102,15 @@ export class FillFrame {
     return { batch: dropped.size === 0 ? given : withoutRows(given, dropped), masks, extra };
   }
 
-  /** The marks of the rows in which a target is changed; null: all. */
+  /** Marks of the rows in which a target is changed, or null for all rows. */
   chosen(target: number, masks: readonly Marks[]): Marks | null {
     return masks[this.#choiceOf[target]!] ?? null;
   }
 
-  /** The batch with the columns that come out. `made`: one for each target. */
+  /**
+   * Returns the batch with the output columns.
+   * @param made one column per target
+   */
   put(batch: Batch, made: readonly ColumnData[]): Batch {
     const { layout } = this.#context;
     return batch.withColumns(
@@ -80,7 +119,7 @@ export class FillFrame {
   }
 }
 
-/** Ends a new column: null in the rows that are not chosen. Gives how many cells have a value. */
+/** Finishes a new column: rows that are not selected become null. Returns the number of cells with a value. */
 export function settleNewColumn(batch: Batch, column: ColumnData, chosen: Marks | null): number {
   if (column.kind === 'raw') throw new Error('a new column is none of the file');
   const { u8, u32 } = batch.heap;
@@ -98,7 +137,7 @@ export function settleNewColumn(batch: Batch, column: ColumnData, chosen: Marks 
   return filled;
 }
 
-/** Marks as a column, for rows that are put off. */
+/** Returns marks as a column, for deferred rows. */
 export function marksColumn(batch: Batch, marks: Marks | null): ColumnData {
   const at = batch.arena.take(batch.rows * 8);
   const meta = batch.arena.take(batch.rows);
@@ -119,7 +158,7 @@ export function marksOfColumn(batch: Batch, index: number): Marks {
   );
 }
 
-/** `list`: `count` u32 physical rows in the order of the batch. */
+/** Converts a list of `count` physical rows (u32 each, in batch order) to marks. */
 function marksOf(batch: Batch, list: number, count: number, dropped: ReadonlySet<number>): Marks {
   const marks = new Uint8Array(batch.live - dropped.size);
   const { u32 } = batch.heap;
@@ -132,4 +171,141 @@ function marksOf(batch: Batch, list: number, count: number, dropped: ReadonlySet
     marks[made++] = holds ? 1 : 0;
   }
   return marks;
+}
+
+// The last value of one column in each group, kept across batches in the Run's memory. Asks the budget for memory. If
+// it is refused, the current batch still gets its memory, and the object reports that it is full.
+
+/** Initial space for the value of a group: most values fit, and later ones overwrite it. */
+const VALUE_BYTES_FIRST = 16;
+
+/** Length of a text that has been forgotten. Its space is kept for the next text. */
+const FORGOTTEN = 0xffffffff;
+
+/** Size of a block of values. Larger values are allocated separately. */
+const BLOCK_BYTES = 65_536;
+
+/** Number of groups for which entries are allocated at once: 48 KiB. */
+const GROUPS_AT_ONCE = 4096;
+const ENTRY_BYTES = 12;
+
+/** Size of a typed value: 8 bytes and its meta byte. The digits of a value beyond 64 bits follow. */
+const TYPED_BYTES = 9;
+
+/** A typed value: its 8 bytes, its meta byte, and its digits if it is a decimal beyond 64 bits. */
+export interface LastValue {
+  readonly bits: bigint;
+  readonly meta: number;
+  readonly big: { readonly unscaled: bigint; readonly scale: number } | null;
+}
+
+export class LastCells {
+  readonly #heap: Heap;
+  /** Addresses of the entries. An entry has three u32 words per group: address, length, space. */
+  readonly #entries: number[] = [];
+  #next = 0;
+  #limit = 0;
+  #full = false;
+
+  constructor(heap: Heap) {
+    this.#heap = heap;
+  }
+
+  /** True once the budget has refused memory. */
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Returns address and length of the last text of a group. The address is 0 if it has no text. */
+  text(group: number): [start: number, length: number] {
+    if (group >= this.#entries.length * GROUPS_AT_ONCE) return [0, 0];
+    const at = this.#entry(group);
+    const length = this.#heap.u32[at + 1]!;
+    return length === FORGOTTEN ? [0, 0] : [this.#heap.u32[at]!, length];
+  }
+
+  keepText(group: number, start: number, length: number): void {
+    const to = this.#room(group, length);
+    this.#heap.u8.copyWithin(to, start, start + length);
+  }
+
+  /** Same as above, for a column with native kinds, so that `kind` returns the kind. */
+  keepNative(group: number, start: number, length: number, kind: number): void {
+    const to = this.#room(group, length + 1);
+    const { u8, u32 } = this.#heap;
+    u8.copyWithin(to, start, start + length);
+    u8[to + length] = kind;
+    u32[this.#entry(group) + 1] = length;
+  }
+
+  /** Native kind of a text that keepNative has kept. */
+  kind(group: number): number {
+    const [start, length] = this.text(group);
+    return start === 0 ? KIND_TEXT : this.#heap.u8[start + length]!;
+  }
+
+  forget(group: number): void {
+    if (group < this.#entries.length * GROUPS_AT_ONCE) this.#heap.u32[this.#entry(group) + 1] = FORGOTTEN;
+  }
+
+  value(group: number): LastValue | undefined {
+    const [start, length] = this.text(group);
+    if (start === 0) return undefined;
+    const { u8, i64 } = this.#heap;
+    const digits = Buffer.from(u8.buffer, start + TYPED_BYTES, length - TYPED_BYTES).toString('latin1');
+    const [unscaled, scale] = digits.split('e');
+    const big = digits === '' ? null : { unscaled: BigInt(unscaled!), scale: Number(scale) };
+    return { bits: i64[start >>> 3]!, meta: u8[start + 8]!, big };
+  }
+
+  keepValue(group: number, { bits, meta, big }: LastValue): void {
+    const digits = big === null ? '' : `${big.unscaled}e${big.scale}`;
+    const to = this.#room(group, TYPED_BYTES + digits.length);
+    const { u8, i64 } = this.#heap;
+    i64[to >>> 3] = bits;
+    u8[to + 8] = meta;
+    if (digits !== '') u8.set(Buffer.from(digits, 'latin1'), to + TYPED_BYTES);
+  }
+
+  /** Index of the entry in u32 words. */
+  #entry(group: number): number {
+    const entries = this.#entries[Math.floor(group / GROUPS_AT_ONCE)]!;
+    return (entries >>> 2) + (group % GROUPS_AT_ONCE) * 3;
+  }
+
+  /** Returns the address of `length` bytes for the group's value. */
+  #room(group: number, length: number): number {
+    while (group >= this.#entries.length * GROUPS_AT_ONCE) this.#addEntries();
+    const at = this.#entry(group);
+    const { u32 } = this.#heap;
+    // Doubles the space, so that values that grow step by step leave little unused space behind.
+    if (u32[at + 2]! < length) this.#moveEntry(at, Math.max(VALUE_BYTES_FIRST, length, u32[at + 2]! * 2));
+    this.#heap.u32[at + 1] = length;
+    return this.#heap.u32[at]!;
+  }
+
+  #addEntries(): void {
+    const entries = this.#take(GROUPS_AT_ONCE * ENTRY_BYTES);
+    this.#heap.u8.fill(0, entries, entries + GROUPS_AT_ONCE * ENTRY_BYTES);
+    this.#entries.push(entries);
+  }
+
+  #moveEntry(at: number, bytes: number): void {
+    const room = Math.ceil(bytes / 16) * 16;
+    if (this.#next + room > this.#limit) {
+      const block = Math.max(BLOCK_BYTES, room);
+      this.#next = this.#take(block);
+      this.#limit = this.#next + block;
+    }
+    this.#heap.u32[at] = this.#next;
+    this.#heap.u32[at + 2] = room;
+    this.#next += room;
+  }
+
+  #take(bytes: number): number {
+    const at = this.#heap.tryAllocate(bytes);
+    if (at !== 0) return at;
+    this.#full = true;
+    return this.#heap.allocate(bytes);
+  }
 }

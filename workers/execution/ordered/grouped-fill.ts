@@ -1,15 +1,14 @@
-// Fills empty cells from the rows before them of the same group. While the budget allows it keeps the last values of all
-// groups and hands each batch on; then it puts the rows that follow off, to treat them group by group at the end.
-// States: open (values are kept) → closed (rows are put off) → finished.
-
+// Fills empty cells from earlier rows of the same group, and brings the rows of a group together if memory is
+// exhausted.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { storedTypes } from '../../batch/schema.ts';
-import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
-import type { Operator, OperatorContext } from '../../operations/operation.ts';
-import type { Slices, Steps } from '../../run/time-slices.ts';
+import { type StoredType, storedTypes } from '../../batch/schema.ts';
+import { KIND_TEXT, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Next, Operator, OperatorContext } from '../../template/operation.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
+import { RowSorter } from '../sort/row-sorter.ts';
+import { byPlace, placeColumn, SortedGroups } from '../sort/top-of-groups.ts';
 import {
   CarriedFill,
   copyTyped,
@@ -20,26 +19,98 @@ import {
   type ViewsData,
   writeTyped,
 } from './carried-fill.ts';
-import { type FillFrame, type MarkedBatch, marksColumn, marksOfColumn, settleNewColumn } from './fill-frame.ts';
-import { LastCells } from './last-cells.ts';
-import { PartitionedPass } from './partitioned-pass.ts';
+import {
+  type FillFrame,
+  LastCells,
+  type MarkedBatch,
+  marksColumn,
+  marksOfColumn,
+  settleNewColumn,
+} from './fill-frame.ts';
 
-/** In place of a row: the group's values above were forgotten. */
+// Brings the rows of each group together for processing, in source order or reversed, and then restores the original
+// order. Works in bounded memory by sorting twice.
+
+export interface PassPlan {
+  /** Column types of the batches that are added. */
+  readonly types: readonly StoredType[];
+  /** Indexes of the group columns. Empty if all rows are one group. */
+  readonly groups: readonly number[];
+  /** True if the rows of a group are processed last row first. */
+  readonly reversed: boolean;
+  /** Column types of the results. */
+  readonly makes: readonly StoredType[];
+}
+
+/**
+ * Processes rows that are ordered by group, and returns the same rows with the result columns. `starts` has a 1 at the
+ * position of the first row of each group.
+ */
+export type GroupWork = (batch: Batch, starts: Uint8Array) => Batch;
+
+export class PartitionedPass {
+  readonly #context: OperatorContext;
+  readonly #plan: PassPlan;
+  readonly #sorter: RowSorter;
+  #taken = 0;
+
+  constructor(context: OperatorContext, plan: PassPlan) {
+    this.#context = context;
+    this.#plan = plan;
+    const place = plan.types.length;
+    const keys = new RowKeys(context, plan.reversed ? [...plan.groups, place] : plan.groups, 'exact');
+    this.#sorter = new RowSorter(context, [...plan.types, 'text'], {
+      prepare: (batch) => keys.prepare(batch),
+      make: (batch) => keys.makeFilled(batch),
+    });
+  }
+
+  add(batch: Batch): void {
+    const { arena } = batch;
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    const mark = arena.next;
+    const places = placeColumn(arena, batch, this.#taken, this.#plan.reversed);
+    this.#taken += batch.live;
+    this.#sorter.add(batch.withColumns([...batch.columns, places]));
+    arena.release(mark);
+  }
+
+  /** Emits the rows in their original order. A batch is valid until `next` has finished with it. */
+  *finish(work: GroupWork, next: Next): Steps {
+    const { makes } = this.#plan;
+    const back = new RowSorter(this.#context, [...makes, 'text'], byPlace(makes.length, this.#plan.reversed));
+    const groups = new SortedGroups(this.#context, this.#plan.groups.length);
+    yield* this.#sorter.finish((batch) => {
+      const { starts } = groups.mark(batch);
+      const place = batch.columns.at(-1)!;
+      const made = work(batch.withColumns(batch.columns.slice(1, -1)), starts);
+      back.add(made.withColumns([...made.columns, place]));
+      return DONE;
+    });
+    yield* back.finish((batch) => next(batch.withColumns(batch.columns.slice(1, -1))));
+  }
+}
+
+// Fills empty cells from earlier rows of the same group. While the budget allows, it keeps the last values of all
+// groups and emits each batch. Otherwise it defers the following rows and processes them group by group at the end.
+// States: open (values are kept) → closed (rows are deferred) → finished.
+
+/** Means that the earlier values of the group have been forgotten. */
 const NO_ROW = -1;
 
 export class GroupedFill implements Operator {
   readonly #context: OperatorContext;
-  /** Its extra condition: rows before which the values of their group are forgotten. */
+  /** Its additional condition selects rows before which the values of their group are forgotten. */
   readonly #frame: FillFrame;
   readonly #groups: readonly number[];
   readonly #keys: RowKeys;
   readonly #table: HashTable;
   readonly #last: readonly LastCells[];
-  /** By target, whether its source may have native kinds. */
+  /** For each target, whether its source may have native kinds. */
   readonly #withKinds: readonly boolean[];
   #pass: PartitionedPass | null = null;
 
-  /** @param groups indexes of the columns that make the group */
+  /** @param groups indexes of the columns that form the group */
   constructor(context: OperatorContext, frame: FillFrame, groups: readonly number[]) {
     const { heap } = context.arena;
     this.#context = context;
@@ -96,7 +167,10 @@ export class GroupedFill implements Operator {
     yield* this.#pass.finish(work, next);
   }
 
-  /** Behind the columns of a row: what is known of its group before it, whether that is forgotten, and whether `where` holds. */
+  /**
+   * Columns of a deferred row: those of the input, the previous value of its group for each source, whether that value
+   * is forgotten, and the results of `where`.
+   */
   #close(): void {
     const { input, output } = this.#context;
     const { sources, conditions } = this.#frame;
@@ -109,6 +183,7 @@ export class GroupedFill implements Operator {
       makes: storedTypes(output),
     };
     this.#pass = new PartitionedPass(this.#context, plan);
+    this.#context.defersRows();
   }
 
   #keyList(batch: Batch): KeyList {
@@ -147,11 +222,11 @@ export class GroupedFill implements Operator {
       return made;
     });
     yield* next(this.#frame.put(batch, columns));
-    // Only now: cells of this batch still point at the values kept before.
+    // Done last, because cells of this batch still refer to the values kept before.
     for (const keep of kept) keep();
   }
 
-  /** The first row of each known group brings what was kept; the rows behind it will get theirs from it. */
+  /** The first row of each known group carries the kept values, from which the later rows of the group are filled. */
   #putOff({ batch, masks, extra }: MarkedBatch, ids: number): void {
     const seeds = this.#frame.sources.map((index, target) => {
       const column = batch.columns[index]!;
@@ -187,7 +262,7 @@ function nullTyped(batch: Batch, like: TypedData): TypedData {
   return { ...like, at, meta, big: like.type === 'decimal' ? new Map() : null };
 }
 
-/** Puts a group's last value, if it has one, into a cell that is null. */
+/** Writes the last value of a group, if it has one, into a null cell. */
 function putLast(batch: Batch, column: ColumnData, row: number, last: LastCells, group: number): void {
   if (column.kind === 'typed') {
     const value = last.value(group);
@@ -203,7 +278,8 @@ function putLast(batch: Batch, column: ColumnData, row: number, last: LastCells,
 }
 
 /**
- * Fills a copy (`made`) of a batch's views; gives how many cells. `touched` gets the last row with a value of each group.
+ * Fills a copy (`made`) of a batch's views. Returns the number of filled cells. `touched` receives the last row with a
+ * value for each group.
  */
 function fillViews(
   batch: Batch,
@@ -232,7 +308,7 @@ function fillViews(
     if (start === 0) continue;
     u32[(made >>> 2) + row * 2] = start;
     u32[(made >>> 2) + row * 2 + 1] = length;
-    // The row above is one of this batch, whose kind the copy has too.
+    // If the value comes from a row of this batch, its kind is in the copy, too.
     if (kinds !== undefined) u8[kinds + row] = above === undefined ? last.kind(group) : u8[kinds + above]!;
     filled++;
   }

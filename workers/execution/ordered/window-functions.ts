@@ -1,13 +1,357 @@
-// What the functions of `window` compute. Each sees the rows of a group one by one: forward in their order, and some of
-// them then backward, where the first row that is seen knows what all of them come to.
+// The functions of `window`: their interface, functions of rows, moving averages, and shares of totals.
+
+import { CELL_BYTES_MAX } from '../../batch/batch.ts';
+import { NativeText } from '../../batch/native-cell.ts';
 import { type ColumnType, columnTypeOf, type StoredType } from '../../batch/schema.ts';
-import { addDecimals, Decimal, subtractDecimals } from '../../values/decimal.ts';
-import { ExactSum } from '../aggregate/exact-sum.ts';
-import { CellFault } from '../cells/value-cells.ts';
-import { movingAverage } from './moving-average.ts';
-import { rowBefore } from './row-before.ts';
-import { percentOfTotal } from './window-shares.ts';
-import { decimalOfCell, firstHidden, forwardOnly, type WindowFunction, type WindowStep } from './window-step.ts';
+import { Failed } from '../../protocol/failure.ts';
+import {
+  addDecimals,
+  Decimal,
+  divideDecimals,
+  multiplyDecimals,
+  parseDecimal,
+  roundDecimal,
+  subtractDecimals,
+} from '../../values/decimal.ts';
+import { type MetricName, type PlainMetricName, plainAccumulator } from '../aggregate/accumulators.ts';
+import { ExactSum } from '../aggregate/sums.ts';
+import { CellFault, textOfValue } from '../cells/value-cells.ts';
+
+// The interface of `window` functions, and the simplest functions.
+
+/** One direction of a function. */
+interface WindowStep {
+  /** Called at the beginning of a group. */
+  begin(): void;
+  /**
+   * Processes the next row. `value`: cell of its column. `hidden`: result of the other direction for this row. `tied`:
+   * whether the row equals the previous one by `order_by`.
+   */
+  next(value: unknown, hidden: unknown, tied: boolean): unknown;
+}
+
+export interface WindowFunction {
+  readonly type: StoredType;
+  /** Type of the results of `forward`, which are the final results if there is no `backward`. */
+  readonly hiddenType: StoredType | null;
+  readonly forward: WindowStep | null;
+  readonly backward: WindowStep | null;
+}
+
+/** An aggregate of groups. If `shares` is true, rows get their percentage of it. */
+export interface WindowTotal {
+  readonly fn: MetricName;
+  readonly shares: boolean;
+}
+
+export interface WindowColumn {
+  readonly function: WindowFunction;
+  /** Index of its column in the input, or -1. */
+  readonly column: number;
+  readonly columnType: StoredType;
+  /** Index of the boolean column that selects the rows that count, or -1 for all rows. */
+  readonly condition: number;
+  /** Its aggregate of whole groups, or null if it depends on the order or on single rows. */
+  readonly total: WindowTotal | null;
+}
+
+export function forwardOnly(type: StoredType, forward: WindowStep): WindowFunction {
+  return { type, hiddenType: type, forward, backward: null };
+}
+
+/** Reads the total that the other direction stored in the row that is processed first. */
+export function firstHidden(result: (value: unknown, total: unknown) => unknown): WindowStep {
+  let total: unknown = null;
+  let isNew = true;
+  return {
+    begin: () => {
+      isNew = true;
+    },
+    next: (value, hidden) => {
+      if (isNew) total = hidden;
+      isNew = false;
+      return result(value, total);
+    },
+  };
+}
+
+/** Converts the cell of an integer or a decimal. */
+function decimalOfCell(value: unknown): Decimal {
+  return value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
+}
+
+// The cell a number of rows before, for functions of `window`.
+
+/** Maximum number of characters of the held cells if the offset is greater than one: as many as one cell may have. */
+const HELD_CHARACTERS_MAX = CELL_BYTES_MAX;
+
+/** null if the group has fewer rows before. */
+function rowBefore(offset = 1): WindowStep {
+  /** Ring buffer of the last cells: the oldest one is overwritten next. */
+  let cells: unknown[] = [];
+  let seen = 0;
+  let held = 0;
+  return {
+    begin: () => {
+      cells = [];
+      seen = 0;
+      held = 0;
+    },
+    next: (value) => {
+      const place = seen++ % offset;
+      const given = cells[place] ?? null;
+      cells[place] = value;
+      held += charactersOf(value) - charactersOf(given);
+      if (offset > 1 && held > HELD_CHARACTERS_MAX) {
+        throw new Failed(
+          'RUN_RESOURCE_LIMIT',
+          'window: the cells that an "offset" spans have more than 4 MiB of text.',
+        );
+      }
+      return given;
+    },
+  };
+}
+
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return value instanceof NativeText ? value.text.length : 0;
+}
+
+// Moving average for `window`. The sum is updated with each row that enters or leaves the range, instead of being
+// computed again. Both kinds of sums are exact, so the result does not depend on the order or on removed values.
+
+/** Sum of the values in the range. */
+interface MovingSum {
+  add(value: unknown): void;
+  take(value: unknown): void;
+  /** @param last returns all values in the range, the oldest first */
+  mean(count: number, last: () => readonly unknown[]): unknown;
+}
+
+/** Average over the last `rows` rows, including the current one. null if none of these rows has a value. */
+export function movingAverage(column: ColumnType, rows: number): WindowStep {
+  /** Ring buffer: the oldest value is overwritten next. */
+  let values: unknown[] = [];
+  let seen = 0;
+  let count = 0;
+  let sum: MovingSum = column === 'number' ? new DoubleSum() : new DecimalSum();
+  const last = (): readonly unknown[] => {
+    const oldest = seen % rows;
+    return [...values.slice(oldest), ...values.slice(0, oldest)].filter((value) => value !== null);
+  };
+  return {
+    begin: () => {
+      values = [];
+      seen = 0;
+      count = 0;
+      sum = column === 'number' ? new DoubleSum() : new DecimalSum();
+    },
+    next: (value) => {
+      const place = seen++ % rows;
+      const gone = values[place] ?? null;
+      values[place] = value;
+      if (gone !== null) {
+        sum.take(gone);
+        count--;
+      }
+      if (value !== null) {
+        sum.add(value);
+        count++;
+      }
+      return count === 0 ? null : sum.mean(count, last);
+    },
+  };
+}
+
+class DoubleSum implements MovingSum {
+  readonly #sum = new ExactSum();
+  /** Infinities and NaN cannot be subtracted, so their occurrences are counted. */
+  readonly #special = new Map<string, number>();
+
+  add(value: number): void {
+    if (Number.isFinite(value)) this.#sum.add(value);
+    else this.#count(value, 1);
+  }
+
+  take(value: number): void {
+    if (Number.isFinite(value)) this.#sum.add(-value);
+    else this.#count(value, -1);
+  }
+
+  mean(count: number): number {
+    if (this.#special.size === 0) return this.#sum.mean(count);
+    return [...this.#special.keys()].reduce((sum, special) => sum + Number(special), 0);
+  }
+
+  #count(value: number, change: number): void {
+    const key = String(value);
+    const there = (this.#special.get(key) ?? 0) + change;
+    if (there === 0) this.#special.delete(key);
+    else this.#special.set(key, there);
+  }
+}
+
+/** Limits within which a sum of a thousand values stays far below the 1,000 digits of a decimal. */
+const PLAIN_SCALE_MAX = 400;
+const PLAIN_LIMIT = 10n ** 400n;
+
+class DecimalSum implements MovingSum {
+  #sum = new Decimal(0, 0);
+  /** Number of values for each scale. The sum has the largest scale. */
+  readonly #scales = new Map<number, number>();
+  #scale = 0;
+  /**
+   * Number of values whose intermediate sums may have too many digits. While there are any, the sum is computed again
+   * each time.
+   */
+  #wide = 0;
+
+  add(value: unknown): void {
+    const term = decimalOfCell(value);
+    if (isWide(term)) {
+      this.#wide++;
+      return;
+    }
+    this.#sum = addDecimals(this.#sum, term)!;
+    this.#scales.set(term.scale, (this.#scales.get(term.scale) ?? 0) + 1);
+    this.#scale = Math.max(this.#scale, term.scale);
+  }
+
+  take(value: unknown): void {
+    const term = decimalOfCell(value);
+    if (isWide(term)) {
+      this.#wide--;
+      return;
+    }
+    this.#sum = subtractDecimals(this.#sum, term)!;
+    const left = this.#scales.get(term.scale)! - 1;
+    this.#scales.set(term.scale, left);
+    if (left > 0) return;
+    this.#scales.delete(term.scale);
+    if (term.scale < this.#scale) return;
+    this.#scale = Math.max(0, ...this.#scales.keys());
+    // Only zeros are removed.
+    this.#sum = roundDecimal(this.#sum, this.#scale, 'down')!;
+  }
+
+  mean(count: number, last: () => readonly unknown[]): Decimal | CellFault {
+    const sum = this.#wide === 0 ? this.#sum : sumOf(last());
+    const mean = sum && divideDecimals(sum, new Decimal(count, 0));
+    return mean ?? new CellFault('OUT_OF_RANGE');
+  }
+}
+
+function isWide({ digits, scale }: Decimal): boolean {
+  return scale > PLAIN_SCALE_MAX || (typeof digits === 'bigint' && (digits >= PLAIN_LIMIT || digits <= -PLAIN_LIMIT));
+}
+
+/** Returns null if an intermediate sum has too many digits. */
+function sumOf(values: readonly unknown[]): Decimal | null {
+  return values.reduce<Decimal | null>(
+    (sum, value) => sum && addDecimals(sum, decimalOfCell(value)),
+    new Decimal(0, 0),
+  );
+}
+
+// Totals of a whole group with which its rows are compared. A sum is passed forward through the rows, so that it is
+// known at the first row of the backward pass.
+
+/** Marks a total that exceeds a decimal. A later row may bring it back into range. */
+const TOO_LARGE = '!';
+
+/** Combines the value of a row with the total of its group. */
+export type OfTotal = (value: unknown, total: unknown) => unknown;
+
+function percentOfTotal(column: ColumnType): WindowFunction {
+  if (column !== 'number') return { type: 'decimal', ...decimalTotal(accumulatedStep('sum', 'decimal'), percentOf) };
+  const forward = accumulatedStep('sum', column);
+  return { type: 'number', hiddenType: 'number', forward, backward: firstHidden(percentOfDoubles) };
+}
+
+/** Percentage of a sum, if the sum is known. */
+export function percentOfSum(column: ColumnType): OfTotal {
+  return column === 'number' ? percentOfDoubles : percentOf;
+}
+
+/** Aggregate of the rows so far. */
+export function accumulatedStep(metric: PlainMetricName, column: ColumnType | null): WindowStep {
+  const accumulator = plainAccumulator(metric, column);
+  return {
+    begin: () => accumulator.begin(),
+    next: (value) => {
+      accumulator.add(value);
+      return accumulator.end();
+    },
+  };
+}
+
+/**
+ * A decimal total that is temporarily too large does not matter, because only the total of all rows counts. The total
+ * is passed forward as a text.
+ */
+export function decimalTotal(
+  step: WindowStep,
+  result: OfTotal,
+): Pick<WindowFunction, 'hiddenType' | 'forward' | 'backward'> {
+  return { hiddenType: 'text', forward: asText(step), backward: fromText(result) };
+}
+
+function asText(step: WindowStep): WindowStep {
+  return {
+    begin: step.begin,
+    next: (value, hidden, tied) => {
+      const total = step.next(value, hidden, tied);
+      return total === null ? null : total instanceof CellFault ? TOO_LARGE : textOfValue(total);
+    },
+  };
+}
+
+function fromText(result: OfTotal): WindowStep {
+  let total: unknown = null;
+  let isNew = true;
+  return {
+    begin: () => {
+      isNew = true;
+    },
+    next: (value, hidden) => {
+      if (isNew) total = totalOf(hidden as string | null);
+      isNew = false;
+      return total instanceof CellFault ? total : result(value, total);
+    },
+  };
+}
+
+function totalOf(text: string | null): unknown {
+  if (text === null) return null;
+  if (text === TOO_LARGE) return new CellFault('OUT_OF_RANGE');
+  const value = parseDecimal(text, true);
+  if (!(value instanceof Decimal)) throw new Error('a total is no decimal');
+  return value;
+}
+
+/** null if the total is 0. */
+function percentOf(value: unknown, total: unknown): unknown {
+  if (value === null || total === null) return null;
+  const whole = total as Decimal;
+  if (Number(whole.digits) === 0) return null;
+  const hundredfold = multiplyDecimals(
+    value instanceof Decimal ? value : new Decimal(value as number | bigint, 0),
+    new Decimal(100, 0),
+  );
+  return (hundredfold && divideDecimals(hundredfold, whole)) ?? new CellFault('OUT_OF_RANGE');
+}
+
+/** If the total exceeds the range of doubles, the result is an error, because all percentages would be 0. */
+function percentOfDoubles(value: unknown, total: unknown): unknown {
+  if (value === null || total === null || total === 0) return null;
+  const [part, whole] = [value as number, total as number];
+  if (Number.isFinite(part) && !Number.isFinite(whole)) return new CellFault('OUT_OF_RANGE');
+  return (part / whole) * 100;
+}
+
+// The functions of `window`. Each processes the rows of a group one by one: forward in their order, and some then
+// backward, where the first row already has the result of all rows.
 
 export const WINDOW_FUNCTIONS = [
   ...([
@@ -26,7 +370,10 @@ export const WINDOW_FUNCTIONS = [
 
 export type WindowFunctionName = (typeof WINDOW_FUNCTIONS)[number];
 
-/** What other languages call them, for hints in messages. `first` and `last` are metrics of an aggregate, too, and mean those. */
+/**
+ * Names of these functions in other languages, for hints in messages. `first` and `last` are missing, because they are
+ * also metrics of `aggregate`.
+ */
 export const WORDS_FOR_FUNCTIONS = {
   ...{ row_number: 'add_index index enumerate', rank: '', dense_rank: '', group_size: '', percent_of_total: 'share' },
   ...{ running_sum: 'cumsum running_total', running_count: 'cumcount', moving_average: 'rolling rolling_mean' },
@@ -34,8 +381,8 @@ export const WORDS_FOR_FUNCTIONS = {
 } satisfies Partial<Record<WindowFunctionName, string>>;
 
 /**
- * @param stored how the cells of its column are held
- * @param settings `rows` of a moving average, `offset` of the row before or behind
+ * @param stored stored type of its column
+ * @param settings `rows` of a moving average, `offset` of an earlier or later row
  */
 export function windowFunction(
   name: WindowFunctionName,
@@ -89,7 +436,7 @@ function rowNumber(): WindowStep {
   };
 }
 
-/** Equal rows have the same rank; the next one counts them all, or, dense, as one. */
+/** Equal rows have the same rank. The next rank counts all of them, or, if dense, counts them as one. */
 function rank(dense: boolean): WindowStep {
   let count = 0;
   let last = 0;
@@ -116,7 +463,7 @@ function runningCount(ofValues: boolean): WindowStep {
   };
 }
 
-/** Null before the first value. */
+/** null before the first value. */
 function runningSum(column: ColumnType): WindowStep {
   if (column === 'number') return runningDoubles();
   let sum: Decimal | CellFault | null = null;
@@ -149,7 +496,7 @@ function runningDoubles(): WindowStep {
   };
 }
 
-/** The cell of the first row, also when it is null. */
+/** Returns the cell of the first row, even if it is null. */
 function firstOne(): WindowStep {
   let first: unknown = null;
   let isNew = true;
@@ -165,7 +512,7 @@ function firstOne(): WindowStep {
   };
 }
 
-/** From the value of the row before; null where one of both is. */
+/** Difference from the value of the previous row. null if one of the two is null. */
 function difference(column: ColumnType): WindowStep {
   const last = rowBefore();
   return {

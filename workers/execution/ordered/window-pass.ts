@@ -1,37 +1,265 @@
-// Carries rows through the functions of `window`: sorted by group and order, forward, backward where a function needs the
-// rows to come. What needs no sorting is not sorted, and only the columns are that the order and the functions read: whole rows
-// are put aside and meet their new cells at the end, which are put at their places, or sorted by them.
-import type { Batch, ColumnData } from '../../batch/batch.ts';
-import type { StoredType } from '../../batch/schema.ts';
-import type { Next, Operator, OperatorContext } from '../../operations/operation.ts';
-import type { Slices, Steps } from '../../run/time-slices.ts';
+// Passes rows through the functions of `window`: sorted by group and order, forward and then backward. Totals of whole
+// groups need no sorting.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
+import { ColumnBuilder } from '../../batch/column-builder.ts';
+import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import { META_BIG } from '../../kernel/layout/cells.ts';
+import type { Arena } from '../../memory/arena.ts';
+import type { Heap } from '../../memory/heap.ts';
+import { PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Next, Operator, OperatorContext } from '../../template/operation.ts';
 import { groupOrder } from '../aggregate/group-order.ts';
-import { byPlace, placeColumn } from '../sort/row-places.ts';
+import { GroupTotals, type TotalColumn } from '../aggregate/group-totals.ts';
+import { setCell } from '../cells/value-cells.ts';
+import { NumberedRows } from '../keys/numbered-rows.ts';
+import { RowKeys } from '../keys/row-keys.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import type { SortTerm } from '../sort/sort-keys.ts';
-import { SortedGroups } from '../sort/sorted-groups.ts';
-import { RowStore } from '../spill/row-store.ts';
-import { rowsBetween } from '../spill/rows-between.ts';
-import { PlacedCells } from './placed-cells.ts';
-import { WindowDirection } from './window-direction.ts';
-import type { WindowColumn } from './window-step.ts';
+import { byPlace, placeColumn, placesOf, SortedGroups } from '../sort/top-of-groups.ts';
+import { targetBatch } from '../spill/row-codec.ts';
+import { RowStore, rowsBetween } from '../spill/row-store.ts';
+import { percentOfSum, type WindowColumn, type WindowTotal } from './window-functions.ts';
 
-export interface WindowPlan {
+// Calls the functions of `window` in one direction, row by row, and builds columns from the results.
+
+class WindowDirection {
+  readonly #context: OperatorContext;
+  readonly #columns: readonly WindowColumn[];
+  readonly #direction: 'forward' | 'backward';
+  readonly #readers: readonly (CellReader | null)[];
+
+  constructor(context: OperatorContext, columns: readonly WindowColumn[], direction: 'forward' | 'backward') {
+    this.#context = context;
+    this.#columns = columns;
+    this.#direction = direction;
+    this.#readers = columns.map(({ column, columnType }) => (column < 0 ? null : new CellReader(columnType, column)));
+  }
+
+  /** @param hidden index of the first column from the other direction, or -1 */
+  *columns(batch: Batch, starts: Uint8Array, ties: Uint8Array, hidden: number): Sliced<ColumnData[]> {
+    const made: ColumnData[] = [];
+    for (const index of this.#columns.keys()) {
+      made.push(this.#column(index, batch, { starts, ties, hidden }));
+      if (this.#context.clock.isDue()) yield PAUSE;
+    }
+    return made;
+  }
+
+  #column(
+    index: number,
+    batch: Batch,
+    { starts, ties, hidden }: { readonly starts: Uint8Array; readonly ties: Uint8Array; readonly hidden: number },
+  ): ColumnData {
+    const column = this.#columns[index]!;
+    const { type, hiddenType } = column.function;
+    const step = column.function[this.#direction];
+    const made = this.#direction === 'forward' ? (hiddenType ?? type) : type;
+    if (step === null && this.#direction === 'backward') return batch.columns[hidden + index]!;
+    if (step === null) return this.#build(batch, made, []);
+    const before = hidden < 0 || hiddenType === null ? null : new CellReader(hiddenType, hidden + index);
+    before?.bind(batch);
+    const reader = this.#readers[index] ?? null;
+    reader?.bind(batch);
+    const conditions = column.condition < 0 ? -1 : conditionAt(batch, column.condition);
+    const values: unknown[] = [];
+    for (let position = 0; position < batch.live; position++) {
+      const row = batch.physicalRow(position);
+      if (starts[position] === 1) step.begin();
+      const counts = conditions < 0 || batch.heap.u8[conditions + row] === 1;
+      // A function without a column counts rows.
+      const value = !counts ? null : reader === null ? true : reader.read(row);
+      values.push(step.next(value, before?.read(row) ?? null, ties[position] === 1));
+    }
+    return this.#build(batch, made, values);
+  }
+
+  /** Builds a column from values by position. */
+  #build(batch: Batch, type: StoredType, values: readonly unknown[]): ColumnData {
+    const { arena } = this.#context;
+    const builder = new ColumnBuilder(arena, type);
+    for (;;) {
+      const mark = arena.next;
+      let isFull = !builder.begin(batch.rows);
+      for (let position = 0; position < values.length && !isFull; position++) {
+        isFull = !setCell(builder, batch.physicalRow(position), values[position]);
+      }
+      if (!isFull) return builder.column;
+      arena.release(mark);
+      arena.enlarge(arena.capacityBytes * 2);
+    }
+  }
+}
+
+/** Address of the booleans of a condition, by physical row. */
+function conditionAt(batch: Batch, index: number): number {
+  const column = batch.columns[index]!;
+  if (column.kind !== 'typed') throw new Error('conditions are booleans');
+  return column.meta;
+}
+
+// New cells for waiting rows, each written at the position of its row among all rows: rows arrive in any order, and no
+// sorting is needed to restore it. Only for fixed-width types, and only while the budget has memory for all rows at
+// once.
+
+const VALUE_BYTES = 8;
+
+/** Maximum number of decimals beyond 64 bits in all columns. They are outside the Run's memory. */
+const BIG_CELLS_MAX = 4096;
+
+/** Number of rows per batch when the rows are passed to the sorter instead. */
+const ROWS_AT_ONCE = 2048;
+
+type FixedType = TypedColumn['type'];
+type BigCells = NonNullable<TypedColumn['big']>;
+
+interface PlacedColumn {
+  readonly type: FixedType;
+  readonly at: number;
+  readonly meta: number;
+  readonly big: BigCells;
+}
+
+class PlacedCells {
+  readonly #heap: Heap;
+  readonly #rows: number;
+  readonly #columns: readonly PlacedColumn[];
+  readonly #region: { readonly at: number; readonly bytes: number };
+  /** Address of one byte per row: 1 once the row has arrived. */
+  readonly #arrived: number;
+  #bigCells = 0;
+
+  private constructor(heap: Heap, types: readonly FixedType[], rows: number, at: number) {
+    this.#heap = heap;
+    this.#rows = rows;
+    this.#region = { at, bytes: regionBytes(types, rows) };
+    const metas = at + rows * VALUE_BYTES * types.length;
+    this.#columns = types.map((type, index) => {
+      return { type, at: at + index * rows * VALUE_BYTES, meta: metas + index * rows, big: new Map() };
+    });
+    this.#arrived = metas + rows * types.length;
+    heap.u8.fill(0, this.#arrived, this.#arrived + rows);
+  }
+
+  /**
+   * Returns null if a type has no fixed width or the budget refuses the memory.
+   * @param rows number of rows
+   */
+  static of(heap: Heap, types: readonly StoredType[], rows: number): PlacedCells | null {
+    if (!types.every(isFixed)) return null;
+    const at = heap.tryAllocate(regionBytes(types, rows));
+    return at === 0 ? null : new PlacedCells(heap, types, rows, at);
+  }
+
+  /**
+   * Writes the cells of a batch. Returns false, without any effect, if there are too many decimals beyond 64 bits.
+   * @param batch columns of the types, followed by the positions of the rows
+   */
+  put(batch: Batch): boolean {
+    const made = batch.columns.slice(0, -1).map(typed);
+    const bigCells = made.reduce((sum, { big }) => sum + (big?.size ?? 0), this.#bigCells);
+    if (bigCells > BIG_CELLS_MAX) return false;
+    this.#bigCells = bigCells;
+    const places = placesOf(batch, batch.columns.at(-1)!);
+    const { u8, u32 } = this.#heap;
+    for (const [index, { at, meta, big }] of made.entries()) {
+      const to = this.#columns[index]!;
+      for (let position = 0; position < batch.live; position++) {
+        const row = batch.physicalRow(position);
+        const place = places[position]!;
+        // Copied as two words: copying as a double could change the bits of an integer that looks like NaN.
+        const [source, target] = [(at >>> 2) + row * 2, (to.at >>> 2) + place * 2];
+        u32[target] = u32[source]!;
+        u32[target + 1] = u32[source + 1]!;
+        u8[to.meta + place] = u8[meta + row]!;
+        if (big?.has(row)) to.big.set(place, big.get(row)!);
+      }
+    }
+    for (let position = 0; position < batch.live; position++) u8[this.#arrived + places[position]!] = 1;
+    return true;
+  }
+
+  /** Returns the cells of consecutive rows, by physical row from 0 on. Valid until `drop`. */
+  columns(from: number, rows: number): ColumnData[] {
+    return this.#columns.map(({ type, at, meta, big }): ColumnData => {
+      const cells = { at: at + from * VALUE_BYTES, meta: meta + from };
+      return { kind: 'typed', type, ...cells, big: this.#bigAmong(big, cells.meta, from, rows) };
+    });
+  }
+
+  /** Returns the rows that have arrived, in their order, so that the sorter can continue. */
+  *batches(arena: Arena): Generator<Batch, void, undefined> {
+    for (let from = 0; from < this.#rows; from += ROWS_AT_ONCE) {
+      const rows = Math.min(ROWS_AT_ONCE, this.#rows - from);
+      const mark = arena.next;
+      const selection = arena.take(rows * 4);
+      const sources = arena.take(rows * VALUE_BYTES);
+      const { u8, u32 } = arena.heap;
+      for (let row = 0; row < rows; row++) u32[(selection >>> 2) + row] = row;
+      const all = targetBatch({ arena, columns: this.columns(from, rows), rows, selection, sources });
+      const placed = all.withColumns([...all.columns, placeColumn(arena, all, from, false)]);
+      let live = 0;
+      for (let row = 0; row < rows; row++) {
+        if (u8[this.#arrived + from + row] === 1) u32[(selection >>> 2) + live++] = row;
+      }
+      if (live > 0) yield placed.withSelection(selection, live);
+      arena.release(mark);
+    }
+  }
+
+  /** Releases its memory. */
+  drop(): void {
+    this.#heap.giveBack(this.#region.at, this.#region.bytes);
+  }
+
+  #bigAmong(big: BigCells, meta: number, from: number, rows: number): BigCells | null {
+    if (big.size === 0) return null;
+    const found: BigCells = new Map();
+    for (let row = 0; row < rows; row++) {
+      if (this.#heap.u8[meta + row] === META_BIG && big.has(from + row)) found.set(row, big.get(from + row)!);
+    }
+    return found.size === 0 ? null : found;
+  }
+}
+
+function isFixed(type: StoredType): type is FixedType {
+  return type !== 'text' && type !== 'json' && type !== 'text_with_kind';
+}
+
+/** Size of the region: a value and its meta byte per column, and one byte for the arrival of the row. */
+function regionBytes(types: readonly FixedType[], rows: number): number {
+  return rows * ((VALUE_BYTES + 1) * types.length + 1);
+}
+
+function typed(column: ColumnData): TypedColumn {
+  if (column.kind !== 'typed') throw new Error('cells of one width are typed');
+  return column;
+}
+
+// Passes rows through the functions of `window`, sorted by group and order: forward, and then backward if a function
+// depends on later rows. Sorts only if necessary, and only the columns that the order and the functions read. Whole
+// rows are stored, and at the end they are combined with the new cells, which are written at their positions or sorted
+// by them.
+
+interface WindowPlan {
   readonly groups: readonly number[];
   readonly terms: readonly SortTerm[];
   readonly columns: readonly WindowColumn[];
-  /** Of the rows that come: those of the input, then of the conditions. */
+  /** Column types of the incoming rows: those of the input, then of the conditions. */
   readonly types: readonly StoredType[];
-  /** Hands rows on with the new columns behind those of the input and the conditions. */
+  /** Receives rows with the new columns after those of the input and the conditions. */
   readonly next: Next;
 }
 
-/** Each batch that goes back has: the columns that are read, a cell of each function, whether a group begins, its place. */
-export class WindowPass implements Operator {
+/**
+ * The columns of a batch in the backward pass: the columns read, a cell per function, whether a group begins, the
+ * position of the row.
+ */
+class WindowPass implements Operator {
   readonly #context: OperatorContext;
   readonly #plan: WindowPlan;
   readonly #types: readonly StoredType[];
-  /** Columns of the input with the conditions that the sorters carry; all where nothing is sorted. */
+  /** Indexes of the input and condition columns that are sorted. All columns if nothing is sorted. */
   readonly #reads: readonly number[];
   readonly #marks: SortedGroups;
   readonly #width: number;
@@ -40,9 +268,9 @@ export class WindowPass implements Operator {
   readonly #sorter: RowSorter | null;
   readonly #reversed: RowSorter | null;
   readonly #madeTypes: readonly StoredType[];
-  /** Whole rows, while their cells are made; null where rows go on at once. */
+  /** Whole rows, stored while their cells are computed. null if rows are emitted immediately. */
   readonly #rows: RowStore | null;
-  /** Where the new cells wait for their rows: one of both. */
+  /** Holds the new cells until they are combined with their rows. Only one of the two is used. */
   #placed: PlacedCells | null = null;
   #back: RowSorter | null = null;
   #taken = 0;
@@ -82,8 +310,10 @@ export class WindowPass implements Operator {
     this.#taken += batch.live;
     this.#rows?.add(batch);
     const placed = batch.withColumns([...this.#reads.map((index) => batch.columns[index]!), places]);
-    if (this.#sorter !== null) this.#sorter.add(placed);
-    else {
+    if (this.#sorter !== null) {
+      yield* this.#sorter.editLong(placed);
+      this.#sorter.add(placed);
+    } else {
       const starts = new Uint8Array(batch.live);
       if (this.#seen === 0) starts[0] = 1;
       yield* this.#goForward(placed, starts, new Uint8Array(batch.live));
@@ -116,7 +346,7 @@ export class WindowPass implements Operator {
     return new RowSorter(this.#context, types, byPlace(types.length - 1, false));
   }
 
-  /** @param made the new cells of rows, and behind them the rows' places */
+  /** @param made new cells of rows, followed by the positions of the rows */
   #keep(made: Batch): void {
     if (this.#placed !== null) {
       if (this.#placed.put(made)) return;
@@ -141,7 +371,7 @@ export class WindowPass implements Operator {
     placed.drop();
   }
 
-  /** Puts new cells, which are in the order of the rows again, behind the rows. */
+  /** Appends new cells, which are in row order again, to the stored rows. */
   *#meet(rows: RowStore, made: Batch): Slices {
     const { arena } = this.#context;
     for (let from = 0; from < made.live; ) {
@@ -154,7 +384,7 @@ export class WindowPass implements Operator {
     }
   }
 
-  /** A batch of the input's columns and places. */
+  /** Processes a batch of input columns and positions. */
   *#goForward(batch: Batch, starts: Uint8Array, ties: Uint8Array): Slices {
     const { arena } = this.#context;
     const mark = arena.next;
@@ -173,7 +403,7 @@ export class WindowPass implements Operator {
     arena.release(mark);
   }
 
-  /** The last rows of the last group come first. */
+  /** Receives the last rows of the last group first. */
   *#goBackward(batch: Batch): Slices {
     const rows = batch.withColumns(batch.columns.slice(1, -1));
     const marks = rows.columns[this.#types.length - 2]!;
@@ -188,11 +418,11 @@ export class WindowPass implements Operator {
     this.#keep(rows.withColumns([...made, place]));
   }
 
-  /** Going backward: the row before was the first of its group. */
+  /** In the backward pass: true if the previous row was the first one of its group. */
   #groupEnds = true;
 }
 
-/** The columns that the order and the functions read. */
+/** Returns the columns that the order and the functions read. */
 function readsOf({ groups, terms, columns }: WindowPlan): number[] {
   const read = columns.flatMap(({ column, condition }) => [column, condition]).filter((index) => index >= 0);
   return [...new Set([...groups, ...terms.map(({ index }) => index), ...read])].sort((a, b) => a - b);
@@ -205,4 +435,66 @@ function startColumn(batch: Batch, starts: Uint8Array): ColumnData {
     batch.heap.u8[meta + batch.physicalRow(position)] = starts[position]!;
   }
   return { kind: 'typed', type: 'boolean', at, meta, big: null };
+}
+
+// Columns of `window` that are aggregates of a whole group, whatever its order: the same as in `aggregate`, but on each
+// row.
+
+/**
+ * Returns null if the column depends on the order or on single rows.
+ * @param frame frame of a function that supports one
+ */
+export function windowTotal(fn: string, frame: string | undefined, hasColumn: boolean): WindowTotal | null {
+  if (frame === 'up_to_here') return null;
+  switch (fn) {
+    case 'group_size':
+      return { fn: 'count', shares: false };
+    case 'count':
+      return { fn: hasColumn ? 'count_values' : 'count', shares: false };
+    case 'sum':
+    case 'mean':
+    case 'min':
+    case 'max':
+      return { fn, shares: false };
+    case 'percent_of_total':
+      return { fn: 'sum', shares: true };
+    default:
+      return null;
+  }
+}
+
+function totalColumn({ fn, shares }: WindowTotal, column: WindowColumn): TotalColumn {
+  const { function: made, column: place, columnType, condition } = column;
+  const type = place < 0 ? null : columnTypeOf(columnType);
+  // A sum of integers that is only used for percentages may exceed the range of integers.
+  const sums: StoredType = type === 'number' ? 'number' : 'decimal';
+  const metric = {
+    fn,
+    type,
+    reads: place < 0 ? null : columnType,
+    makes: shares ? sums : made.type,
+    place,
+    condition,
+    separator: '',
+    percent: 0,
+  };
+  const share = { type: made.type, column: place, columnType, value: percentOfSum(type ?? 'decimal') };
+  return { metric, share: shares ? share : null };
+}
+
+// Chooses the operator for `window`: if all columns are totals of whole groups, a hash table of groups; otherwise, or
+// if memory is exhausted, sorting.
+
+export function windowRows(context: OperatorContext, plan: WindowPlan): Operator {
+  const { groups, columns, types, next } = plan;
+  const totals = columns.flatMap((column) => (column.total === null ? [] : [totalColumn(column.total, column)]));
+  if (totals.length < columns.length) return new WindowPass(context, plan);
+  return new NumberedRows(context, {
+    types,
+    key: groups,
+    keys: new RowKeys(context, [...groups.keys()], 'exact'),
+    isExact: true,
+    facts: new GroupTotals(context, totals, next),
+    other: () => new WindowPass(context, plan),
+  });
 }

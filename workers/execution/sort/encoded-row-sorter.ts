@@ -1,27 +1,32 @@
-// Sorts rows that nothing but the output sees afterwards: they are held as the bytes that they become there, so that each is
-// written while it is at hand and only copied to its place. In memory while the budget allows, else in sorted files.
+// Sorts rows that only the output processes afterwards. They are held as encoded output bytes, so that each row is
+// encoded once and then only copied. In memory while the budget allows, otherwise in sorted files.
 import type { Batch } from '../../batch/batch.ts';
 import { ENTRY_BYTES, SORT_COUNTS_BYTES } from '../../kernel/layout/encoded-rows.ts';
 import { GrowingBlocks } from '../../memory/growing-blocks.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import type { RowEmitter } from '../../output/sink/output-buffer.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
+import type { RowEmitter } from '../../output/sink/output-sink.ts';
 import type { RowsAhead } from '../../output/writer.ts';
-import type { Steps } from '../../run/time-slices.ts';
-import { inSlices } from '../cells/slices.ts';
-import { EntryMerge, type EntryRun, FILE_RUN_BYTES, FileRun, memoryRun } from '../spill/entry-merge.ts';
-import { PackedRun } from '../spill/packed-run.ts';
-import { SpillFile } from '../spill/spill-file.ts';
+import type { Slices, Steps } from '../../scheduling/time-slices.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { inSlices } from '../cells/cell-operator.ts';
+import { EntryMerge, type EntryRun, FILE_RUN_BYTES, FileRun, memoryRun, PackedRun } from '../spill/entry-merge.ts';
 import { SortKeys, type SortTerm } from './sort-keys.ts';
 
-/** Rows that are sorted at once: the first few for small files, later as many as stay in the cache with their spare array. */
+/**
+ * Number of rows sorted at once: few at first, for small files, later as many as stay in the cache together with the
+ * spare array.
+ */
 const CHUNK_ROWS_FIRST = 8192;
 const CHUNK_ROWS = 65_536;
 
-/** Files read at once beside rows in memory: 1.3 MiB of buffers. */
+/** Number of files merged at once in addition to rows in memory: 1.3 MiB of buffers. */
 const MERGE_WAYS = 16;
 
-/** Files read at once where rows lay before: to write all rows once more costs far more than to merge from many files. */
+/**
+ * Maximum number of files merged at once in the memory that rows occupied before. Writing all rows once more is far
+ * slower than merging many files.
+ */
 const MERGE_WAYS_MOST = 128;
 
 export class EncodedRowSorter {
@@ -34,7 +39,7 @@ export class EncodedRowSorter {
   readonly #blocks: GrowingBlocks;
   readonly #reached: number;
   readonly #counts: number;
-  /** Entries of the last rows, which are not sorted yet, room for them, and as much spare room to sort them. */
+  /** Addresses of the unsorted entries of the last rows, and of the spare array for sorting them. */
   #entries: number;
   #spare: number;
   #rows = 0;
@@ -58,10 +63,11 @@ export class EncodedRowSorter {
     this.#spare = this.#entries + CHUNK_ROWS_FIRST * ENTRY_BYTES;
   }
 
-  add(batch: Batch): void {
-    // The rows are written from the columns as they are: raw ones cost least.
+  *add(batch: Batch): Slices {
+    // The rows are encoded from the original columns, because raw columns are the cheapest.
     const keyed = batch.withColumns(batch.columns);
     for (const { index } of this.#terms) if (keyed.columns[index]!.kind === 'raw') keyed.views(index);
+    yield* this.#keys.editLong(keyed, this.#context.clock);
     inSlices(batch, (from, to) => {
       const keys = this.#keys.make(keyed.slice(from, to));
       if (keys === 0) return false;
@@ -70,7 +76,7 @@ export class EncodedRowSorter {
     });
   }
 
-  /** Hands the rows on in their order; yields now and then. What did not go to a file is merged from where it lies. */
+  /** Emits the rows in order and yields from time to time. Rows that are not in a file are merged from memory. */
   *finish(): Steps {
     this.#sortChunk();
     const ways = this.#files.length > MERGE_WAYS ? this.#makeWay() : MERGE_WAYS;
@@ -120,7 +126,7 @@ export class EncodedRowSorter {
     if (this.#rowsMax < CHUNK_ROWS) this.#growChunk();
   }
 
-  /** An empty chunk becomes as large as later ones are, if the budget allows it. */
+  /** Enlarges an empty chunk to the size of later chunks, if the budget allows. */
   #growChunk(): void {
     const bytes = CHUNK_ROWS * ENTRY_BYTES;
     const at = this.#heap.tryAllocate(bytes * 2);
@@ -150,14 +156,14 @@ export class EncodedRowSorter {
     this.#blocks.restart();
   }
 
-  /** Gives how many files can be read at once once all rows are in files. */
+  /** Frees memory. Returns the number of files that can be merged at once after all rows have been written to files. */
   #makeWay(): number {
     if (this.#rows > 0 || this.#runs.length > 0) this.#spill();
     const ways = Math.floor(this.#blocks.giveBack() / FILE_RUN_BYTES);
     return Math.min(Math.max(ways, MERGE_WAYS), MERGE_WAYS_MOST);
   }
 
-  /** Neighbours become one: the order of the files is that of equal rows. */
+  /** Merges adjacent files only, because the order of the files is the order of equal rows. */
   *#joinFiles(readers: readonly FileRun[]): Iterable<void> {
     const joined: SpillFile[] = [];
     for (let from = 0; from < this.#files.length; from += readers.length) {

@@ -1,45 +1,53 @@
-// Takes rows and gives them back sorted: in memory while the budget allows, else in sorted files that are merged.
+// Sorts rows: in memory while the budget allows, otherwise in sorted files that are merged.
 import type { Batch } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import { ENTRY_BYTES, ENTRY_RECORD, SORT_COUNTS_BYTES } from '../../kernel/layout/records.ts';
 import { GrowingBlocks } from '../../memory/growing-blocks.ts';
-import type { Next, OperatorContext } from '../../operations/operation.ts';
-import { PAUSE, type Steps } from '../../run/time-slices.ts';
-import { inSlices } from '../cells/slices.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
+import { PAUSE, type Pauses, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import type { Next, OperatorContext } from '../../template/operation.ts';
+import { inSlices } from '../cells/cell-operator.ts';
 import { byKey, mergeFiles } from '../spill/ordered-merge.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
-import { SpillFile } from '../spill/spill-file.ts';
 
-/** Another block of records is so large a part of what is there already: several sorters may stand behind each other. */
+/**
+ * Size of a new block of records relative to the existing ones. Small, because several sorters may exist at the same
+ * time.
+ */
 const BLOCK_PART = 1 / 4;
 
-/** Entries at the start: two batches of rows. */
+/** Initial number of entries: two batches of rows. */
 const ENTRIES_FIRST = 8192;
 const ENTRIES_GROWTH = 1.5;
 
-/** Rows of a sorted batch, and bytes of records written at once. */
+/** Number of rows in a sorted batch, and number of record bytes written at once. */
 const SORTED_ROWS = 2048;
 const GATHER_BYTES = 65_536;
 
-/** Gives rows the bytes by whose order they are sorted. */
+/** Computes the bytes by which rows are sorted. */
 export interface RowOrder {
-  /** Makes what outlives a piece of the batch. */
+  /** Creates what outlives a piece of the batch. */
   prepare(batch: Batch): void;
-  /** Views by physical row of the keys of all live rows, none of them null; 0 when the arena is full. */
+  /** Does long work of `make` with pauses, in a batch whose columns are typed or have views. */
+  editLong?(batch: Batch, clock: Pauses): Slices;
+  /** Returns views, by physical row, of the non-null keys of all live rows, or 0 if the arena is full. */
   make(batch: Batch): number;
 }
 
-/** Which rows are wanted: others may be forgotten. */
+/** The rows that are needed. The sorter may drop all others. */
 export interface WantedRows {
-  /** How many from the start of the order. */
+  /** Number of rows from the beginning of the order. */
   readonly first: number;
-  /** So many of each group, by how many columns at the start of a key (RowKeys) make it; null: of all rows. */
+  /**
+   * If set, that number applies to each group. The value is the number of leading key columns (RowKeys) that form the
+   * group. null for a limit over all rows.
+   */
   readonly groups: number | null;
 }
 
 const ALL_ROWS: WantedRows = { first: Number.POSITIVE_INFINITY, groups: null };
 
-/** Where hardly anything is forgotten, rows are looked through again when there are so many times as many. */
+/** If dropping rows has little effect, the next attempt is made when the number of rows has grown by this factor. */
 const RARE_CUTS = 4;
 
 export class RowSorter {
@@ -49,13 +57,13 @@ export class RowSorter {
   readonly #order: RowOrder;
   readonly #counts: number;
   readonly #wanted: WantedRows;
-  /** Where the records lie, one behind the other. */
+  /** Blocks with the records of the rows. */
   #blocks: GrowingBlocks;
-  /** Empty since the rows that stay were moved together; null before. */
+  /** Empty blocks that remain since the kept rows were compacted, or null. */
   #emptied: GrowingBlocks | null = null;
-  /** The record of the last row that stays, 0 while all do, and where the rows wanted are those of groups. */
+  /** Address of the record of the last row that is needed. 0 while all rows are needed, and for limits per group. */
   #last = 0;
-  /** With so many rows those that are not wanted are forgotten. */
+  /** Number of rows at which unneeded rows are dropped. */
   #cutAt: number;
   readonly #runs: SpillFile[] = [];
   #entries: number;
@@ -63,9 +71,7 @@ export class RowSorter {
   #count = 0;
   #taken = 0;
 
-  /**
-   * @param types of the columns of the batches that will be added
-   */
+  /** @param types column types of the batches that will be added */
   constructor(context: OperatorContext, types: readonly StoredType[], order: RowOrder, wanted: WantedRows = ALL_ROWS) {
     this.#wanted = wanted;
     this.#cutAt = this.#cutAfter(wanted.groups === null ? wanted.first : 0);
@@ -77,6 +83,13 @@ export class RowSorter {
     this.#counts = heap.allocate(SORT_COUNTS_BYTES);
     this.#entries = heap.allocate(ENTRIES_FIRST * ENTRY_BYTES * 2);
     this.#blocks = new GrowingBlocks(heap, BLOCK_PART);
+  }
+
+  /** Makes `add` of the same batch short, whatever the length of its texts. */
+  *editLong(batch: Batch): Slices {
+    if (this.#order.editLong === undefined) return;
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    yield* this.#order.editLong(batch, this.#context.clock);
   }
 
   add(batch: Batch): void {
@@ -99,8 +112,8 @@ export class RowSorter {
   }
 
   /**
-   * Hands the rows on in their order, in batches that are valid until `next` is done with them; their first column is the key,
-   * before those that were added. `wanted` 0 ends it early.
+   * Emits the rows in order, in batches that are valid until `next` has finished with them. Their first column is the
+   * key, followed by the added columns. It ends early once `wanted` returns 0.
    */
   *finish(next: Next, wanted: () => number = () => 1): Steps {
     const { arena, kernel, spill } = this.#context;
@@ -115,7 +128,7 @@ export class RowSorter {
     }
   }
 
-  /** The room of the rows, which lie in files or were handed on: others that sort after this one can have it. */
+  /** Releases the memory of the rows, which are in files or have been emitted, so that later sorters can use it. */
   #giveBack(): void {
     const { heap } = this.#context.arena;
     heap.giveBack(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
@@ -123,7 +136,10 @@ export class RowSorter {
     this.#emptied?.giveBack();
   }
 
-  /** The rows that come before the last that stays: one that equals it comes behind it. Null when the arena is full. */
+  /**
+   * Selects the rows that sort before the last needed row. An equal row sorts after it. Returns null if the arena is
+   * full.
+   */
   #beforeLast(piece: Batch, keys: number): Batch | null {
     const { arena, kernel } = this.#context;
     const kept = arena.tryTake(piece.live * 4);
@@ -132,7 +148,7 @@ export class RowSorter {
     return piece.withSelection(kept, live);
   }
 
-  /** Forgets the rows that are not wanted, and moves the others together where they are less than half. */
+  /** Drops the rows that are not needed, and compacts the others if they are fewer than half. */
   #cut(): void {
     const { heap } = this.#context.arena;
     const before = this.#count;
@@ -150,12 +166,15 @@ export class RowSorter {
     }
   }
 
-  /** So many rows stay: when their number has doubled, and not before a batch or two, it is time to look again. */
+  /**
+   * Number of rows at which to drop rows again, if `rows` rows are kept: twice as many, but at least a batch or two
+   * more.
+   */
   #cutAfter(rows: number): number {
     return rows * 2 + ENTRIES_FIRST;
   }
 
-  /** Sorts, and counts only the rows that are wanted: they come first. */
+  /** Sorts the rows and counts only the needed ones, which come first. */
   #sortWanted(): number {
     const { first, groups } = this.#wanted;
     const entries = this.#sort();
@@ -172,14 +191,14 @@ export class RowSorter {
     this.#blocks = this.#emptied ?? new GrowingBlocks(heap, BLOCK_PART);
     if (this.#moveRecords(entries)) this.#emptied = old;
     else {
-      // There was no room for all: what was moved and what was not stay where they are.
+      // There was no memory for all records, so both the moved and the unmoved ones stay where they are.
       this.#context.kernel.exports.reloadEntries(entries, this.#count);
       this.#emptied = null;
       this.#blocks.absorb(old);
     }
   }
 
-  /** Copies the records of the entries to the blocks, one behind the other; false when the budget refused a block. */
+  /** Copies the records of the entries to the blocks without gaps. Returns false if the budget refused a block. */
   #moveRecords(entries: number): boolean {
     const { arena, kernel } = this.#context;
     const blocks = this.#blocks;
@@ -218,7 +237,7 @@ export class RowSorter {
     const at = heap.tryAllocate(entriesMax * ENTRY_BYTES * 2, rows > this.#entriesMax);
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);
-    // What was outgrown holds records.
+    // The outgrown region is used for records.
     this.#blocks.adopt(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
     this.#entries = at;
     this.#entriesMax = entriesMax;

@@ -1,11 +1,17 @@
-// Keys for sorting rows of batches by some of their columns.
+// Keys by which rows are sorted: the parameter `by`, and the bytes that sort in the order of the rows.
+
 import type { Batch } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
+import { type Column, type ColumnType, storedTypes } from '../../batch/schema.ts';
+import { type Static, Type } from '../../bundled/type-box.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
   BOOLEAN,
   DECIMAL,
+  EXPONENT_BIAS,
   INTEGER,
+  NULL_FIRST,
+  NULL_LAST,
   NUMBER,
   TERM_BYTES,
   TERM_FALLS,
@@ -14,19 +20,248 @@ import {
   TERM_NULLS_FIRST,
   TERM_VALUES,
   TEXT,
-} from '../../kernel/layout/sort-keys.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import { chainScratchBytes, runTextChain, type TextStep } from '../cells/text-chain.ts';
+  VALUE,
+  ZERO,
+} from '../../kernel/layout/keys.ts';
+import { PAUSE, type Pauses, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
+import { columnName } from '../../template/base-parameters.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import type { Scope } from '../../template/scope.ts';
+import { Decimal } from '../../values/decimal.ts';
+import { foldCase, foldCaseInSlices, PIECE_UNITS } from '../../values/text-edits.ts';
+import { CalendarDate, Timestamp } from '../../values/timestamp.ts';
+import { chainScratchBytes, pausing, runTextChain, type TextStep } from '../cells/text-chain.ts';
 import { caseStep } from '../cells/text-steps.ts';
-import type { RowOrder } from './row-sorter.ts';
-import { type SortColumn, SortKeyWriter } from './sort-key.ts';
+import { type LongTexts, longRows, takeLongTexts } from '../keys/long-texts.ts';
+import { type RowOrder, RowSorter } from './row-sorter.ts';
+
+// Sort keys: bytes that sort in the order of the rows. Each column contributes a byte for null or not null, then its
+// value: texts end with 0 0 (a 0 inside is 0 255); integers begin with their length; doubles are big-endian with
+// inverted sign; decimals have their exponent and two digits per byte. Bytes of descending columns are inverted. Keys
+// are short, because their first eight bytes decide most comparisons. The kernel (kernel/assembly/sort.ts) writes
+// the same bytes.
+
+export type Comparison = 'typed' | 'natural' | 'case_insensitive';
+
+interface SortColumn {
+  readonly type: ColumnType;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+  readonly compare: Comparison;
+}
+
+const SIGN = 0x80;
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+
+const NANOS_PER_MICRO = 1000;
+const MICROS_PER_SECOND = 1_000_000n;
+
+/** Maximum buffer that a writer keeps between keys, in bytes. A longer key gets a temporary buffer. */
+const KEPT_BYTES_MAX = 4096;
+
+/** A text with fewer UTF-16 units is not measured first: in UTF-8, it has at most three bytes per unit. */
+const MEASURED_UNITS_MIN = 1024;
+
+export class SortKeyWriter {
+  readonly #columns: readonly SortColumn[];
+  #bytes = Buffer.allocUnsafe(KEPT_BYTES_MAX);
+  #length = 0;
+
+  constructor(columns: readonly SortColumn[]) {
+    this.#columns = columns;
+  }
+
+  /** Returns the key of a row's values. Valid until the next call. */
+  key(values: readonly unknown[]): Uint8Array {
+    this.#length = 0;
+    if (this.#bytes.length > KEPT_BYTES_MAX) this.#bytes = Buffer.allocUnsafe(KEPT_BYTES_MAX);
+    for (const [index, column] of this.#columns.entries()) {
+      const value = values[index];
+      if (value === null) {
+        this.#byte(column.nullsFirst ? NULL_FIRST : NULL_LAST);
+        continue;
+      }
+      this.#byte(VALUE);
+      const from = this.#length;
+      this.#value(value, column);
+      if (column.descending) this.#invert(from);
+    }
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #value(value: unknown, { type, compare }: SortColumn): void {
+    if (typeof value === 'string') this.#text(compare === 'typed' ? value : foldCase(value), compare === 'natural');
+    else if (typeof value === 'boolean') this.#byte(value ? 1 : 0);
+    else if (value instanceof Decimal) this.#decimal(value);
+    else if (value instanceof CalendarDate) this.#integer(BigInt(value.days));
+    else if (value instanceof Timestamp) this.#integer(microsOf(value));
+    else if (typeof value === 'number' && type === 'number') this.#double(value);
+    else if (typeof value === 'number' || typeof value === 'bigint') this.#integer(BigInt(value));
+    else if (value instanceof Uint8Array) this.#edited(value, compare === 'natural');
+    else throw new Error('a value without an order');
+  }
+
+  #double(value: number): void {
+    this.#reserve(8);
+    // There is only one zero and one NaN, whatever the sign.
+    this.#bytes.writeDoubleBE(value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value, this.#length);
+    const negative = this.#bytes[this.#length]! >= SIGN;
+    for (let at = 0; at < 8; at++) {
+      const byte = this.#bytes[this.#length + at]!;
+      this.#bytes[this.#length + at] = negative ? ~byte : at === 0 ? byte | SIGN : byte;
+    }
+    this.#length += 8;
+  }
+
+  #text(text: string, natural: boolean): void {
+    if (natural) this.#natural(text);
+    else this.#escaped(text);
+    this.#byte(0);
+    this.#byte(0);
+  }
+
+  #natural(text: string): void {
+    const bytes = Buffer.from(text, 'utf8');
+    this.#reserve(bytes.length * NATURAL_FACTOR);
+    this.#length = writeNatural(bytes, 0, bytes.length, this.#bytes, this.#length);
+  }
+
+  /** A text that SortKeys.editLong has edited. */
+  #edited(bytes: Uint8Array, natural: boolean): void {
+    if (natural || !bytes.includes(0)) {
+      this.#reserve(bytes.length);
+      this.#bytes.set(bytes, this.#length);
+      this.#length += bytes.length;
+    } else this.#escapedBytes(bytes);
+    this.#byte(0);
+    this.#byte(0);
+  }
+
+  #escaped(text: string): void {
+    this.#reserve(text.length < MEASURED_UNITS_MIN ? text.length * 3 : Buffer.byteLength(text));
+    const from = this.#length;
+    this.#length += this.#bytes.write(text, from, 'utf8');
+    if (!text.includes('\0')) return;
+    this.#length = from;
+    this.#escapedBytes(Buffer.from(text, 'utf8'));
+  }
+
+  #escapedBytes(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      this.#byte(byte);
+      if (byte === 0) this.#byte(255);
+    }
+  }
+
+  #integer(value: bigint): void {
+    const magnitude = value < 0n ? ~value : value;
+    let bytes = 1;
+    while (bytes < 8 && magnitude >> BigInt(bytes * 8) !== 0n) bytes++;
+    this.#byte(value < 0n ? SIGN - bytes : SIGN + bytes);
+    for (let at = bytes - 1; at >= 0; at--) this.#byte(Number((value >> BigInt(at * 8)) & 255n));
+  }
+
+  /** Sign and exponent, digits without trailing zeros, 0. All bytes are inverted for negative numbers. */
+  #decimal({ digits, scale }: Decimal): void {
+    const text = String(digits).replace('-', '');
+    const negative = digits < 0;
+    const exponent = text === '0' ? 0 : text.length - scale + EXPONENT_BIAS;
+    const place = negative ? ZERO - exponent : ZERO + exponent;
+    this.#byte(place >>> 8);
+    this.#byte(place & 255);
+    if (exponent === 0) return;
+    const from = this.#length;
+    const kept = text.replace(/0+$/, '');
+    for (let at = 0; at < kept.length; at += 2) this.#byte(Number(kept.slice(at, at + 2).padEnd(2, '0')) + 1);
+    this.#byte(0);
+    if (negative) this.#invert(from);
+  }
+
+  #invert(from: number): void {
+    for (let at = from; at < this.#length; at++) this.#bytes[at] = ~this.#bytes[at]!;
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#length + bytes, this.#bytes.length * 2));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+/** Maximum length of a natural key relative to its text: three bytes are added to each run of digits. */
+const NATURAL_FACTOR = 4;
+
+/** Runs of digits of at least this many bytes are copied by the runtime. */
+const LONG_DIGITS = 32;
+
+/**
+ * Writes the bytes of a folded text from `from` up to `to`, neither of which is within a run of digits. A run of digits
+ * sorts as a number before any letter: `0`, the number of digits, the digits. Returns the position after the last byte.
+ */
+function writeNatural(bytes: Uint8Array, from: number, to: number, made: Uint8Array, start: number): number {
+  let next = start;
+  for (let at = from; at < to; ) {
+    const byte = bytes[at]!;
+    if (!isDigit(byte)) {
+      made[next++] = byte;
+      if (byte === 0) made[next++] = 255;
+      at++;
+      continue;
+    }
+    let end = at + 1;
+    while (end < to && isDigit(bytes[end]!)) end++;
+    while (at < end - 1 && bytes[at] === DIGIT_0) at++;
+    const digits = end - at;
+    made[next++] = DIGIT_0;
+    made[next++] = 1 + Math.min(digits >>> 8, 253);
+    made[next++] = 1 + Math.min(digits & 255, 254);
+    if (digits >= LONG_DIGITS) {
+      made.set(bytes.subarray(at, end), next);
+      next += digits;
+      at = end;
+    } else while (at < end) made[next++] = bytes[at++]!;
+  }
+  return next;
+}
+
+/** Returns the natural key of a long folded text. May pause at each `undefined`. */
+function* naturalInSlices(text: string): Generator<undefined, Uint8Array, undefined> {
+  const bytes = Buffer.from(text, 'utf8');
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(from + PIECE_UNITS, bytes.length);
+    while (to < bytes.length && isDigit(bytes[to]!) && isDigit(bytes[to - 1]!)) to++;
+    const piece = Buffer.allocUnsafe((to - from) * NATURAL_FACTOR);
+    pieces.push(Buffer.from(piece.subarray(0, writeNatural(bytes, from, to, piece, 0))));
+    from = to;
+    yield;
+  }
+  return Buffer.concat(pieces);
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_9;
+}
+
+function microsOf({ seconds, nanos }: Timestamp): bigint {
+  return BigInt(seconds) * MICROS_PER_SECOND + BigInt(Math.trunc(nanos / NANOS_PER_MICRO));
+}
+
+// Keys for sorting rows of batches by some of their columns.
 
 /** A column to sort by, and its index in the batches. */
 export interface SortTerm extends SortColumn {
   readonly index: number;
 }
 
-/** Kinds of terms of the kernel sortKeys. */
+/** Kinds of terms in the kernel sortKeys. */
 const KINDS = {
   text: TEXT,
   json: TEXT,
@@ -43,9 +278,11 @@ export class SortKeys implements RowOrder {
   readonly #terms: readonly SortTerm[];
   readonly #readers: readonly CellReader[];
   readonly #writer: SortKeyWriter;
-  /** Texts are folded before they are compared. */
+  /** Steps that fold texts before they are compared. */
   readonly #fold: readonly TextStep[];
   readonly #description: number;
+  /** By the position of a term, of the batch that `editLong` was called with last. Natural keys, or folded texts. */
+  #long: ReadonlyMap<number, LongTexts> = new Map();
 
   constructor(context: Pick<OperatorContext, 'arena' | 'kernel'>, terms: readonly SortTerm[]) {
     const { heap } = context.arena;
@@ -59,6 +296,32 @@ export class SortKeys implements RowOrder {
   }
 
   prepare(): void {}
+
+  *editLong(batch: Batch, clock: Pauses): Slices {
+    const long = new Map<number, LongTexts>();
+    this.#long = long;
+    for (const [at, { index, compare }] of this.#terms.entries()) {
+      const column = batch.columns[index]!;
+      if (compare === 'typed' || column.kind !== 'views') continue;
+      const rows = longRows(batch, column.at, PIECE_UNITS);
+      if (rows.length > 0) long.set(at, yield* this.#edited(batch, column.at, rows, compare, clock));
+    }
+  }
+
+  *#edited(batch: Batch, at: number, rows: readonly number[], compare: Comparison, clock: Pauses): Sliced<LongTexts> {
+    const { arena } = batch;
+    const views = arena.take(batch.rows * VIEW_BYTES);
+    for (const row of rows) {
+      const [start, length] = viewAt(batch, at, row);
+      const folded = yield* pausing(foldCaseInSlices(arena.decode(start, length)), clock);
+      const made = compare === 'natural' ? yield* pausing(naturalInSlices(folded), clock) : Buffer.from(folded, 'utf8');
+      const to = arena.take(made.length);
+      arena.heap.u8.set(made, to);
+      arena.heap.u32.set([to, made.length], (views + row * VIEW_BYTES) >>> 2);
+      if (clock.isDue()) yield PAUSE;
+    }
+    return { views, rows: new Set(rows) };
+  }
 
   make(batch: Batch): number {
     const { arena, kernel } = this.#context;
@@ -76,16 +339,16 @@ export class SortKeys implements RowOrder {
     return keys;
   }
 
-  /** Tells the kernel where the columns are; `not_here` when it does not know one of them. */
+  /** Writes the addresses of the columns for the kernel. Returns `not_here` if it does not support one of them. */
   #describe(batch: Batch): 'done' | 'full' | 'not_here' {
     let term = this.#description;
-    for (const { type, index, compare, descending, nullsFirst } of this.#terms) {
+    for (const [position, { type, index, compare, descending, nullsFirst }] of this.#terms.entries()) {
       const column = batch.columns[index]!;
       if (column.kind === 'raw') throw new Error('views of sorted columns are made before');
       const isText = column.kind === 'views';
       if (isText !== (KINDS[type] === TEXT)) return 'not_here';
       if (isText ? compare === 'natural' : column.big !== null && column.big.size > 0) return 'not_here';
-      const values = isText && compare === 'case_insensitive' ? this.#folded(batch, column.at) : column.at;
+      const values = isText && compare === 'case_insensitive' ? this.#folded(batch, column.at, position) : column.at;
       if (values === 0) return 'full';
       const meta = isText ? 0 : column.meta;
       const { u32 } = batch.heap;
@@ -99,7 +362,7 @@ export class SortKeys implements RowOrder {
     return 'done';
   }
 
-  #folded(batch: Batch, at: number): number {
+  #folded(batch: Batch, at: number, position: number): number {
     const { arena, kernel } = this.#context;
     const { rows, selection, live } = batch;
     const views = arena.tryTake(rows * VIEW_BYTES);
@@ -107,7 +370,9 @@ export class SortKeys implements RowOrder {
     if (views === 0 || list === 0) return 0;
     arena.heap.u8.copyWithin(views, at, at + rows * VIEW_BYTES);
     arena.heap.u8.copyWithin(list, selection, selection + live * 4);
-    return runTextChain(this.#fold, kernel, arena, { views, rows: list, count: live }) ? views : 0;
+    const long = this.#long.get(position);
+    const count = long === undefined ? live : takeLongTexts(batch, long, views, list, live);
+    return runTextChain(this.#fold, kernel, arena, { views, rows: list, count }) ? views : 0;
   }
 
   #makeByCell(batch: Batch, views: number): boolean {
@@ -117,7 +382,11 @@ export class SortKeys implements RowOrder {
     const values: unknown[] = [];
     for (let position = 0; position < batch.live; position++) {
       const row = u32[(batch.selection >>> 2) + position]!;
-      for (const [index, reader] of this.#readers.entries()) values[index] = reader.read(row);
+      // Keys of long texts take long to make: not in vain.
+      if (arena.freeBytes < this.#textBytes(batch, row)) return false;
+      for (const [term, reader] of this.#readers.entries()) {
+        values[term] = this.#editedText(batch, term, row) ?? reader.read(row);
+      }
       const key = this.#writer.key(values);
       if (arena.freeBytes < key.length) return false;
       u8.set(key, arena.next);
@@ -127,9 +396,87 @@ export class SortKeys implements RowOrder {
     }
     return true;
   }
+
+  #editedText(batch: Batch, term: number, row: number): Uint8Array | null {
+    const long = this.#long.get(term);
+    if (long === undefined || !long.rows.has(row)) return null;
+    const [start, length] = viewAt(batch, long.views, row);
+    return batch.heap.u8.subarray(start, start + length);
+  }
+
+  /** Length of the texts of a row that its key is made of. */
+  #textBytes(batch: Batch, row: number): number {
+    let bytes = 0;
+    for (const { index } of this.#terms) {
+      const column = batch.columns[index]!;
+      if (column.kind === 'views') bytes += batch.heap.u32[((column.at + row * VIEW_BYTES) >>> 2) + 1]!;
+    }
+    return bytes;
+  }
 }
 
-/** A sorted batch without its key. */
+function viewAt({ heap }: Batch, views: number, row: number): readonly [start: number, length: number] {
+  const view = (views + row * VIEW_BYTES) >>> 2;
+  return [heap.u32[view]!, heap.u32[view + 1]!];
+}
+
+/** Returns a sorted batch without its key. */
 export function withoutKey(batch: Batch): Batch {
   return batch.withColumns(batch.columns.slice(1));
+}
+
+// The parameter `by` of operations that sort: the columns and their order.
+
+const term = Type.Object(
+  {
+    column: columnName,
+    order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc', description: 'Ascending or descending.' })),
+    nulls: Type.Optional(
+      Type.Enum(['first', 'last'], {
+        default: 'last',
+        description: 'Position of rows without a value, in either order.',
+      }),
+    ),
+    compare: Type.Optional(
+      Type.Enum(['typed', 'natural', 'case_insensitive'], {
+        default: 'typed',
+        description:
+          '`typed`: texts by code points, other values by size; `natural`: numbers inside texts by size, regardless of case; `case_insensitive`: texts regardless of case.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const sortBy = Type.Union([columnName, Type.Array(Type.Union([columnName, term]), { minItems: 1 })], {
+  description:
+    'A column, or a list of columns and `{column, order, nulls, compare}`; the first has the highest priority.',
+});
+
+export interface PlannedTerm extends SortColumn {
+  readonly column: Column;
+}
+
+export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: string): PlannedTerm[] {
+  const list = typeof by === 'string' ? [by] : by;
+  return list.flatMap((entry, index): PlannedTerm[] => {
+    const given: Static<typeof term> = typeof entry === 'string' ? { column: entry } : entry;
+    const place = typeof by === 'string' ? pointer : `${pointer}/${index}${typeof entry === 'string' ? '' : '/column'}`;
+    const column = scope.read(given.column, place);
+    if (column === null) return [];
+    const { order = 'asc', nulls = 'last', compare = 'typed' } = given;
+    return [{ column, type: column.type, descending: order === 'desc', nullsFirst: nulls === 'first', compare }];
+  });
+}
+
+/** Creates a sorter of the operation's rows. If `first` is given, only that many rows are needed. */
+export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext, first?: number): RowSorter {
+  const types = storedTypes(context.input);
+  const wanted = first === undefined ? undefined : { first, groups: null };
+  return new RowSorter(context, types, new SortKeys(context, sortTerms(planned, context)), wanted);
+}
+
+/** Returns the planned terms with the indexes of their columns. */
+export function sortTerms(planned: readonly PlannedTerm[], { indexOf }: Pick<OperatorContext, 'indexOf'>): SortTerm[] {
+  return planned.map((entry) => ({ ...entry, index: indexOf(entry.column) }));
 }

@@ -1,38 +1,40 @@
-// Merges sorted runs of finished rows (kernel/assembly/encoded-rows.ts), from memory and from files, into one order; of
-// equal rows those of the earlier run come first.
+// Merges sorted runs of encoded rows from memory and files, and packs the entries of runs in memory.
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import { ALL_ENTER, ENTRY_BYTES, PLAYER_BYTES, RUN_BYTES, RUN_STATE_BYTES } from '../../kernel/layout/encoded-rows.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import type { SpillBytes } from './spill-file.ts';
+import type { SpillBytes } from '../../memory/spill-file.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 
-/** Entries that are handed on at once. */
+// Merges sorted runs of encoded rows (kernel/assembly/encoded-rows.ts) from memory and files into one order. If rows
+// are equal, those of the earlier run come first.
+
+/** Number of entries emitted at once. */
 const MERGED_ROWS = 4096;
 
-/** Bytes that a run of a file lies with, and rows of it at once: more for a row that is larger. */
+/** Buffer of a run in a file, and number of its rows read at once. A larger row gets a larger buffer. */
 const FILE_BUFFER_BYTES = 65_536;
 const FILE_ROWS = 1024;
 
-/** What a run of a file takes, but for larger rows. */
+/** Memory of a run in a file, except for larger rows. */
 export const FILE_RUN_BYTES = FILE_BUFFER_BYTES + FILE_ROWS * ENTRY_BYTES;
 
-/** Bytes of records that go to a file at once. */
+/** Number of record bytes written to a file at once. */
 const PACK_BYTES = 65_536;
 
-/** Some entries that lie one behind the other. */
-export interface Entries {
+/** Consecutive entries. */
+interface Entries {
   readonly at: number;
   readonly count: number;
 }
 
 /** A sorted run. */
 export interface EntryRun {
-  /** The entries that come next, valid until the next call; null: it is at its end. */
+  /** Returns the next entries, valid until the next call, or null at the end. */
   next(): Entries | null;
 }
 
-/** All of it lies in memory. */
+/** A run that is completely in memory. */
 export function memoryRun(entries: Entries): EntryRun {
   let left: Entries | null = entries.count === 0 ? null : entries;
   return {
@@ -44,8 +46,8 @@ export function memoryRun(entries: Entries): EntryRun {
   };
 }
 
-/** Makes the state of who packs or lists a run that of its start. */
-export function beginRun(heap: Heap, state: number): void {
+/** Resets the state of a kernel that packs or lists a run. */
+function beginRun(heap: Heap, state: number): void {
   heap.u8.fill(0, state, state + RUN_STATE_BYTES);
 }
 
@@ -67,7 +69,7 @@ export class EntryMerge {
     this.#state = arena.heap.allocate(RUN_STATE_BYTES);
   }
 
-  /** Calls `emit` with entries that are valid until it is done; yields after each. */
+  /** Calls `emit` with entries that are valid until it has finished. Yields after each call. */
   *merge(runs: readonly EntryRun[], emit: (entries: number, count: number) => Slices): Steps {
     this.#makeRoom(runs.length);
     const sources: EntryRun[] = [];
@@ -94,7 +96,7 @@ export class EntryMerge {
     }
   }
 
-  /** Writes the merged runs to a file, from which a FileRun reads them. */
+  /** Writes the merged runs to a file that a FileRun can read. */
   write(runs: readonly EntryRun[], file: SpillBytes): void {
     if (this.#packed === 0) this.#packed = this.#heap.allocate(PACK_BYTES);
     beginRun(this.#heap, this.#state);
@@ -131,7 +133,7 @@ export class EntryMerge {
     this.#tree = this.#heap.allocate(this.#runsMax * PLAYER_BYTES);
   }
 
-  /** Puts the run's next entries into the table; false when it is at its end. */
+  /** Writes the run's next entries into the table. Returns false at the end of the run. */
   #place(run: EntryRun, index: number): boolean {
     const entries = run.next();
     if (entries === null) return false;
@@ -148,7 +150,7 @@ export class EntryMerge {
   }
 }
 
-/** Reads one file after the other, each a run. */
+/** Reads several files, one after the other, each as a run. */
 export class FileRun implements EntryRun {
   readonly #heap: Heap;
   readonly #kernel: Kernel;
@@ -188,7 +190,7 @@ export class FileRun implements EntryRun {
     }
   }
 
-  /** False at the end of the file. */
+  /** Returns false at the end of the file. */
   #fill(): boolean {
     const file = this.#file!;
     const left = this.#end - this.#from;
@@ -207,5 +209,72 @@ export class FileRun implements EntryRun {
     this.#from = this.#buffer;
     this.#end = start + got;
     return true;
+  }
+}
+
+// A sorted run of encoded rows whose entries are packed in memory (kernel/assembly/encoded-rows.ts).
+
+/** Number of entries listed at once. */
+const LISTED_ROWS = 512;
+
+/** Space for consecutive records. */
+export interface PackedRoom {
+  next: number;
+  readonly limit: number;
+  /** Moves to a place with more space. Returns false if there is no such place. */
+  advance(): boolean;
+  /** Allocates bytes at a multiple of 16. Returns 0 if there is no space. */
+  take(bytes: number): number;
+}
+
+interface Piece {
+  readonly from: number;
+  readonly end: number;
+}
+
+export class PackedRun implements EntryRun {
+  readonly #heap: Heap;
+  readonly #kernel: Kernel;
+  readonly #state: number;
+  readonly #pieces: readonly Piece[];
+  #piece = 0;
+  #from = 0;
+
+  private constructor(heap: Heap, kernel: Kernel, state: number, pieces: readonly Piece[]) {
+    this.#heap = heap;
+    this.#kernel = kernel;
+    this.#state = state;
+    this.#pieces = pieces;
+    beginRun(heap, state);
+  }
+
+  /** Returns null if there is no space for the whole run. */
+  static pack(heap: Heap, kernel: Kernel, { at, count }: Entries, room: PackedRoom): PackedRun | null {
+    const state = room.take(RUN_STATE_BYTES + LISTED_ROWS * ENTRY_BYTES);
+    if (state === 0) return null;
+    beginRun(heap, state);
+    const pieces: Piece[] = [];
+    for (let packed = 0; packed < count; ) {
+      const from = room.next;
+      const end = kernel.exports.packEntries(at, packed, count, from, room.limit, state) >>> 0;
+      packed = heap.u32[state >>> 2]!;
+      pieces.push({ from, end });
+      room.next = end;
+      if (packed < count && !room.advance()) return null;
+    }
+    return new PackedRun(heap, kernel, state, pieces);
+  }
+
+  next(): Entries | null {
+    for (; this.#piece < this.#pieces.length; this.#piece++) {
+      const { from, end } = this.#pieces[this.#piece]!;
+      const at = this.#state + RUN_STATE_BYTES;
+      const start = Math.max(this.#from, from);
+      const count = this.#kernel.exports.listEntries(start, end, at, LISTED_ROWS, this.#state);
+      this.#from = this.#heap.u32[this.#state >>> 2]!;
+      if (count > 0) return { at, count };
+      this.#from = 0;
+    }
+    return null;
   }
 }

@@ -1,24 +1,22 @@
-// Joins several files of rows, each in the same order, into one. More files than can be read at once are first joined
-// into fewer.
+// Merges several files of rows, each sorted in the same way, into one order. If there are too many files, they are
+// first merged into fewer files.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
+import { SpillFile, type SpillFolder } from '../../memory/spill-file.ts';
+import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import { RowCodec, type RowTarget, targetBatch } from './row-codec.ts';
-import { SpillFile } from './spill-file.ts';
-import type { SpillFolder } from './spill-folder.ts';
-import { MERGE_ROOM, SpillReader } from './spill-reader.ts';
-import { SpillWriter } from './spill-writer.ts';
+import { MERGE_ROOM, SpillReader, SpillWriter } from './row-files.ts';
 
-/** Files read at once: 1 MiB of buffers. 256 runs take two passes. */
+/** Number of files read at once: 1 MiB of buffers. 256 runs need two passes. */
 const MERGE_WAYS = 16;
 
-/** Rows of the batches that come out. */
+/** Number of rows in an output batch. */
 const MERGED_ROWS = 2048;
 
-/** A file that is being read, and where in it. Comparators look at rows of their batches. */
+/** A file that is being read, and the current row. Comparators read rows of the batch. */
 export interface MergeInput {
   readonly reader: SpillReader;
   batch: Batch;
@@ -26,16 +24,16 @@ export interface MergeInput {
   rows: number;
 }
 
-/** Negative when the row at hand in `a` comes before the one in `b`. Never 0 for two rows. */
+/** Negative if the current row of `a` comes before that of `b`. Never 0 for two rows. */
 export type MergeOrder = (a: MergeInput, b: MergeInput) => number;
 
-/** By the order with which rows were written (f64). */
+/** Compares by the order numbers with which rows were written (f64). */
 export function byOrder(arena: Arena): MergeOrder {
   const order = ({ reader, row }: MergeInput): number => arena.heap.f64[(reader.orders >>> 3) + row]!;
   return (a, b) => order(a) - order(b);
 }
 
-/** By the bytes of the first column, then by the order with which rows were written. */
+/** Compares by the bytes of the first column, then by the order numbers. */
 export function byKey(arena: Arena): MergeOrder {
   const then = byOrder(arena);
   return (a, b) => {
@@ -52,7 +50,7 @@ export function byKey(arena: Arena): MergeOrder {
   };
 }
 
-/** Index in u32 of the view of the first column's cell. */
+/** Index (in u32 words) of the view of the first column's cell. */
 function keyView({ batch, row }: MergeInput): number {
   const column = batch.columns[0]!;
   if (column.kind !== 'views') throw new Error('the first column is no key');
@@ -66,7 +64,10 @@ export interface MergeTools {
   readonly types: readonly StoredType[];
 }
 
-/** Hands the merged rows on in batches, valid until the generator goes on; yields after each. Drops the files. */
+/**
+ * Emits the merged rows in batches that are valid until the generator continues, and yields after each. Drops the
+ * files.
+ */
 export function* mergeFiles(
   tools: MergeTools,
   files: readonly SpillFile[],
@@ -109,7 +110,7 @@ function* mergeOnce(
     const rows = reader.advance();
     if (rows > 0) inputs.push({ reader, batch: reader.batch(), row: 0, rows });
   }
-  // The last input is the one whose row comes first: it is the cheap end of an array.
+  // Sorted so that the input with the first row is the last one, which is cheap to remove from an array.
   inputs.sort((a, b) => before(b, a));
   while (inputs.length > 0) {
     const first = inputs[inputs.length - 1]!;
@@ -131,7 +132,7 @@ function* mergeOnce(
   for (const file of files) file.drop();
 }
 
-/** Puts the last input in its place among the sorted others. */
+/** Moves the last input to its place among the other, sorted inputs. */
 function sink(inputs: MergeInput[], before: MergeOrder): void {
   const moved = inputs.pop();
   if (moved === undefined) return;
@@ -145,7 +146,7 @@ function sink(inputs: MergeInput[], before: MergeOrder): void {
   inputs.splice(low, 0, moved);
 }
 
-/** Rows picked one by one from several inputs, as one batch whose text cells still lie with the inputs. */
+/** Rows picked one by one from several inputs, as one batch. The text cells stay in the memory of the inputs. */
 class MergedRows {
   readonly #arena: Arena;
   readonly #codec: RowCodec;
@@ -196,7 +197,7 @@ class MergedRows {
     f64[(this.#target.sources >>> 3) + to] = batch.sourceRow(row);
   }
 
-  /** What the receiver puts into the arena is gone when it is done. */
+  /** Releases what the receiver has written to the arena. */
   *emit(next: (batch: Batch, orders: number) => Slices): Slices {
     const mark = this.#arena.next;
     yield* next(this.#batch(), this.#target.orders);

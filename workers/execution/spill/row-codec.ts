@@ -1,5 +1,6 @@
-// Rows of any columns as records in memory and back (the layout is described in kernel/assembly/rows.ts). A decimal column is
-// followed by a hidden text column for the values beyond 64 bits, one of texts with kinds by a hidden column of bytes.
+// Encodes rows of any columns as records in memory, and decodes them (the layout is described in
+// kernel/assembly/rows.ts). A decimal column is followed by a hidden text column for values beyond 64 bits, and a
+// column of texts with kinds by a hidden column of bytes.
 import { Batch, type ColumnData } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
@@ -17,15 +18,15 @@ import type { Heap } from '../../memory/heap.ts';
 
 type Big = { readonly unscaled: bigint; readonly scale: number };
 
-/** Columns with which a target has all the rows that its reader asks for: with 2,048 rows 2 MiB of views. */
+/** Maximum number of columns with which a target can hold all requested rows: with 2,048 rows, 2 MiB of views. */
 const COLUMNS_READ = 128;
 
-/** Columns into which records are read: room for `rowsMax` rows. */
+/** Columns into which records are decoded, with space for `rowsMax` rows. */
 export interface RowTarget {
   readonly description: number;
   readonly columns: readonly Readonly<{ at: number; meta: number; bigAt: number; kinds: number }>[];
   readonly rowsMax: number;
-  /** f64 per row. */
+  /** One f64 per row. */
   readonly orders: number;
   readonly sources: number;
 }
@@ -47,14 +48,18 @@ export class RowCodec {
     this.#reached = heap.allocate(8);
   }
 
-  /** Makes views of all text columns: before rows of the batch are encoded, and before a mark is set in the arena. */
+  /**
+   * Creates views of all text columns. Must be called before rows of the batch are encoded and before a mark is set in
+   * the arena.
+   */
   prepare(batch: Batch): void {
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
   }
 
   /**
-   * Writes rows (u32 physical rows, positions `from` to `count`) with their orders (f64 by position) to [next, limit).
-   * Gives the end of what was written and the position reached: what did not fit is left for another call.
+   * Writes rows (u32 physical rows, positions `from` to `count`) with their order numbers (f64 by position) to [next,
+   * limit). Returns the end of the written bytes and the position reached. Rows that do not fit are left for another
+   * call.
    */
   encode(
     batch: Batch,
@@ -83,12 +88,14 @@ export class RowCodec {
     return { next: end >>> 0, reached: this.#heap.u32[this.#reached >>> 2]! };
   }
 
-  /** Of so many rows those that are read at once where they are wide: no more memory than rows of COLUMNS_READ take. */
+  /**
+   * Reduces a number of rows if they are wide, so that they need no more memory than rows with COLUMNS_READ columns.
+   */
   rowsWithin(rows: number): number {
     return Math.max(1, Math.min(rows, Math.floor((rows * COLUMNS_READ) / this.#types.length)));
   }
 
-  /** Room to read rows into. */
+  /** Allocates a target. */
   target(rowsMax: number, allocate = (bytes: number): number => this.#heap.allocate(bytes)): RowTarget {
     const columns = this.#types.map((type) => ({
       at: allocate(rowsMax * VIEW_BYTES),
@@ -106,7 +113,10 @@ export class RowCodec {
     return { description, columns, rowsMax, orders: allocate(rowsMax * 8), sources: allocate(rowsMax * 8) };
   }
 
-  /** The room behind the first `rows` rows of a target without decimals and kinds, up to `rowsMax` of it; until the next call. */
+  /**
+   * Returns the space after the first `rows` rows of a target without decimals and kinds, for up to `rowsMax` rows.
+   * Valid until the next call.
+   */
   behind(target: RowTarget, rows: number, rowsMax: number): RowTarget {
     const columns = target.columns.map(({ at, meta, bigAt, kinds }) => ({
       at: at + rows * VIEW_BYTES,
@@ -127,7 +137,7 @@ export class RowCodec {
     };
   }
 
-  /** Reads complete records of [from, end); text cells point into them. */
+  /** Decodes complete records of [from, end). Text cells refer to them. */
   decode(target: RowTarget, from: number, end: number): { rows: number; reached: number } {
     const rows = this.#kernel.exports.decodeRows(
       target.description,
@@ -142,13 +152,13 @@ export class RowCodec {
     return { rows, reached: this.#heap.u32[this.#reached >>> 2]! };
   }
 
-  /** Reads the records of sort entries (kernel/assembly/sort.ts). */
+  /** Decodes the records of sort entries (kernel/assembly/sort.ts). */
   decodeEntries(target: RowTarget, entries: number, count: number): void {
     const { description, orders, sources } = target;
     this.#kernel.exports.decodeEntries(description, this.#width, entries, count, orders, sources);
   }
 
-  /** The columns of a target as those of a batch of `rows` rows. */
+  /** Returns the columns of a target for a batch of `rows` rows. */
   columns(target: RowTarget, rows: number): ColumnData[] {
     return target.columns.map(({ at, meta, bigAt, kinds }, index) => {
       const type = this.#types[index]!;
@@ -159,7 +169,7 @@ export class RowCodec {
     });
   }
 
-  /** Describes one column; gives where the next is described. */
+  /** Writes the description of one column. Returns the address of the next description. */
   #putColumn(at: number, kind: number, address: number, meta: number): number {
     const { u32 } = this.#heap;
     u32[(at + COLUMN_KIND) >>> 2] = kind;
@@ -209,7 +219,7 @@ function hasHidden(type: StoredType): boolean {
   return type === 'decimal' || type === 'text_with_kind';
 }
 
-/** The values beyond 64 bits as text, null in all other rows. */
+/** Returns values beyond 64 bits as texts, null in all other rows. */
 function bigViews(batch: Batch, big: ReadonlyMap<number, Big> | null): number {
   const { arena } = batch;
   const at = arena.take(batch.rows * VIEW_BYTES);
@@ -224,7 +234,7 @@ function bigViews(batch: Batch, big: ReadonlyMap<number, Big> | null): number {
   return at;
 }
 
-/** A batch over rows that were read back. Valid until the target is read into again. */
+/** Returns a batch over decoded rows. Valid until the target is used again. */
 export function targetBatch(batch: {
   readonly arena: Batch['arena'];
   readonly columns: readonly ColumnData[];

@@ -1,15 +1,43 @@
-// Rows that are put aside and come back in their order: in memory while the budget allows, before that in a file.
-// States: written → read, once.
-import type { Batch } from '../../batch/batch.ts';
+// Stores rows while an operation waits: in order, or as a stack that returns the last rows first. Earlier rows move to
+// a file if memory is exhausted.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import type { OperatorContext } from '../../operations/operation.ts';
-import { RowCodec } from './row-codec.ts';
-import { rowsBetween } from './rows-between.ts';
-import { SpillFile } from './spill-file.ts';
-import { BATCH_ROOM, type RowBytes, SpillReader } from './spill-reader.ts';
+import { GrowingBlocks } from '../../memory/growing-blocks.ts';
+import { SpillFile } from '../../memory/spill-file.ts';
+import type { OperatorContext } from '../../template/operation.ts';
+import { RowCodec, type RowTarget, targetBatch } from './row-codec.ts';
+import { BATCH_ROOM, type RowBytes, SpillReader } from './row-files.ts';
 
-/** Records lie in blocks: the first is small for small files, later ones are a part of what is there already. */
+// A range of rows of a decoded batch, as a separate batch.
+
+/** Returns rows `from` to `to` of a batch of decoded rows. */
+export function rowsBetween(batch: Batch, from: number, to: number): Batch {
+  const columns = batch.columns.map((column): ColumnData => {
+    if (column.kind === 'raw') throw new Error('rows that were read back have no raw columns');
+    const at = column.at + from * VIEW_BYTES;
+    if (column.kind === 'views') {
+      return { ...column, at, ...(column.kinds === undefined ? {} : { kinds: column.kinds + from }) };
+    }
+    return { ...column, at, meta: column.meta + from, big: bigBetween(column.big, from, to) };
+  });
+  const { arena, selection, sourceRows } = batch;
+  if (!('at' in sourceRows)) throw new Error('rows that were read back have source rows of their own');
+  return targetBatch({ arena, columns, rows: to - from, selection, sources: sourceRows.at + from * 8 });
+}
+
+/** Contains only these rows, because writers iterate over the whole map. */
+function bigBetween(big: TypedColumn['big'], from: number, to: number): TypedColumn['big'] {
+  if (big === null) return null;
+  const within = [...big].filter(([row]) => row >= from && row < to);
+  return new Map(within.map(([row, value]) => [row - from, value]));
+}
+
+// Stores rows and returns them in order: in memory while the budget allows, earlier ones in a file. States: written →
+// read, once.
+
+/** Sizes of blocks of records. The first block is small, for small files. Later blocks grow with the existing ones. */
 const BLOCK_BYTES_FIRST = 262_144;
 const BLOCK_BYTES_MOST = 16 * 1024 * 1024;
 const BLOCK_BYTES_LEAST = 1024 * 1024;
@@ -18,7 +46,7 @@ const BLOCK_PART = 4;
 interface Block {
   readonly at: number;
   readonly bytes: number;
-  /** Behind the last record. */
+  /** Address after the last record. */
   end: number;
 }
 
@@ -31,7 +59,7 @@ export class RowStore {
   #file: SpillFile | null = null;
   #reader: SpillReader | null = null;
   #parts: RowBytes[] = [];
-  /** The rows at hand, of which those from `from` were given last, and the first `taken` are gone. */
+  /** The decoded rows. Those from `from` on were returned last, and the first `taken` have been consumed. */
   #batch: Batch | null = null;
   #from = 0;
   #taken = 0;
@@ -43,7 +71,7 @@ export class RowStore {
     this.#push(BLOCK_BYTES_FIRST, context.arena.heap.allocate(BLOCK_BYTES_FIRST));
   }
 
-  /** @param orders numbers that come back with the rows (f64 by position), 0 for none */
+  /** @param orders address of numbers that are returned with the rows (f64 by position), or 0 */
   add(batch: Batch, orders = 0): void {
     this.#codec.prepare(batch);
     const mark = this.#arena.next;
@@ -59,14 +87,14 @@ export class RowStore {
     this.#arena.release(mark);
   }
 
-  /** All rows have come: they are read from the first on. */
+  /** Called after the last row. Reading starts with the first row. */
   begin(): void {
     this.#reader = new SpillReader(this.#arena, this.#codec, BATCH_ROOM);
     this.#parts = [...(this.#file === null ? [] : [this.#file]), ...this.#blocks.map((block) => this.#bytesOf(block))];
     this.#reader.open(this.#parts.shift()!);
   }
 
-  /** The next rows, `most` at most, of which there have to be some; valid until the next call. */
+  /** Returns the next rows, at most `most`. There must be more rows. Valid until the next call. */
   next(most: number): Batch {
     if (this.#batch === null || this.#taken === this.#batch.live) {
       const reader = this.#reader!;
@@ -83,12 +111,12 @@ export class RowStore {
     return rowsBetween(this.#batch, this.#from, this.#taken);
   }
 
-  /** Address of the numbers of the rows that `next` gave, until its next call. */
+  /** Address of the numbers of the rows that `next` returned. Valid until its next call. */
   get orders(): number {
     return this.#reader!.orders + this.#from * 8;
   }
 
-  /** Leaves its memory to others: all rows lie in the file. */
+  /** Moves all rows to the file and releases their memory. */
   putAside(): void {
     if (this.#blocks.length > 1) this.#spill();
   }
@@ -103,7 +131,7 @@ export class RowStore {
     const { heap } = this.#arena;
     const last = this.#blocks.at(-1)!;
     if (last.end === last.at) {
-      // A record that is larger than the block.
+      // The record is larger than the block.
       this.#blocks.pop();
       heap.giveBack(last.at, last.bytes);
       this.#push(last.bytes * 2, heap.allocate(last.bytes * 2));
@@ -119,7 +147,7 @@ export class RowStore {
     this.#spill();
   }
 
-  /** Writes all records behind those of the file: the first block goes on, the others are free. */
+  /** Appends all records in memory to the file. Keeps the first block and releases the others. */
   #spill(): void {
     const { heap } = this.#arena;
     this.#file ??= new SpillFile(this.#context.spill);
@@ -135,7 +163,7 @@ export class RowStore {
     this.#heldBytes += bytes;
   }
 
-  /** A block as bytes of a file. */
+  /** A block as readable bytes. */
   #bytesOf({ at, end }: Block): RowBytes {
     const { heap } = this.#arena;
     return {
@@ -146,5 +174,127 @@ export class RowStore {
         return bytes;
       },
     };
+  }
+}
+
+// A stack of rows that returns the last rows first, in pieces whose rows keep their order: in memory while the budget
+// allows, earlier ones in a file.
+
+/** Maximum size of a piece, unless a single row is larger. */
+const PIECE_ROWS = 2048;
+const PIECE_BYTES = 262_144;
+
+/** Location of the records of a piece. */
+interface Piece {
+  readonly at: number;
+  readonly bytes: number;
+  readonly isFiled: boolean;
+}
+
+export class RowStack {
+  readonly #context: Pick<OperatorContext, 'arena' | 'kernel' | 'spill'>;
+  readonly #codec: RowCodec;
+  readonly #rowsMax: number;
+  readonly #blocks: GrowingBlocks;
+  readonly #pieces: Piece[] = [];
+  /** Pieces before this one are in the file. */
+  #firstHeld = 0;
+  #file: SpillFile | null = null;
+  #target: RowTarget | null = null;
+  #selection = 0;
+  /** Buffer for pieces from the file. */
+  #buffer = { at: 0, bytes: 0 };
+
+  constructor(context: Pick<OperatorContext, 'arena' | 'kernel' | 'spill'>, types: readonly StoredType[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#codec = new RowCodec(heap, context.kernel, types);
+    this.#rowsMax = this.#codec.rowsWithin(PIECE_ROWS);
+    this.#blocks = new GrowingBlocks(heap);
+  }
+
+  /**
+   * @param inOrder if the batch must be divided into pieces, whether they are returned first piece first, before those
+   * of earlier batches
+   */
+  push(batch: Batch, inOrder = false): void {
+    const first = this.#pieces.length;
+    const { arena } = this.#context;
+    const blocks = this.#blocks;
+    this.#codec.prepare(batch);
+    const mark = arena.next;
+    const orders = arena.take(batch.live * 8);
+    for (let from = 0; from < batch.live; ) {
+      const count = Math.min(batch.live, from + this.#rowsMax);
+      const list = { rows: batch.selection, from, count, orders };
+      const start = blocks.next;
+      const limit = Math.min(blocks.limit, start + PIECE_BYTES);
+      let { next, reached } = this.#codec.encode(batch, list, start, limit);
+      if (reached === from && limit < blocks.limit) {
+        ({ next, reached } = this.#codec.encode(batch, { ...list, count: from + 1 }, start, blocks.limit));
+      }
+      if (reached > from) {
+        this.#pieces.push({ at: start, bytes: next - start, isFiled: false });
+        blocks.next = next;
+        from = reached;
+      } else if (!blocks.advance()) this.#spill();
+    }
+    arena.release(mark);
+    if (!inOrder || this.#pieces.length - first <= 1) return;
+    this.#pieces.push(...this.#pieces.splice(first).reverse());
+    this.#firstHeld = Math.min(this.#firstHeld, first);
+  }
+
+  /** Returns the last remaining piece, valid until the next call, or null. */
+  pop(): Batch | null {
+    const piece = this.#pieces.pop();
+    if (piece === undefined) return null;
+    this.#firstHeld = Math.min(this.#firstHeld, this.#pieces.length);
+    const { arena } = this.#context;
+    this.#target ??= this.#makeTarget();
+    const at = piece.isFiled ? this.#fromFile(piece) : piece.at;
+    const { rows, reached } = this.#codec.decode(this.#target, at, at + piece.bytes);
+    if (reached !== at + piece.bytes) throw new Error('a piece has more rows than were put there');
+    const columns = this.#codec.columns(this.#target, rows);
+    return targetBatch({ arena, columns, rows, selection: this.#selection, sources: this.#target.sources });
+  }
+
+  /** Releases its memory. The stack cannot be used afterwards. */
+  drop(): void {
+    this.#file?.drop();
+    this.#blocks.giveBack();
+    if (this.#buffer.at !== 0) this.#context.arena.heap.giveBack(this.#buffer.at, this.#buffer.bytes);
+  }
+
+  /** Appends all pieces in memory to the file. */
+  #spill(): void {
+    const { arena, spill } = this.#context;
+    this.#file ??= new SpillFile(spill);
+    for (; this.#firstHeld < this.#pieces.length; this.#firstHeld++) {
+      const { at, bytes, isFiled } = this.#pieces[this.#firstHeld]!;
+      if (isFiled) continue;
+      this.#pieces[this.#firstHeld] = { at: this.#file.sizeBytes, bytes, isFiled: true };
+      this.#file.append(arena.heap.u8.subarray(at, at + bytes));
+    }
+    this.#blocks.restart();
+  }
+
+  #fromFile({ at, bytes }: Piece): number {
+    const { heap } = this.#context.arena;
+    if (this.#buffer.bytes < bytes) {
+      if (this.#buffer.at !== 0) heap.giveBack(this.#buffer.at, this.#buffer.bytes);
+      const most = Math.max(PIECE_BYTES, bytes);
+      this.#buffer = { at: heap.allocate(most), bytes: most };
+    }
+    const { at: start } = this.#buffer;
+    this.#file!.read(heap.u8.subarray(start, start + bytes), at);
+    return start;
+  }
+
+  #makeTarget(): RowTarget {
+    const { heap } = this.#context.arena;
+    this.#selection = heap.allocate(this.#rowsMax * 4);
+    for (let row = 0; row < this.#rowsMax; row++) heap.u32[(this.#selection >>> 2) + row] = row;
+    return this.#codec.target(this.#rowsMax);
   }
 }

@@ -1,18 +1,17 @@
-// From the rules of a Template to what is done with each row: which column is read, which check judges it.
+// Plans the rules of a Template: the column that each rule reads, and the check that judges it.
 import type { Column } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
-import type { RowErrorRule } from '../../operations/operation.ts';
+import { checkCondition } from '../../template/check-expression.ts';
+import type { RowErrorRule } from '../../template/operation.ts';
 import type { Scope } from '../../template/scope.ts';
-import { checkCondition } from '../expressions/check-expression.ts';
-import { checkTableColumn, tableColumns } from '../join/planned-table.ts';
-import type { MatchLevel } from '../keys/match-level.ts';
-import { checks } from './checks.ts';
-import { type PlannedCheck, type Rule, type RuleParameter, ruleParameters } from './rule.ts';
+import { checkTableColumn, tableColumns } from '../join/table-lookup.ts';
+import type { MatchLevel } from '../keys/row-keys.ts';
+import { checks, type PlannedCheck, type Rule, type RuleParameter, ruleParameters } from './checks.ts';
 
-/** Rules that keep keys, at most: each of them may need buffers of 3 MiB when it spills. */
+/** Maximum number of rules that store keys. Each may need buffers of 3 MiB when it spills. */
 const KEYED_RULES_MAX = 8;
 
-/** How a row is judged. */
+/** The test by which a row is judged. */
 export type RuleTest =
   | { readonly kind: 'required' }
   | { readonly kind: 'value'; readonly check: PlannedCheck }
@@ -20,13 +19,16 @@ export type RuleTest =
   | { readonly kind: 'unique'; readonly columns: readonly Column[]; readonly match: MatchLevel }
   | { readonly kind: 'exists'; readonly table: string; readonly key: string; readonly match: MatchLevel };
 
-/** A rule whose verdict needs more than the row: it is found by a stage of its own and stands in a column of marks. */
+/**
+ * True for a rule that needs more than the row itself. A separate stage evaluates it and adds the result as a column of
+ * marks.
+ */
 export function isStaged({ test }: PlannedRule): boolean {
   return test.kind === 'unique' || test.kind === 'exists';
 }
 
 export interface PlannedRule {
-  /** The cell that is judged and blanked; null for rules on whole rows, which have no cell to blank. */
+  /** The column whose cell is judged and cleared, or null for rules on whole rows, which have no cell to clear. */
   readonly column: Column | null;
   readonly test: RuleTest;
   readonly where: CheckedExpression | null;
@@ -42,29 +44,29 @@ interface SpecialCheck {
 
 export const specialChecks: ReadonlyMap<string, SpecialCheck> = new Map(
   Object.entries({
-    required: { summary: 'a value is there: REQUIRED_EMPTY', takes: [], needs: [], column: 'needed' },
+    required: { summary: 'the cell is not empty: REQUIRED_EMPTY', takes: [], needs: [], column: 'needed' },
     expr: {
       summary:
-        'the condition `expr` is not false, null is fine; `value` is the cell, without `column` the whole row is judged: OUT_OF_RANGE, or the code of what cannot be computed',
+        'the condition `expr` is not false (null is allowed); `value` is the cell, and without `column` the rule checks the whole row: OUT_OF_RANGE, or the code of the error in the expression',
       takes: ['expr'],
       needs: [['expr']],
       column: 'allowed',
     },
     unique: {
-      summary: 'no row before has the same value, texts compared by `match`: NOT_UNIQUE',
+      summary: 'no row before has the same value, compared according to `match`: NOT_UNIQUE',
       takes: ['match'],
       needs: [],
       column: 'needed',
     },
     unique_together: {
-      summary: 'no row before has the same values in `columns`, a null in them is fine: NOT_UNIQUE',
+      summary: 'no row before has the same values in `columns`; rows with null are allowed: NOT_UNIQUE',
       takes: ['columns', 'match'],
       needs: [['columns']],
       column: 'refused',
     },
     exists_in: {
       summary:
-        'a row of the reference table `table` has it in its column `key`, texts compared by `match`: LOOKUP_MISS',
+        'the column `key` of the reference table `table` contains it, compared according to `match`: LOOKUP_MISS',
       takes: ['table', 'key', 'match'],
       needs: [['table', 'key']],
       column: 'needed',
@@ -72,7 +74,7 @@ export const specialChecks: ReadonlyMap<string, SpecialCheck> = new Map(
   } satisfies Record<string, SpecialCheck>),
 );
 
-/** Rules with a mistake, or without their column (`if_missing: skip`), are left out. */
+/** Leaves out rules with an error, and rules without their column (`if_missing: skip`). */
 export function planRules(rules: readonly Rule[], scope: Scope): PlannedRule[] {
   const planned = rules.flatMap((rule, index) => planRule(rule, scope, `/rules/${index}`) ?? []);
   if (planned.filter(isStaged).length > KEYED_RULES_MAX) {

@@ -1,45 +1,152 @@
-// Judges rows by rules. Every rule sees the row as it came in; what rules find is settled in their order, up to the one
-// that drops the row. Which rows repeat a key is known before (DuplicateMarker): it stands in columns behind the others.
+// Judges the rows of batches by rules, after kernels have found the cells that a check certainly accepts. A validation
+// has one stage for each rule that needs more than the row.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
+import type { Column } from '../../batch/schema.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
+import type { GreedyPattern } from '../../expression/patterns/linear-pattern.ts';
 import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { Operator, OperatorContext } from '../../operations/operation.ts';
-import type { RowErrorCode } from '../../run/report.ts';
-import { LOOK_MASK } from '../../run/slice-clock.ts';
-import { PAUSE, type Slices } from '../../run/time-slices.ts';
+import type { RowErrorCode } from '../../protocol/report.ts';
+import { done, lookMask, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
+import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
-import { CellFault } from '../cells/value-cells.ts';
+import { placePattern } from '../cells/pattern-walker.ts';
+import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
+import { rowCondition } from '../expressions/row-condition.ts';
 import { RowExpression } from '../expressions/row-expression.ts';
-import { MISSING } from '../join/table-probe.ts';
-import { MARK_AGAIN } from '../keys/duplicate-marker.ts';
-import { AcceptedCells, markEmptyCells } from './accepted-cells.ts';
-import { isStaged, type PlannedRule } from './plan-rules.ts';
+import { VectorLane } from '../expressions/vector-lane.ts';
+import type { StatePlan } from '../expressions/vector-plan.ts';
+import { TableIndex } from '../join/table-index.ts';
+import { MISSING, TableJoin, TableProbe } from '../join/table-join.ts';
+import { DuplicateMarker, MARK_AGAIN } from '../keys/duplicate-marker.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import type { PlannedCheck } from './checks.ts';
+import { isStaged, type PlannedRule, type RuleTest } from './plan-rules.ts';
 
-/** One rule at work. */
+// Finds with kernels the cells of a batch that a check certainly accepts: cells that match its pattern or fulfil its
+// condition, and empty cells. The check itself judges the other cells.
+
+/**
+ * Marks, by physical row, the live rows whose cell is accepted. Returns false if the kernel cannot process this batch.
+ */
+type Accept = (batch: Batch, marks: number) => boolean;
+
+class AcceptedCells {
+  readonly #context: OperatorContext;
+  readonly #column: number;
+  readonly #accept: Accept;
+  /** Address of one byte per physical row, or 0 while nothing is known. */
+  #marks = 0;
+
+  /**
+   * Returns null if no kernel supports the check.
+   * @param column index in the batches
+   */
+  static of(context: OperatorContext, column: number, { passes, condition }: PlannedCheck): AcceptedCells | null {
+    const accept = passes ? byPattern(context, column, passes) : condition ? byCondition(context, condition) : null;
+    return accept === null ? null : new AcceptedCells(context, column, accept);
+  }
+
+  private constructor(context: OperatorContext, column: number, accept: Accept) {
+    this.#context = context;
+    this.#column = column;
+    this.#accept = accept;
+  }
+
+  /** Examines the live rows of a batch. The result is in the arena. */
+  bind(batch: Batch): void {
+    const { arena, kernel } = this.#context;
+    const marks = arena.take(batch.rows);
+    this.#marks = this.#accept(batch, marks) ? marks : 0;
+    if (this.#marks !== 0) markEmptyCells(kernel.exports, batch, this.#column, marks);
+  }
+
+  has(row: number): boolean {
+    return this.#marks !== 0 && this.#context.arena.heap.u8[this.#marks + row] === 1;
+  }
+
+  /** Adds marks to `open` for the live rows whose cell is not certainly accepted. Returns false if nothing is known. */
+  markOthers({ selection, live }: Batch, open: number): boolean {
+    if (this.#marks === 0) return false;
+    this.#context.kernel.exports.markOthers(this.#marks, selection, live, open);
+    return true;
+  }
+}
+
+/** Also marks the live rows whose cell is null or an empty text. */
+function markEmptyCells(
+  kernel: OperatorContext['kernel']['exports'],
+  batch: Batch,
+  index: number,
+  marks: number,
+): void {
+  const { selection, live } = batch;
+  const column = batch.columns[index]!;
+  if (column.kind === 'typed') kernel.markMeta(column.meta, selection, live, META_NULL, marks);
+  else kernel.markEmpty(batch.views(index), selection, live, marks);
+}
+
+function byPattern({ arena, kernel }: OperatorContext, column: number, pattern: GreedyPattern): Accept | null {
+  const program = placePattern(arena.heap, pattern, [], 1);
+  if (program === 0) return null;
+  const items = pattern.items.length;
+  return (batch, marks) => {
+    if (batch.columns[column]!.kind === 'typed') return false;
+    const views = batch.views(column);
+    const found = arena.take(batch.rows * VIEW_BYTES);
+    const todo = arena.take((batch.live + 1) * 4);
+    const { selection, live } = batch;
+    kernel.exports.findPattern(views, selection, live, program, 0, items, 0, found, todo);
+    kernel.exports.markFound(found, selection, live, marks);
+    return true;
+  };
+}
+
+function byCondition(context: OperatorContext, condition: StatePlan): Accept {
+  const lane = new VectorLane(context.input, context, condition);
+  return (batch, marks) => {
+    const { selection, live } = batch;
+    // The condition has no node for closures, which would need pauses between rows.
+    const states = done(lane.states.fresh(condition, { batch, rows: selection, count: live }));
+    if (states < 0) return false;
+    context.kernel.exports.markTrue(states, selection, live, marks);
+    return true;
+  };
+}
+
+// Judges rows by rules. Every rule sees the original row. Findings are handled in the order of the rules, up to the
+// first one that drops the row. Repeated keys have been found before (DuplicateMarker); the result is in columns after
+// the others.
+
+/** A rule in use. */
 interface RunningRule {
   readonly planned: PlannedRule;
   /** Index of the column that is judged, or -1. */
   readonly column: number;
   bind(batch: Batch): void;
-  judge(row: number): RowErrorCode | null;
+  judge(row: number): RowErrorCode | null | typeof UNFINISHED;
+  /** Called after `judge` returned UNFINISHED. */
+  finish?(row: number): Sliced<RowErrorCode | null>;
   readonly where: RowExpression | null;
-  /** Marks the live rows that the rule may not hold for (bytes by physical row); false when no kernel can tell. */
+  /**
+   * Marks the live rows that may violate the rule (one byte per physical row). Returns false if no kernel supports the
+   * rule.
+   */
   markDoubtful(batch: Batch, marks: number): boolean;
 }
 
-/** What became of the rows of a batch. */
+/** Results for the rows of a batch. */
 interface Outcome {
   readonly dropped: Set<number>;
-  /** Rows to blank, by column. */
+  /** Rows whose cell must be cleared, by column. */
   readonly blanks: Map<number, Set<number>>;
 }
 
-export class Validator implements Operator {
+class Validator implements Operator {
   readonly #context: OperatorContext;
   readonly #rules: readonly RunningRule[];
 
-  /** @param context its `input` is without the columns of marks; these are in the order of the rules that keep keys */
+  /** @param context its `input` excludes the columns of marks, which are in the order of the rules that store keys */
   constructor(context: OperatorContext, rules: readonly PlannedRule[]) {
     this.#context = context;
     let marks = context.input.length;
@@ -53,16 +160,25 @@ export class Validator implements Operator {
     for (const rule of this.#rules) rule.bind(batch);
     const rows = batch.withColumns(batch.columns.slice(0, input.length));
     const doubtful = this.#doubtful(batch);
+    const mask = lookMask(doubtful.live);
     for (let position = 0; position < doubtful.live; position++) {
-      this.#judge(rows, doubtful.physicalRow(position), outcome);
-      if ((position & LOOK_MASK) === LOOK_MASK && clock.isDue()) yield PAUSE;
+      const row = doubtful.physicalRow(position);
+      for (const rule of this.#rules) {
+        const { where } = rule;
+        let holds = where === null ? true : where.holds(row);
+        if (holds === UNFINISHED) holds = yield* where!.finish(() => where!.holds(row));
+        let code = holds === true ? rule.judge(row) : holds instanceof CellFault ? holds.code : null;
+        if (code === UNFINISHED) code = yield* rule.finish!(row);
+        if (code !== null && this.#settle(rows, row, rule, code, holds === true, outcome)) break;
+      }
+      if ((position & mask) === mask && clock.isDue()) yield PAUSE;
     }
     const kept = outcome.dropped.size === 0 ? rows : withoutRows(rows, outcome.dropped);
     if (kept.live > 0) yield* next(kept.withColumns(this.#blanked(rows, outcome)));
     arena.release(mark);
   }
 
-  /** The rows that not all rules are known to hold for. */
+  /** Returns the rows that may violate a rule. */
   #doubtful(batch: Batch): Batch {
     const { arena, kernel } = this.#context;
     const marks = arena.take(batch.rows);
@@ -73,21 +189,28 @@ export class Validator implements Operator {
     return batch.withSelection(list, kernel.exports.keepMarked(marks, list, batch.live));
   }
 
-  #judge(batch: Batch, row: number, { dropped, blanks }: Outcome): void {
-    for (const { planned, column, where, judge } of this.#rules) {
-      const holds = where === null ? true : where.holds(row);
-      const code = holds === true ? judge(row) : holds instanceof CellFault ? holds.code : null;
-      if (code === null) continue;
-      const action = this.#context.errors.report(batch, row, planned.column?.name ?? null, code, planned.outcome);
-      if (action === 'drop_row') {
-        dropped.add(row);
-        return;
-      }
-      if (action !== 'blank' || column < 0 || holds !== true) continue;
-      const known = blanks.get(column);
-      if (known === undefined) blanks.set(column, new Set([row]));
-      else known.add(row);
+  /**
+   * Handles a row that violates a rule. Returns true if the row is dropped.
+   * @param isJudged false if the condition of the rule could not be computed
+   */
+  #settle(
+    batch: Batch,
+    row: number,
+    { planned, column }: RunningRule,
+    code: RowErrorCode,
+    isJudged: boolean,
+    { dropped, blanks }: Outcome,
+  ): boolean {
+    const action = this.#context.errors.report(batch, row, planned.column?.name ?? null, code, planned.outcome);
+    if (action === 'drop_row') {
+      dropped.add(row);
+      return true;
     }
+    if (action !== 'blank' || column < 0 || !isJudged) return false;
+    const known = blanks.get(column);
+    if (known === undefined) blanks.set(column, new Set([row]));
+    else known.add(row);
+    return false;
   }
 
   #blanked(batch: Batch, { dropped, blanks }: Outcome): ColumnData[] {
@@ -107,8 +230,8 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
   const { column, test } = planned;
   const index = column === null ? -1 : context.indexOf(column);
   const reader = column === null ? null : new CellReader(column.type, index);
-  const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context);
-  const { bind, judge, markDoubtful } = judgeOf(test, { reader, index }, context, mark);
+  const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context).withPauses();
+  const { bind, judge, finish, markDoubtful } = judgeOf(test, { reader, index }, context, mark);
   return {
     planned,
     column: index,
@@ -119,12 +242,13 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
       bind(batch);
     },
     judge,
-    // A condition that cannot be computed is told of rows too that the check passes.
+    ...(finish === undefined ? {} : { finish }),
+    // A condition that cannot be computed is also reported for rows that the check accepts.
     markDoubtful: where === null ? markDoubtful : () => false,
   };
 }
 
-type Judging = Pick<RunningRule, 'bind' | 'judge' | 'markDoubtful'>;
+type Judging = Pick<RunningRule, 'bind' | 'judge' | 'finish' | 'markDoubtful'>;
 
 function judgeOf(
   test: PlannedRule['test'],
@@ -146,24 +270,41 @@ function judgeOf(
     case 'value': {
       const judge = test.check.judge(context);
       const accepted = AcceptedCells.of(context, index, test.check);
+      let long: ReturnType<NonNullable<PlannedCheck['judgeLong']>> = null;
       return {
         bind: (batch) => accepted?.bind(batch),
         judge(row) {
           if (accepted?.has(row)) return null;
           const value = reader!.read(row);
-          return isEmpty(value) ? null : judge(value);
+          if (isEmpty(value)) return null;
+          long = test.check.judgeLong?.(value) ?? null;
+          return long === null ? judge(value) : UNFINISHED;
+        },
+        *finish() {
+          const work = long!;
+          long = null;
+          for (;;) {
+            const step = work.next();
+            if (step.done) return step.value;
+            if (context.clock.isDue()) yield PAUSE;
+          }
         },
         markDoubtful: (batch, marks) => accepted?.markOthers(batch, marks) ?? false,
       };
     }
     case 'expression': {
-      const expression = new RowExpression(test.expression, context.input, context, reader ?? undefined);
+      const expression = new RowExpression(test.expression, context.input, context, reader ?? undefined).withPauses();
+      const codeOf = (holds: boolean | null | CellFault): RowErrorCode | null =>
+        holds instanceof CellFault ? holds.code : holds === false ? 'OUT_OF_RANGE' : null;
       return {
         bind: (batch) => expression.bind(batch),
         judge(row) {
           if (reader !== null && isEmpty(reader.read(row))) return null;
           const holds = expression.holds(row);
-          return holds instanceof CellFault ? holds.code : holds === false ? 'OUT_OF_RANGE' : null;
+          return holds === UNFINISHED ? UNFINISHED : codeOf(holds);
+        },
+        *finish(row) {
+          return codeOf(yield* expression.finish(() => expression.holds(row)));
         },
         markDoubtful: () => false,
       };
@@ -175,7 +316,7 @@ function judgeOf(
   }
 }
 
-/** @param reader null: the mark is enough; else it only counts where the cell is not empty */
+/** @param reader null if the mark alone decides; otherwise the mark counts only for non-empty cells */
 function judgeOfMarks(
   { kernel }: OperatorContext,
   index: number,
@@ -207,7 +348,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === '';
 }
 
-/** The column with nulls in some rows; `changed` counts those that had a value and are not dropped. */
+/** Returns the column with nulls in some rows. `changed` counts those rows that had a value and are not dropped. */
 function withNulls(
   { arena, rows: count, heap }: Batch,
   column: ColumnData,
@@ -236,4 +377,77 @@ function withNulls(
   }
   const { type, at, big } = column;
   return { made: { kind: 'typed', type, at, meta, big }, changed };
+}
+
+// The stages of a validation: one for each rule that needs more than the row (its key, a reference table), which adds a
+// column of marks, and a last one that judges the rows and removes the marks.
+
+export function startValidation(rules: readonly PlannedRule[], context: OperatorContext): Operator {
+  const judge = new Validator(context, rules);
+  const keyed = rules.filter(isStaged);
+  const stages: Operator[] = [judge];
+  for (let index = keyed.length - 1; index >= 0; index--) {
+    const behind = stages[0]!;
+    const marks = keyed.slice(0, index).map((_, mark) => ({ id: -1 - mark, name: '', type: 'boolean' as const }));
+    const input = [...context.input, ...marks];
+    stages.unshift(stageOf(keyed[index]!, { ...context, input, next: (batch) => behind.push(batch) }));
+  }
+  return {
+    push: (batch) => stages[0]!.push(batch),
+    *finish() {
+      for (const stage of stages) if (stage.finish !== undefined) yield* stage.finish();
+    },
+  };
+}
+
+function stageOf(rule: PlannedRule, context: OperatorContext): Operator {
+  if (rule.test.kind === 'unique') return uniqueStage(rule.test, rule.where, context);
+  if (rule.test.kind === 'exists') return existsStage(rule.test, rule.column!, context);
+  throw new Error('this rule has no stage');
+}
+
+function uniqueStage(
+  test: Extract<RuleTest, { kind: 'unique' }>,
+  where: PlannedRule['where'],
+  context: OperatorContext,
+): Operator {
+  const columns = test.columns.map((column) => context.indexOf(column));
+  const condition = where === null ? null : rowCondition(where, context.input, context);
+  return new DuplicateMarker(context, new RowKeys(context, columns, test.match), function* (batch, rows, count, fail) {
+    const filled = keepFilled(batch, columns, rows, count);
+    return condition === null ? filled : yield* condition(batch, rows, filled, fail);
+  });
+}
+
+/** Keeps the rows of a list that have no null in the columns. */
+const keepFilled = (batch: Batch, columns: readonly number[], rows: number, count: number): number => {
+  const { u8, u32 } = batch.heap;
+  const first = rows >>> 2;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const row = u32[first + i]!;
+    const isFilled = columns.every((index) => {
+      const column = batch.columns[index]!;
+      if (column.kind === 'raw') throw new Error('key columns have views');
+      if (column.kind === 'typed') return u8[column.meta + row] !== META_NULL;
+      return u32[(column.at >>> 2) + row * 2] !== 0 && u32[(column.at >>> 2) + row * 2 + 1] !== 0;
+    });
+    if (isFilled) u32[first + kept++] = row;
+  }
+  return kept;
+};
+
+/** Marks all rows. The last stage ignores rows without a value and rows that `where` excludes. */
+function existsStage(
+  { table: name, key, match }: Extract<RuleTest, { kind: 'exists' }>,
+  column: Column,
+  context: OperatorContext,
+): Operator {
+  const table = context.tables.get(name);
+  if (table === undefined) throw new Error('a planned table is not there');
+  const tableKey = { column: table.columns.indexOf(key), type: column.type, match };
+  const index = new TableIndex(context, table.columns.length, [tableKey]);
+  const probed = { columns: [context.indexOf(column)], levels: [match] };
+  const probe = new TableProbe(context, probed, [], 'first');
+  return new TableJoin(context, { table, index, probe, payload: 0, rowsMost: 1, settle: context.next });
 }

@@ -1,14 +1,13 @@
-// Owns how calls and operators choose their overloads by the static types, after cel-go's checker, and what a message
-// says when none fits.
+// Resolves overloads of calls and operators by static types, and explains mismatched types.
 
-import { nearestName } from '../../template/suggestion.ts';
+import { nearestName } from '../../values/suggestion.ts';
 import type { Value } from '../compile/value.ts';
 import type { Constants, FunctionDefinition, Overload } from '../functions/definition.ts';
 import { FUNCTIONS } from '../functions/index.ts';
 import { OPERATORS } from '../functions/operator.ts';
 import { type BinaryNode, type CallNode, dottedName, type ExpressionNode, type UnaryNode } from '../syntax/ast.ts';
 import { foreignFunction } from '../syntax/foreign-words.ts';
-import type { CheckScope } from './check-scope.ts';
+import type { CheckScope } from './names.ts';
 import {
   BOOL,
   DYN,
@@ -20,9 +19,91 @@ import {
   typeText,
   variable,
 } from './type.ts';
-import { differentTypes, NUMBERS, noOverload } from './type-messages.ts';
 
-/** `name(...)`, `target.name(...)` or a function whose name has points, such as math.abs. */
+// Messages about mismatched types: the given types, the accepted types, and what to write instead.
+
+/** Kinds of numeric types. */
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'decimal']);
+
+/** Message for a comparison that is never true. */
+function differentTypes(scope: CheckScope, node: BinaryNode, left: Type, right: Type): string {
+  const shown = (type: Type) => typeText(scope.final(type));
+  const isBracketed = node.left.kind === 'list' && left.kind === 'list';
+  const hint = isBracketed ? ' Write the name of a column without [ ].' : conversionHint(left, right);
+  return `${node.operator} compares ${shown(left)} with ${shown(right)}, which are never equal.${hint}`;
+}
+
+/** Message for a call or operator without a matching overload. */
+function noOverload(
+  scope: CheckScope,
+  node: ExpressionNode,
+  definition: FunctionDefinition,
+  types: readonly Type[],
+): string {
+  const shown = types.map((type) => typeText(scope.final(type)));
+  if (node.kind === 'binary') {
+    if (shown.includes('null')) return `${node.operator} beside null always gives null. Write x == null to ask for it.`;
+    const [left, right] = types as [Type, Type];
+    const hint =
+      calendarHint(node.operator, left, right) || chainHint(node) || textHint(types) || conversionHint(left, right);
+    return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
+  }
+  if (node.kind === 'unary') return `- does not take ${shown[0]}.${textHint(types)}`;
+  if (definition.lazy !== undefined)
+    return `The values of ${definition.name} need one type, but they are ${shown.join(' and ')}.`;
+  const wanted = definition.overloads.map((overload) => {
+    const rest = overload.rest === undefined ? [] : ['...'];
+    return `(${[...overload.parameters.map(typeText), ...rest].join(', ')})`;
+  });
+  const isOfNumbers = definition.overloads.every(({ parameters }) => parameters.every(({ kind }) => NUMBERS.has(kind)));
+  const takesDecimals = definition.overloads.some(({ parameters }) =>
+    parameters.some(({ kind }) => kind === 'decimal'),
+  );
+  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).${isOfNumbers ? textHint(types, takesDecimals ? 'decimal' : 'double') : ''}`;
+}
+
+/** Hint for texts: cells are texts until an operation or function converts them. */
+function textHint(types: readonly Type[], number = 'decimal'): string {
+  return types.every(({ kind }) => kind === 'string') ? ` Write ${number}(...) around a text that is a number.` : '';
+}
+
+/** Hint for dates: their arithmetic uses functions, not operators. */
+function calendarHint(operator: string, left: Type, right: Type): string {
+  if (left.kind !== 'date' || (operator !== '-' && operator !== '+')) return '';
+  if (right.kind === 'date')
+    return operator === '-' ? ' Write days_between(from, to) or months_between(from, to).' : '';
+  if (right.kind !== 'int') return '';
+  const days = operator === '-' ? '-n' : 'n';
+  return ` Write add_days(d, ${days}) or add_months(d, ${days}).`;
+}
+
+/** Hint for chained comparisons: `1 < x < 5` would compare a boolean with 5. */
+function chainHint({ operator, left }: BinaryNode): string {
+  const goesOn = left.kind === 'binary' && ORDERS.has(operator) && ORDERS.has(left.operator);
+  return goesOn ? ` Write a ${left.operator} b && b ${operator} c.` : '';
+}
+
+const ORDERS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
+
+function conversionHint(left: Type, right: Type): string {
+  const kinds = [left.kind, right.kind];
+  const both = (one: string, other: string) =>
+    kinds.includes(one as Type['kind']) && kinds.includes(other as Type['kind']);
+  if (both('decimal', 'double')) return ' Write decimal(...) around the double.';
+  if (both('int', 'double')) return ' Write double(...) around the int.';
+  if (both('string', 'date')) return ' Write date("2024-01-31") for a date.';
+  if (both('string', 'timestamp')) return ' Write timestamp("2024-01-31T00:00:00Z") for an instant.';
+  if (both('timestamp', 'date')) return ' Write date(...) around the instant.';
+  if (kinds.includes('string') && kinds.some((kind) => NUMBERS.has(kind))) {
+    return ' Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.';
+  }
+  return '';
+}
+
+// Overload resolution of calls and operators by static types, modelled on cel-go's checker, and the messages if no
+// overload matches.
+
+/** Checks `name(...)`, `target.name(...)`, or a function with a dotted name such as math.abs. */
 export function checkCall(scope: CheckScope, node: CallNode): Type {
   const qualified = node.target === null ? node.name : qualifiedName(scope, node);
   if (qualified !== null) {
@@ -39,7 +120,7 @@ export function checkCall(scope: CheckScope, node: CallNode): Type {
   return unknownFunction(scope, node, definition);
 }
 
-/** Arithmetic and order by overloads; equality and `in` for all types that can be equal. */
+/** Arithmetic and ordering operators use overloads. Equality and `in` accept all types that can be equal. */
 export function checkBinary(scope: CheckScope, node: BinaryNode): Type {
   const sides = [node.left, node.right];
   const definition = OPERATORS.get(node.operator);
@@ -57,12 +138,15 @@ export function checkUnary(scope: CheckScope, node: UnaryNode): Type {
   const type = scope.check(node.operand);
   if (type.kind !== 'null' && !isAssignable(scope.bound, type, BOOL)) {
     const hint = type.kind === 'string' ? ' Write x == null, or x != "...".' : '';
-    scope.mismatch(`! turns a condition round, but this is ${typeText(scope.final(type))}.${hint}`, node);
+    scope.mismatch(`! negates a condition, but this is ${typeText(scope.final(type))}.${hint}`, node);
   }
   return BOOL;
 }
 
-/** `math.abs` when the target is nothing but names and its first one is no variable. */
+/**
+ * The dotted name of a function, such as `math.abs`, if the target consists of names only and the first one is not a
+ * variable.
+ */
 function qualifiedName(scope: CheckScope, node: CallNode): string | null {
   const target = dottedName(node.target!);
   if (target === null) return null;
@@ -109,10 +193,10 @@ function resolveCall(
     fitting.push(overload);
   }
   if (fitting.length === 0) {
-    // What follows from a problem inside has no type.
+    // An argument that already has a problem has no known type; do not report consequences.
     const follows = scope.problems.length > 0 && types.some(({ kind }) => kind === 'dyn');
     if (!follows) scope.mismatch(noOverload(scope, node, definition, types), node);
-    // In dynamic mode the values at run time have the last word.
+    // In dynamic mode, the values at run time decide.
     fitting.push(...definition.overloads.filter((overload) => takes(overload, parameters.length)));
   }
   const certain = result !== null && fitting.length === 1 && isCertain(types, fitting[0]!);
@@ -120,7 +204,7 @@ function resolveCall(
   return result ?? DYN;
 }
 
-/** The constants among arguments, for checks and for work that can be done once. */
+/** The constants among the arguments, for checks and for work that can be done once. */
 export function constantsOf(parameters: readonly ExpressionNode[]): Constants {
   return parameters.map((parameter): Value | undefined => (parameter.kind === 'literal' ? parameter.value : undefined));
 }
@@ -168,7 +252,7 @@ function takes(overload: Overload, count: number): boolean {
   return overload.rest === undefined ? count === overload.parameters.length : count >= overload.parameters.length;
 }
 
-/** The overload for so many arguments, its type variables made new. */
+/** The overload for this number of arguments, with fresh type variables. */
 function instantiate(
   scope: CheckScope,
   overload: Overload,
@@ -192,7 +276,7 @@ function fits(
   if (saysNothing(definition, types)) return false;
   const attempt: Substitution = new Map(scope.bound);
   for (const [index, type] of types.entries()) {
-    // A null beside other values fits everywhere and says nothing about their type.
+    // A null among other values matches every type, and does not determine a type variable.
     if (type.kind === 'null' && (wanted[index]!.kind !== 'variable' || types.some(({ kind }) => kind !== 'null')))
       continue;
     if (!isAssignable(attempt, type, wanted[index]!)) return false;
@@ -201,7 +285,10 @@ function fits(
   return true;
 }
 
-/** Arguments that are all null, and an operator beside a literal null: always null, so never what was meant. */
+/**
+ * True if the result is always null and the call is therefore a mistake: all arguments are null, or one operand of an
+ * operator is a literal null.
+ */
 export function saysNothing(definition: FunctionDefinition, types: readonly Type[]): boolean {
   if (definition.acceptsNull === true || types.length === 0) return false;
   const isNull = ({ kind }: Type) => kind === 'null';

@@ -1,14 +1,12 @@
-// Owns the static check of an expression: what every name is, the type of every node, all problems at once. How calls
-// choose their overloads is call-checker.ts, names are name-checker.ts.
+// Static check of an expression: resolves names, determines the type of every node, and reports all problems at once.
+// For overloads of calls see call-checker.ts, for names names.ts.
 import type { ExpressionEnvironment } from '../compile/environment.ts';
-import type { Value } from '../compile/value.ts';
-import { Uint } from '../compile/value.ts';
+import { Uint, type Value } from '../compile/value.ts';
 import type { ComprehensionNode, ExpressionNode, ListNode, MapNode, OptionalMapNode } from '../syntax/ast.ts';
+import type { ExpressionProblem } from '../syntax/lexer.ts';
 import { parseExpression } from '../syntax/parser.ts';
-import type { ExpressionProblem } from '../syntax/problem.ts';
 import { checkBinary, checkCall, checkUnary } from './call-checker.ts';
-import { CheckScope } from './check-scope.ts';
-import { checkIdentifier, checkIndex, checkSelect } from './name-checker.ts';
+import { CheckScope, checkIdentifier, checkIndex, checkSelect } from './names.ts';
 import type { CheckedExpression } from './resolution.ts';
 import {
   BOOL,
@@ -29,7 +27,7 @@ import {
   UINT,
 } from './type.ts';
 
-/** Parses and checks an expression: all that a compiler needs, or everything that is wrong with it. */
+/** Parses and checks an expression. Returns everything that a compiler needs, or all problems. */
 export function checkExpression(
   source: string,
   environment: ExpressionEnvironment,
@@ -87,7 +85,7 @@ function checkNode(scope: CheckScope, node: ExpressionNode): Type {
     case 'message':
       scope.report(
         'EXPR_UNSUPPORTED',
-        `${node.name}{...} makes a protobuf message: there are none here. Write a map {...}.`,
+        `${node.name}{...} is the syntax of a protobuf message, which expressions do not have. Write a map {...}.`,
         node,
       );
       return DYN;
@@ -112,7 +110,7 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? BYTES : DECIMAL;
 }
 
-/** What was meant by a sign between texts. */
+/** Hints for logical operators that are applied to texts. */
 const TEXT_HINTS: ReadonlyMap<string, string> = new Map([
   ['||', ' Write a + b to join texts, coalesce(a, b) for b in place of null.'],
   ['&&', ' Write a condition, such as x != null.'],
@@ -124,7 +122,7 @@ function checkCondition(scope: CheckScope, node: ExpressionNode, why: string): v
   if (type.kind !== 'null' && !isAssignable(scope.bound, type, BOOL)) {
     const hint = type.kind !== 'string' ? '' : (TEXT_HINTS.get(why.slice(0, 2)) ?? '');
     const message = `${why}, but this is ${typeText(scope.final(type))}.${hint}`;
-    // One cause, however many texts are joined.
+    // Report the problem once, regardless of how many texts are joined.
     if (!scope.problems.some((problem) => problem.message === message)) scope.mismatch(message, node);
   }
 }
@@ -135,7 +133,7 @@ function branchType(scope: CheckScope, node: ExpressionNode, then: ExpressionNod
   scope.shareDecimal([then, otherwise]);
   const left = scope.typeOf(then);
   const right = scope.typeOf(otherwise);
-  // A branch that is null says nothing about the type.
+  // A null branch does not determine the type.
   if (left.kind === 'null') return right;
   if (right.kind === 'null') return left;
   if (isAssignable(scope.bound, right, left)) return moreGeneral(scope.resolve(left), scope.resolve(right));
@@ -172,12 +170,12 @@ function checkMap(scope: CheckScope, node: MapNode): Type {
 
 const KEYS: ReadonlySet<string> = new Set(['string', 'bool', 'int', 'uint', 'dyn', 'variable']);
 
-/** What the optional behind a `?` holds. */
+/** The type that the optional after a `?` contains. */
 function heldType(scope: CheckScope, node: ExpressionNode): Type {
   const held = scope.freshVariable();
   const type = scope.typeOf(node);
   if (isAssignable(scope.bound, type, optionalOf(held))) return scope.resolve(held);
-  scope.mismatch(`A value behind ? must be an optional, not ${typeText(scope.final(type))}.`, node);
+  scope.mismatch(`A value after ? must be an optional, not ${typeText(scope.final(type))}.`, node);
   return DYN;
 }
 
@@ -216,7 +214,7 @@ function checkComprehension(scope: CheckScope, node: ComprehensionNode): Type {
   });
 }
 
-/** Types of the one or two variables over a range. */
+/** Types of the one or two variables of a comprehension. */
 function variableTypes(scope: CheckScope, node: ComprehensionNode, range: Type): [Type, Type] {
   if (range.kind === 'list') {
     const element = range.parameters[0]!;
@@ -224,7 +222,7 @@ function variableTypes(scope: CheckScope, node: ComprehensionNode, range: Type):
   }
   if (range.kind === 'map') return [range.parameters[0]!, range.parameters[1]!];
   if (range.kind !== 'dyn' && range.kind !== 'variable') {
-    scope.mismatch(`${node.macro} walks a list or a map, not ${typeText(scope.final(range))}.`, node.range);
+    scope.mismatch(`${node.macro} iterates over a list or a map, not ${typeText(scope.final(range))}.`, node.range);
   }
   return [DYN, DYN];
 }

@@ -1,8 +1,8 @@
-// Owns the question whether a node can ever be an error for a row: where it cannot, && and || need no handler.
+// Determines whether a node can cause an error. If it cannot, && and || need no error handler.
 import type { ExpressionNode } from '../syntax/ast.ts';
 import type { CheckedExpression } from './resolution.ts';
 
-/** False only when evaluating the node never throws. */
+/** Returns false only if evaluating the node never throws. */
 export function canFail(expression: CheckedExpression, node: ExpressionNode): boolean {
   switch (node.kind) {
     case 'literal':

@@ -1,7 +1,7 @@
-// Owns the static types of expressions and their unification, after cel-go's checker (checker/types.go). It knows no
-// functions and no columns.
+// Static types of expressions and their unification, modelled on cel-go's checker (checker/types.go). Independent of
+// functions and columns.
 
-/** Kinds of types. `variable` is a type parameter of a function; `abstract` a type known by name only. */
+/** Kinds of types. `variable` is a type parameter of a function; `abstract` is a type that is known by name only. */
 export type TypeKind =
   | 'dyn'
   | 'null'
@@ -22,7 +22,7 @@ export type TypeKind =
   | 'variable'
   | 'abstract';
 
-/** A type with its parameters: the element of a list, key and value of a map, what an optional holds. */
+/** A type with its parameters: the element of a list, key and value of a map, the content of an optional. */
 export interface Type {
   readonly kind: TypeKind;
   readonly name: string;
@@ -48,10 +48,10 @@ export const typeOf = (of: Type): Type => ({ kind: 'type', name: 'type', paramet
 export const optionalOf = (of: Type): Type => ({ kind: 'optional', name: 'optional_type', parameters: [of] });
 export const variable = (name: string): Type => ({ kind: 'variable', name, parameters: [] });
 
-/** What type variables stand for so far. */
+/** Current values of type variables. */
 export type Substitution = Map<string, Type>;
 
-/** How a message names a type: `list(int)`. */
+/** Formats a type for messages: `list(int)`. */
 export function typeText(type: Type): string {
   const shown =
     type.kind === 'null' ? 'null' : type.kind === 'timestamp' || type.kind === 'duration' ? type.kind : type.name;
@@ -59,7 +59,9 @@ export function typeText(type: Type): string {
   return `${shown}(${type.parameters.map(typeText).join(', ')})`;
 }
 
-/** Whether a value of type `from` may stand where `to` is wanted; binds type variables in `bound` when it may. */
+/**
+ * True if a value of type `from` is accepted where `to` is required. In that case, binds type variables in `bound`.
+ */
 export function isAssignable(bound: Substitution, from: Type, to: Type): boolean {
   const attempt = new Map(bound);
   if (!assignable(attempt, from, to)) return false;
@@ -67,7 +69,7 @@ export function isAssignable(bound: Substitution, from: Type, to: Type): boolean
   return true;
 }
 
-/** The type with its variables replaced; those still free become dyn when `freeAsDyn`. */
+/** Replaces the type's variables. Unbound variables become dyn if `freeAsDyn` is true. */
 export function substitute(bound: Substitution, type: Type, freeAsDyn: boolean): Type {
   if (type.kind === 'variable') {
     const target = bound.get(type.name);
@@ -78,12 +80,12 @@ export function substitute(bound: Substitution, type: Type, freeAsDyn: boolean):
   return { ...type, parameters: type.parameters.map((parameter) => substitute(bound, parameter, freeAsDyn)) };
 }
 
-/** Of two types that fit each other, the one that says less. */
+/** The less specific of two compatible types. */
 export function moreGeneral(left: Type, right: Type): Type {
   return isEqualOrLessSpecific(left, right) ? left : right;
 }
 
-/** The same type in every part. */
+/** True if the types are equal including all parameters. */
 export function isSameType(left: Type, right: Type): boolean {
   return (
     left.kind === right.kind &&
@@ -107,14 +109,17 @@ function assignable(bound: Substitution, from: Type, to: Type): boolean {
   if (from.kind === 'null') return NULLABLE.has(to.kind);
   if (to.kind === 'null') return NULLABLE.has(from.kind);
   if (from.kind !== to.kind || from.name !== to.name || from.parameters.length !== to.parameters.length) return false;
-  // All types are types: type(int) compares with type(string).
+  // All types of types are assignable, because type(int) is compared with type(string).
   if (from.kind === 'type') return true;
   return from.parameters.every((parameter, index) => assignable(bound, parameter, to.parameters[index]!));
 }
 
 const NULLABLE: ReadonlySet<TypeKind> = new Set(['null', 'timestamp', 'duration', 'optional', 'abstract']);
 
-/** Binds a variable to a type; null when `from` is itself a variable that has to be tried the other way round. */
+/**
+ * Binds a variable to a type. Returns null if `from` is a variable, too, and the caller has to try the opposite
+ * direction.
+ */
 function bindVariable(bound: Substitution, from: Type, to: Type): boolean | null {
   if (from.kind === 'variable' && from.name === to.name) return true;
   const current = bound.get(to.name);

@@ -1,5 +1,5 @@
-// Owns what the compilers of one expression share: getters of columns, the frame of macro variables, the budget of steps,
-// and the change between the two forms of an int (value.ts).
+// The state that the compilers of one expression share, and the cells from which a text may come unchanged.
+
 import { Decimal, parseDecimal } from '../../values/decimal.ts';
 import type { Timestamp } from '../../values/timestamp.ts';
 import type { CheckedExpression } from '../check/resolution.ts';
@@ -7,37 +7,71 @@ import type { Type } from '../check/type.ts';
 import type { Context } from '../functions/definition.ts';
 import type { ExpressionNode, LiteralNode } from '../syntax/ast.ts';
 import { STEPS_MAX } from '../syntax/limits.ts';
-import { TOO_MANY_STEPS, UNKNOWN_NAME } from './evaluation-error.ts';
-import type { TextSource } from './native-text.ts';
-import { type Integer, narrowInteger, type Value, widenInteger } from './value.ts';
+import { LongEdits } from './long-edits.ts';
+import { type Integer, narrowInteger, TOO_MANY_STEPS, UNKNOWN_NAME, type Value, widenInteger } from './value.ts';
 
-/** A compiled node: its value for a row, an int in its static form where the node's type is int. Throws EvaluationError. */
+// Finds the cells from which a text may come unchanged. If such a cell has a native kind (number, date), a call that
+// reads the text uses that kind. The text may pass through other functions on its way.
+
+/** A column by name, or the current cell. */
+type TextSource = { readonly column: string } | 'value';
+
+/** The cells whose text a node may return unchanged. */
+export function textSources(expression: CheckedExpression, node: ExpressionNode): readonly TextSource[] {
+  const resolution = expression.resolutions.get(node);
+  if (resolution?.kind === 'column') return [{ column: resolution.name }];
+  if (resolution?.kind === 'value') return ['value'];
+  const within = (nodes: readonly ExpressionNode[]): readonly TextSource[] =>
+    nodes.flatMap((part) => textSources(expression, part));
+  switch (node.kind) {
+    case 'conditional':
+      return within([node.then, node.otherwise]);
+    case 'call':
+      return within(resolution?.kind === 'call' ? resolution.arguments : []);
+    case 'bind':
+      return within([node.value, node.body]);
+    default:
+      return [];
+  }
+}
+
+// State that the compilers of one expression share: column getters, the frame of macro variables, the step budget,
+// and conversions between the two forms of an int (value.ts).
+
+/**
+ * A compiled node. Returns the node's value for a row; an int is in its static form if the node's type is int. Throws
+ * EvaluationError.
+ */
 export type Evaluate<Row> = (row: Row) => unknown;
 
-/** Where an expression finds what it names. `Row` is whatever the caller passes per evaluation: an array of cells, a row number. */
+/**
+ * Provides the values of names. `Row` is the argument that the caller passes to each evaluation: an array of cells,
+ * or a row number.
+ */
 export interface Resolver<Row> {
   /**
-   * The getter of a column's cells: null, or a value of the column's type (text: string, integer: number while safe and
-   * bigint above, decimal: Decimal, number: number, boolean, date: CalendarDate, datetime: Timestamp, json: any Value).
+   * Returns the getter of a column's cells. A cell is null or a value of the column's type (text: string; integer:
+   * number if safe, otherwise bigint; decimal: Decimal; number: number; boolean; date: CalendarDate; datetime:
+   * Timestamp; json: any Value).
    */
   column(name: string): (row: Row) => unknown;
-  /** The cell at hand, in operations on cells. */
+  /** Getter of the current cell, in operations on cells. */
   readonly value?: (row: Row) => unknown;
   /**
-   * What a text is of which these cells may be the source: gives its native kind (kernel/layout/native-kinds.ts), that of a
-   * cell with that very text. Null: none of them has kinds.
+   * Returns a function for the native kind (kernel/layout/cells.ts) of a text that may come from one of these
+   * cells: the kind of a source cell with exactly this text. Null if none of the sources has kinds.
    */
   kindOf?(sources: readonly TextSource[]): ((row: Row, text: string) => number) | null;
-  /** The source row's number. */
-  readonly runRow?: (row: Row) => number;
+  /** Number of the source row. */
+  readonly runRow?: (row: Row) => number | null;
   readonly startedAt?: Timestamp;
   /** See Context.lookup. */
   lookup?(table: string, keyColumn: string | null, valueColumn: string): (key: string) => string | null;
-  /** Further variables, in their dynamic form. */
+  /** Getter of other variables, in dynamic form. */
   variable?(name: string): (row: Row) => Value;
 }
 
-/** One expression that is being compiled. Its frame is shared by all evaluations: it is not to be entered twice at once. */
+/** State of the compilation of one expression. All evaluations share its frame, so it is not reentrant. */
 export class Compilation<Row> {
   readonly expression: CheckedExpression;
   readonly resolver: Resolver<Row>;
@@ -53,6 +87,7 @@ export class Compilation<Row> {
     resolver: Resolver<Row>,
     compileNode: (compilation: Compilation<Row>, node: ExpressionNode) => Evaluate<Row>,
     stepsMax: number = STEPS_MAX,
+    longEdits: LongEdits = new LongEdits(),
   ) {
     this.#stepsMax = stepsMax;
     this.#steps = stepsMax;
@@ -64,9 +99,11 @@ export class Compilation<Row> {
       this.#steps -= steps;
       if (this.#steps < 0) throw TOO_MANY_STEPS;
     };
+    longEdits.charge = this.charge;
     this.context = {
       charge: this.charge,
       startedAt: resolver.startedAt ?? null,
+      longEdits,
       lookup: (table, keyColumn, valueColumn) => {
         if (resolver.lookup === undefined) throw UNKNOWN_NAME;
         return resolver.lookup(table, keyColumn, valueColumn);
@@ -74,7 +111,7 @@ export class Compilation<Row> {
     };
   }
 
-  /** Gives the next evaluation its steps. */
+  /** Resets the step budget before an evaluation. */
   refill(): void {
     this.#steps = this.#stepsMax;
   }
@@ -83,32 +120,34 @@ export class Compilation<Row> {
     return this.expression.types.get(node)!;
   }
 
-  /** The constant in the form of its type: a number beside a decimal is read again from its text. */
+  /**
+   * Returns a constant in the form of its type. A number used together with a decimal is parsed again from its text.
+   */
   constant(node: LiteralNode): unknown {
     const { value } = node;
     if (this.typeOf(node).kind === 'decimal' && !(value instanceof Decimal)) return parseDecimal(node.text, true);
     return typeof value === 'bigint' ? narrowInteger(value) : value;
   }
 
-  /** The node in the form of its own type. */
+  /** Compiles the node in the form of its type. */
   compile(node: ExpressionNode): Evaluate<Row> {
     return this.#compileNode(this, node);
   }
 
-  /** The node in its dynamic form. */
+  /** Compiles the node in its dynamic form. */
   dynamic(node: ExpressionNode): (row: Row) => Value {
     const evaluate = this.compile(node);
     if (this.typeOf(node).kind !== 'int') return evaluate as (row: Row) => Value;
     return (row) => widenInteger(evaluate(row) as Integer | null);
   }
 
-  /** The node in the form that a value of `type` has. */
+  /** Compiles the node in the form that values of `type` have. */
   compileAs(node: ExpressionNode, type: Type): Evaluate<Row> {
     if (type.kind !== 'int') return this.dynamic(node);
     return this.typeOf(node).kind === 'int' ? this.compile(node) : this.narrowed(this.compile(node));
   }
 
-  /** A dynamic value in the form of the node's type. */
+  /** Converts a dynamic value to the form of the node's type. */
   fromDynamic(node: ExpressionNode, evaluate: (row: Row) => Value): Evaluate<Row> {
     return this.typeOf(node).kind === 'int' ? this.narrowed(evaluate) : evaluate;
   }

@@ -1,16 +1,42 @@
-// Owns names, fields, elements, lists and maps as closures.
+// Compiles names, fields, elements, lists and maps, and macros to loops over lists and maps.
 import type { NameResolution } from '../check/resolution.ts';
-import type { IdentifierNode, IndexNode, ListNode, MapNode, SelectNode } from '../syntax/ast.ts';
+import type {
+  BindNode,
+  ComprehensionMacro,
+  ComprehensionNode,
+  IdentifierNode,
+  IndexNode,
+  ListNode,
+  MapNode,
+  OptionalMapNode,
+  SelectNode,
+} from '../syntax/ast.ts';
 import type { Compilation, Evaluate } from './compilation.ts';
-import { BAD_KEY, INDEX_OUT_OF_RANGE, NO_OVERLOAD, NO_SUCH_KEY, UNKNOWN_NAME } from './evaluation-error.ts';
-import { type Integer, MapValue, NONE, OptionalValue, TypeValue, Uint, type Value, widenInteger } from './value.ts';
+import {
+  BAD_KEY,
+  EvaluationError,
+  INDEX_OUT_OF_RANGE,
+  type Integer,
+  MapValue,
+  NO_OVERLOAD,
+  NO_SUCH_KEY,
+  NONE,
+  OptionalValue,
+  TypeValue,
+  Uint,
+  UNKNOWN_NAME,
+  type Value,
+  widenInteger,
+} from './value.ts';
 
-/** A name that stands alone. */
+// Compiles names, fields, elements, lists and maps.
+
+/** Compiles a name without an operand. */
 export function compileName<Row>(compilation: Compilation<Row>, node: IdentifierNode): Evaluate<Row> {
   return compileReference(compilation, node, compilation.expression.resolutions.get(node) as NameResolution);
 }
 
-/** `operand.field`, `.?field`, has(). */
+/** Compiles `operand.field`, `.?field` and has(). */
 export function compileSelect<Row>(compilation: Compilation<Row>, node: SelectNode): Evaluate<Row> {
   const resolution = compilation.expression.resolutions.get(node) as NameResolution | undefined;
   if (resolution !== undefined) return compileColumn(compilation, node, resolution, node.test);
@@ -27,7 +53,7 @@ export function compileSelect<Row>(compilation: Compilation<Row>, node: SelectNo
   );
 }
 
-/** `operand[index]`, `[?index]`. */
+/** Compiles `operand[index]` and `[?index]`. */
 export function compileIndex<Row>(compilation: Compilation<Row>, node: IndexNode): Evaluate<Row> {
   const resolution = compilation.expression.resolutions.get(node) as NameResolution | undefined;
   if (resolution !== undefined) return compileColumn(compilation, node, resolution, false);
@@ -40,7 +66,7 @@ export function compileIndex<Row>(compilation: Compilation<Row>, node: IndexNode
   return compilation.fromDynamic(node, accessed(operand, access, node.optional));
 }
 
-/** Elements in their order; an optional one that is none is left out. A list of literals is made once. */
+/** Compiles a list. Empty optional elements are omitted. A list of literals is created once. */
 export function compileList<Row>(compilation: Compilation<Row>, node: ListNode): Evaluate<Row> {
   const elements = node.elements.map(({ value, optional }) => ({ evaluate: compilation.dynamic(value), optional }));
   if (node.elements.every(({ value, optional }) => value.kind === 'literal' && !optional)) {
@@ -138,7 +164,7 @@ function unknown(): never {
   throw UNKNOWN_NAME;
 }
 
-/** Access that goes into optionals and stays optional then; null has no parts, all of them are null. */
+/** Compiles access to a part. The part of an optional is optional, and all parts of null are null. */
 function accessed<Row>(
   operand: (row: Row) => Value,
   access: (row: Row) => (container: Value) => Value | undefined,
@@ -177,3 +203,191 @@ function hasField(container: Value, field: string): boolean {
   if (container instanceof MapValue) return container.get(field) !== undefined;
   throw NO_OVERLOAD;
 }
+
+// Compiles macros with variables to loops over lists and maps. Variables are stored in the frame; every iteration is
+// a step.
+
+/** Collects the iterations of a macro. `turn` is called once per element and returns false to end the loop. */
+interface Collector {
+  turn(key: Value, body: () => Value): boolean;
+  result(): Value;
+}
+
+export function compileComprehension<Row>(compilation: Compilation<Row>, node: ComprehensionNode): Evaluate<Row> {
+  const range = compilation.dynamic(node.range);
+  const filter = node.filter === null ? null : compilation.compile(node.filter);
+  const body = compilation.dynamic(node.body);
+  const { frame, charge } = compilation;
+  const [first, second] = compilation.expression.slots.get(node) as [number, number | undefined];
+  const makeCollector = COLLECTORS[node.macro];
+  return (row) => {
+    const container = range(row);
+    if (container === null) return null;
+    const collector = makeCollector(charge);
+    const evaluateBody = () => body(row);
+    const turn = (key: Value, value: Value): boolean => {
+      charge(1);
+      frame[first] = key;
+      if (second !== undefined) frame[second] = value;
+      if (filter !== null) {
+        const kept = filter(row);
+        if (kept === false || kept === null) return true;
+        if (kept !== true) throw NO_OVERLOAD;
+      }
+      return collector.turn(frame[first]!, evaluateBody);
+    };
+    walk(container, second !== undefined, turn);
+    return collector.result();
+  };
+}
+
+/** Compiles `cel.bind(variable, value, body)`: the value is computed once, before the body. */
+export function compileBind<Row>(compilation: Compilation<Row>, node: BindNode): Evaluate<Row> {
+  const value = compilation.dynamic(node.value);
+  const body = compilation.compileAs(node.body, compilation.typeOf(node));
+  const { frame } = compilation;
+  const [slot] = compilation.expression.slots.get(node) as [number];
+  return (row) => {
+    frame[slot] = value(row);
+    return body(row);
+  };
+}
+
+/** `optMap` wraps the result of the body in an optional; the body of `optFlatMap` returns an optional. */
+export function compileOptionalMap<Row>(compilation: Compilation<Row>, node: OptionalMapNode): Evaluate<Row> {
+  const operand = compilation.dynamic(node.operand);
+  const body = compilation.dynamic(node.body);
+  const { frame } = compilation;
+  const [slot] = compilation.expression.slots.get(node) as [number];
+  return (row) => {
+    const optional = operand(row);
+    if (!(optional instanceof OptionalValue)) throw NO_OVERLOAD;
+    if (!optional.present) return NONE;
+    frame[slot] = optional.value;
+    const value = body(row);
+    return node.flat ? value : new OptionalValue(true, value);
+  };
+}
+
+/** With one variable, iterates over elements or keys; with two, over indexes and elements, or keys and values. */
+function walk(container: Value, both: boolean, turn: (key: Value, value: Value) => boolean): void {
+  if (container instanceof MapValue) {
+    for (const { key, value } of container.entries()) if (!turn(key, value)) return;
+    return;
+  }
+  if (!Array.isArray(container)) throw NO_OVERLOAD;
+  const list = container as readonly Value[];
+  for (let index = 0; index < list.length; index++) {
+    const element = list[index]!;
+    if (!turn(both ? BigInt(index) : element, element)) return;
+  }
+}
+
+/**
+ * all and exists: a single decisive iteration determines the result, even after errors. Without one, the first error
+ * is the result.
+ */
+function quantifier(decisive: boolean): () => Collector {
+  return () => {
+    let outcome: Value = !decisive;
+    let failure: EvaluationError | null = null;
+    return {
+      turn: (_key, body) => {
+        try {
+          const value = body();
+          if (value === decisive) {
+            outcome = decisive;
+            failure = null;
+            return false;
+          }
+          if (value === null) outcome = null;
+          else if (typeof value !== 'boolean') throw NO_OVERLOAD;
+        } catch (error) {
+          if (!(error instanceof EvaluationError) || error.code === 'TOO_LONG') throw error;
+          failure ??= error;
+        }
+        return true;
+      },
+      result: () => {
+        if (failure !== null) throw failure;
+        return outcome;
+      },
+    };
+  };
+}
+
+function condition(body: () => Value): boolean {
+  const value = body();
+  if (value === null) return false;
+  if (typeof value !== 'boolean') throw NO_OVERLOAD;
+  return value;
+}
+
+function existsOne(): Collector {
+  let count = 0;
+  return {
+    turn: (_key, body) => {
+      if (condition(body)) count++;
+      return true;
+    },
+    result: () => count === 1,
+  };
+}
+
+function listOfElements(): Collector {
+  const list: Value[] = [];
+  return {
+    turn: (key, body) => {
+      if (condition(body)) list.push(key);
+      return true;
+    },
+    result: () => list,
+  };
+}
+
+function listOfBodies(): Collector {
+  const list: Value[] = [];
+  return {
+    turn: (_key, body) => {
+      list.push(body());
+      return true;
+    },
+    result: () => list,
+  };
+}
+
+function mapOfBodies(): Collector {
+  const map = new MapValue();
+  return {
+    turn: (key, body) => {
+      if (!map.add(key, body())) throw BAD_KEY;
+      return true;
+    },
+    result: () => map,
+  };
+}
+
+function mapOfEntries(charge: (steps: number) => void): Collector {
+  const map = new MapValue();
+  return {
+    turn: (_key, body) => {
+      const entries = body();
+      if (!(entries instanceof MapValue)) throw NO_OVERLOAD;
+      charge(entries.size);
+      for (const { key, value } of entries.entries()) if (!map.add(key, value)) throw BAD_KEY;
+      return true;
+    },
+    result: () => map,
+  };
+}
+
+const COLLECTORS: Readonly<Record<ComprehensionMacro, (charge: (steps: number) => void) => Collector>> = {
+  all: quantifier(false),
+  exists: quantifier(true),
+  exists_one: existsOne,
+  filter: listOfElements,
+  map: listOfBodies,
+  transformList: listOfBodies,
+  transformMap: mapOfBodies,
+  transformMapEntry: mapOfEntries,
+};

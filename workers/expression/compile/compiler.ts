@@ -1,25 +1,35 @@
-// Owns turning a checked expression into closures: no code is made from text. Static types choose the closures, so that
-// nothing is dispatched at run time where types are known.
+// Compiles a checked expression to closures; no code is generated from text. Static types select the closures, so
+// that nothing is dispatched at run time if the types are known.
 import { canFail } from '../check/failure-analysis.ts';
 import type { CheckedExpression } from '../check/resolution.ts';
 import type { ConditionalNode, ExpressionNode, LogicalNode } from '../syntax/ast.ts';
 import { Compilation, type Evaluate, type Resolver } from './compilation.ts';
-import { compileCall, compileNegation } from './compile-call.ts';
-import { compileIndex, compileList, compileMap, compileName, compileSelect } from './compile-collection.ts';
-import { compileBind, compileComprehension, compileOptionalMap } from './compile-comprehension.ts';
-import { compileBinary } from './compile-operator.ts';
-import { EvaluationError, NO_OVERLOAD } from './evaluation-error.ts';
+import { compileBinary, compileCall, compileNegation } from './compile-call.ts';
+import {
+  compileBind,
+  compileComprehension,
+  compileIndex,
+  compileList,
+  compileMap,
+  compileName,
+  compileOptionalMap,
+  compileSelect,
+} from './compile-collection.ts';
+import type { LongEdits } from './long-edits.ts';
+import { EvaluationError, NO_OVERLOAD } from './value.ts';
 
 /**
- * The closure of an expression. It gives null or a value in the form of `expression.type` (value.ts) and throws one of
- * the instances of EvaluationError for an error of the row, such as more steps than `stepsMax`. It keeps state between calls: one thread, no recursion.
+ * Compiles an expression. The closure returns null or a value in the form of `expression.type` (value.ts). For an
+ * error of the row, such as exceeding `stepsMax`, it throws one of the instances of EvaluationError. It keeps state
+ * between calls: use it in one thread, and not recursively. `longEdits` may abort an evaluation.
  */
 export function compileExpression<Row>(
   expression: CheckedExpression,
   resolver: Resolver<Row>,
   stepsMax?: number,
+  longEdits?: LongEdits,
 ): Evaluate<Row> {
-  const compilation = new Compilation(expression, resolver, compileNode, stepsMax);
+  const compilation = new Compilation(expression, resolver, compileNode, stepsMax, longEdits);
   const evaluate = compilation.compile(expression.root);
   if (!mayCharge(expression)) return evaluate;
   return (row) => {
@@ -28,7 +38,7 @@ export function compileExpression<Row>(
   };
 }
 
-/** Steps are counted where calls read texts, and where lists, maps and values of unknown type are. */
+/** True if the expression may charge steps: if calls read texts, or if lists, maps or values of unknown type occur. */
 function mayCharge(expression: CheckedExpression): boolean {
   for (const [node, { kind }] of expression.types) {
     if (kind === 'dyn' || kind === 'list' || kind === 'map' || kind === 'optional') return true;
@@ -80,7 +90,7 @@ function compileNode<Row>(compilation: Compilation<Row>, node: ExpressionNode): 
   }
 }
 
-/** Null and everything that is no boolean: null stays null, the rest is an error. */
+/** Negation of values with an unknown type: null stays null, other non-booleans are an error. */
 function compileNot<Row>(compilation: Compilation<Row>, operand: ExpressionNode): Evaluate<Row> {
   const evaluate = compilation.compile(operand);
   return (row) => {
@@ -92,8 +102,8 @@ function compileNot<Row>(compilation: Compilation<Row>, operand: ExpressionNode)
 }
 
 /**
- * `&&` with `decisive` false, `||` with true: one decisive side decides, even when the other is an error; otherwise an
- * error is an error, and null is null.
+ * `&&` (decisive value false) and `||` (decisive value true). One decisive side determines the result, even if the
+ * other side is an error. Otherwise an error is an error, and null is null.
  */
 function compileLogical<Row>(compilation: Compilation<Row>, node: LogicalNode): Evaluate<Row> {
   const left = compilation.compile(node.left);
@@ -131,7 +141,7 @@ function compileLogical<Row>(compilation: Compilation<Row>, node: LogicalNode): 
   };
 }
 
-/** A condition that is null chooses the second value, as one that is false. */
+/** A null condition selects the second value, like false. */
 function compileConditional<Row>(compilation: Compilation<Row>, node: ConditionalNode): Evaluate<Row> {
   const condition = compilation.compile(node.condition);
   const type = compilation.typeOf(node);

@@ -1,39 +1,44 @@
-// Owns the shape of a function of the language: its names, overloads, what it does with null and what its author is told.
-// The tables of functions are the files beside this one, index.ts puts them together.
+// Definition of a function of the language: names, overloads, treatment of null, and documentation. The files in this
+// folder contain the tables of functions; index.ts combines them.
 import type { Timestamp } from '../../values/timestamp.ts';
 import type { Type } from '../check/type.ts';
+import type { LongEdits } from '../compile/long-edits.ts';
 import type { Value } from '../compile/value.ts';
 
-/** The work of an overload. Its parameters come in the form of their types: an int in the static form (value.ts). */
+/** Implementation of an overload. Arguments have the form of their types: an int is in static form (value.ts). */
 export type Implementation = (...parameters: never[]) => unknown;
 
-/** `constants` as in Overload.prepare; the text's kind is one of kernel/layout/native-kinds.ts, but for text. */
+/** `constants` as in Overload.prepare. `kind` is one of kernel/layout/cells.ts except text. */
 export type NativeImplementation = (constants: Constants) => (text: string, kind: number) => unknown;
 
-/** What one compiled expression lends to its functions. */
+/** Services that a compiled expression provides to its functions. */
 export interface Context {
-  /** Counts work against the steps of one evaluation; throws TOO_MANY_STEPS. */
+  /** Charges steps to the budget of the evaluation; throws TOO_MANY_STEPS. */
   charge(steps: number): void;
-  /** The value of a reference table's column for the first row whose key column has that text; null when there is none. */
+  /**
+   * Returns a lookup function: the value of a reference table's column in the first row whose key column has the
+   * given text, or null.
+   */
   lookup(table: string, keyColumn: string | null, valueColumn: string): (key: string) => string | null;
   readonly startedAt: Timestamp | null;
+  readonly longEdits: LongEdits;
 }
 
-/** Constants among the arguments, by position; undefined where an argument is not one. */
+/** Constants among the arguments, by position; undefined for other arguments. */
 export type Constants = readonly (Value | undefined)[];
 
-/** One signature. `rest` may follow any number of times; `refine` narrows the result by the constants. */
+/** One signature. `rest` may be repeated any number of times; `refine` narrows the result type by the constants. */
 export interface Overload {
   readonly parameters: readonly Type[];
   readonly rest?: Type;
   readonly result: Type;
   readonly refine?: (constants: Constants) => Type;
   readonly prepare: (context: Context, constants: Constants) => Implementation;
-  /** Of one that reads a text as its first parameter: what it makes of the text of a cell that the file knows for a kind. */
+  /** For an overload whose first parameter is a text: its implementation for texts of cells with a native kind. */
   readonly native?: NativeImplementation;
 }
 
-/** How a function may be called: `f(x)`, `x.f()` or both. */
+/** Call syntax: `f(x)`, `x.f()` or both. */
 export type CallStyle = 'function' | 'method' | 'both';
 
 /** A function of the language. */
@@ -41,19 +46,21 @@ export interface FunctionDefinition {
   readonly name: string;
   readonly style: CallStyle;
   readonly overloads: readonly Overload[];
-  /** Takes nulls itself; without it a null argument gives null and nothing runs. */
+  /**
+   * True if the function handles nulls itself. Otherwise a null argument gives null, and the function is not called.
+   */
   readonly acceptsNull?: boolean;
-  /** Arguments that share a type: literals beside a decimal are read as decimals. */
+  /** True if the arguments share a type: literals used together with a decimal become decimals. */
   readonly sharesType?: boolean;
-  /** Positions of arguments that must be literals, so that they are checked when the template is saved. */
+  /** Positions of arguments that must be literals, so that they can be checked when the Template is saved. */
   readonly literals?: readonly number[];
-  /** What is wrong with the constants, as a sentence; null when nothing is. */
+  /** A sentence about what is wrong with the constants, or null. */
   readonly check?: (constants: Constants) => string | null;
-  /** Arguments are evaluated by the compiler as needed (coalesce, if_error). */
+  /** Set if the compiler evaluates the arguments on demand (coalesce, if_error). */
   readonly lazy?: 'coalesce' | 'if_error';
 }
 
-/** An overload whose work needs neither context nor constants. */
+/** An overload that needs neither context nor constants. */
 export function overload(
   parameters: readonly Type[],
   result: Type,
@@ -73,17 +80,17 @@ export function define(
   return { name, style, overloads, ...options };
 }
 
-/** What authors read of a function (`template docs`). */
+/** Documentation for authors (`template docs`). */
 export interface FunctionDocumentation {
-  /** How it is called. */
+  /** Call syntax. */
   readonly form: string;
   readonly summary: string;
   readonly example: string;
-  /** The text of what the example gives, over the row of the tests where it names columns or tables. */
+  /** The text of the example's result, for the test row if the example uses columns or tables. */
   readonly result: string;
 }
 
-/** A function that has a name in the language, as operators have none. */
+/** A function with a name, unlike operators. */
 export interface DocumentedFunction extends FunctionDefinition {
   readonly documentation: FunctionDocumentation;
 }

@@ -1,23 +1,29 @@
-// Owns our functions on dates and instants. An instant is taken in the offset that it carries (to_timezone sets it).
+// Functions on dates and instants: CEL's selectors, and our own.
 
-import { KIND_NUMBER } from '../../kernel/layout/native-kinds.ts';
+import { nativeDate } from '../../batch/native-cell.ts';
+import { KIND_NUMBER } from '../../kernel/layout/cells.ts';
+import { compileDatePattern, type DatePattern } from '../../values/date-pattern.ts';
+import { type TimeZone, timeZone } from '../../values/time-zone.ts';
 import {
   addMonths,
   type CalendarDate,
   civilDate,
+  type DateFields,
+  type Duration,
+  dayOfYear,
+  durationNanos,
   endOfMonth,
+  fieldsOfTimestamp,
   isoWeek,
   isoWeekday,
   monthsBetween,
   startOfMonth,
-} from '../../values/calendar.ts';
-import { type DateFields, fieldsOfTimestamp, timestampOfFields } from '../../values/date-fields.ts';
-import { compileDatePattern, type DatePattern } from '../../values/date-pattern.ts';
-import { nativeDate } from '../../values/native-cell.ts';
-import { Timestamp, timestampOf } from '../../values/timestamp.ts';
-import { DATE, INT, STRING, TIMESTAMP, type Type } from '../check/type.ts';
-import { BAD_ARGUMENT, NOT_A_DATE, TIME_OUT_OF_RANGE } from '../compile/evaluation-error.ts';
-import type { Integer } from '../compile/value.ts';
+  Timestamp,
+  timestampOf,
+  timestampOfFields,
+} from '../../values/timestamp.ts';
+import { DATE, DURATION, INT, STRING, TIMESTAMP, type Type } from '../check/type.ts';
+import { BAD_ARGUMENT, type Integer, NOT_A_DATE, narrowInteger, TIME_OUT_OF_RANGE } from '../compile/value.ts';
 import {
   type Constants,
   type Context,
@@ -25,21 +31,108 @@ import {
   define,
   documented,
   type FunctionDefinition,
+  type Overload,
   overload,
 } from './definition.ts';
 import { dateOf, inTime } from './operator.ts';
-import { checkZone, zoneCache } from './time.ts';
+
+// CEL's selectors on instants and durations (such as getFullYear) with time zones.
+
+/** Number of zones that a call caches if the zone is not a literal. */
+const ZONES_KEPT_MAX = 64;
+
+/** A cached lookup of zones; throws BAD_ARGUMENT for an unknown zone. */
+function zoneCache(): (name: string) => TimeZone {
+  const kept = new Map<string, TimeZone>();
+  return (name) => {
+    let zone = kept.get(name);
+    if (zone === undefined) {
+      const found = timeZone(name);
+      if (found === null) throw BAD_ARGUMENT;
+      zone = found;
+      if (kept.size >= ZONES_KEPT_MAX) kept.clear();
+      kept.set(name, zone);
+    }
+    return zone;
+  };
+}
+
+/** Returns a check of the literal zone at a position. */
+function checkZone(position: number) {
+  return (constants: Constants): string | null => {
+    const name = constants[position];
+    return typeof name === 'string' && timeZone(name) === null
+      ? `The time zone ${JSON.stringify(name)} is unknown. Write a name such as "Europe/Berlin" or an offset such as "+02:00".`
+      : null;
+  };
+}
+
+/**
+ * Defines a selector of the local time of an instant (`local` is in seconds, counted as if it were UTC); UTC if no
+ * zone is given.
+ */
+function selector(
+  name: string,
+  result: string,
+  select: (local: number, nanos: number) => number,
+  more: readonly Overload[] = [],
+): DocumentedFunction {
+  const zoned = (_context: Context) => {
+    const zoneOf = zoneCache();
+    return (at: Timestamp, zone: string) => select(at.seconds + zoneOf(zone).offsetAt(at.seconds), at.nanos);
+  };
+  const definition = define(
+    name,
+    'method',
+    [
+      overload([TIMESTAMP], INT, (at: Timestamp) => select(at.seconds, at.nanos)),
+      { parameters: [TIMESTAMP, STRING], result: INT, prepare: zoned },
+      ...more,
+    ],
+    { check: checkZone(1) },
+  );
+  const part = name.slice('get'.length);
+  return documented(
+    `instant.${name}([zone])`,
+    `${part} of an instant in UTC or in a time zone. As in CEL, months and days of the week count from 0.`,
+    `timestamp("2024-02-29T23:30:15.25Z").${name}()`,
+    result,
+    definition,
+  );
+}
+
+const day = (local: number) => Math.floor(local / 86400);
+const secondOfDay = (local: number) => local - day(local) * 86400;
+const ofDuration = (divisor: bigint) =>
+  overload([DURATION], INT, (span: Duration) => narrowInteger(durationNanos(span) / divisor));
+
+export const TIME_FUNCTIONS: readonly DocumentedFunction[] = [
+  selector('getFullYear', '2024', (local) => civilDate(day(local)).year),
+  selector('getMonth', '1', (local) => civilDate(day(local)).month - 1),
+  selector('getDate', '29', (local) => civilDate(day(local)).day),
+  selector('getDayOfMonth', '28', (local) => civilDate(day(local)).day - 1),
+  selector('getDayOfWeek', '4', (local) => isoWeekday(day(local)) % 7),
+  selector('getDayOfYear', '59', (local) => dayOfYear(day(local)) - 1),
+  selector('getHours', '23', (local) => Math.floor(secondOfDay(local) / 3600), [ofDuration(3_600_000_000_000n)]),
+  selector('getMinutes', '30', (local) => Math.floor(secondOfDay(local) / 60) % 60, [ofDuration(60_000_000_000n)]),
+  selector('getSeconds', '15', (local) => secondOfDay(local) % 60, [ofDuration(1_000_000_000n)]),
+  selector('getMilliseconds', '250', (_local, nanos) => Math.floor(nanos / 1_000_000), [
+    overload([DURATION], INT, (span: Duration) => narrowInteger((durationNanos(span) % 1_000_000_000n) / 1_000_000n)),
+  ]),
+];
+
+// Our functions on dates and instants. An instant is read in its own offset (to_timezone sets the offset).
 
 const SECONDS_PER_DAY = 86400;
 
-/** Most days or months that may be added: beyond the whole range of dates. */
+/** Maximum number of days or months that may be added: more than the whole range of dates. */
 const SHIFT_MAX = 4_000_000;
 
 function localDays(at: Timestamp): number {
   return Math.floor((at.seconds + at.offsetSeconds) / SECONDS_PER_DAY);
 }
 
-/** The same number out of a date or an instant. */
+/** Defines a function that computes a number from the day of a date or instant. */
 function ofDay(name: string, select: (days: number) => number): FunctionDefinition {
   return define(name, 'both', [
     overload([DATE], INT, (date: CalendarDate) => select(date.days)),
@@ -47,7 +140,10 @@ function ofDay(name: string, select: (days: number) => number): FunctionDefiniti
   ]);
 }
 
-/** A day of the month of a date or an instant: always a date, so that all instants of a month give the same. */
+/**
+ * Defines a function that computes a day in the month of a date or instant. The result is always a date, so that all
+ * instants of a month give the same result.
+ */
 function dayOfMonth(name: string, select: (days: number) => number): FunctionDefinition {
   return define(name, 'both', [
     overload([DATE], DATE, (date: CalendarDate) => dateOf(select(date.days))),
@@ -55,7 +151,7 @@ function dayOfMonth(name: string, select: (days: number) => number): FunctionDef
   ]);
 }
 
-/** Another day: of an instant the time of day stays. */
+/** Defines a function that moves the day; an instant keeps its time of day. */
 function shift(name: string, move: (days: number, by: number) => number): FunctionDefinition {
   const by = (count: Integer) => {
     const number = Number(count);
@@ -87,7 +183,7 @@ function patternOfConstants(constants: Constants): DatePattern | { problem: stri
 }
 
 const NO_DATE =
-  'The date pattern needs a year, a month and a day, as in dd.MM.yyyy, or no day and no time, as in MM/yyyy.';
+  'The date pattern needs a year, a month and a day, as in dd.MM.yyyy, or a year with a month and no time, as in MM/yyyy.';
 
 function checkDatePattern(needsDate: boolean) {
   return (constants: Constants): string | null => {
@@ -104,7 +200,9 @@ function compiled(constants: Constants): DatePattern {
   return pattern;
 }
 
-/** A pattern with a time gives an instant (UTC where the text names no offset), one without gives a date. */
+/**
+ * A pattern with a time returns an instant (UTC if the text has no offset), a pattern without a time returns a date.
+ */
 function parser(_context: Context, constants: Constants) {
   const pattern = compiled(constants);
   return (text: string) => {
@@ -114,7 +212,7 @@ function parser(_context: Context, constants: Constants) {
   };
 }
 
-/** A date that the file knows as such is taken as it is, a whole number as the text of its digits. */
+/** A native date is used unchanged; a whole number is parsed as the text of its digits. */
 function parsedNative(constants: Constants) {
   const pattern = compiled(constants);
   return (text: string, kind: number) => {
@@ -174,56 +272,56 @@ export const EXTRA_DATE_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'iso_week(date)',
-    'The week of the year by ISO 8601.',
+    'The week of the year, according to ISO 8601.',
     'iso_week(date("2024-12-30"))',
     '1',
     ofDay('iso_week', (days) => isoWeek(days).week),
   ),
   documented(
     'add_days(date, count)',
-    'Days later.',
+    'The date a number of days later.',
     'add_days(date("2024-02-28"), 2)',
     '2024-03-01',
     shift('add_days', (days, by) => days + by),
   ),
   documented(
     'add_months(date, count)',
-    'Months later; the last day where the month is shorter.',
+    'The date a number of months later; the last day if the month is shorter.',
     'add_months(date("2024-01-31"), 1)',
     '2024-02-29',
     shift('add_months', addMonths),
   ),
   documented(
     'start_of_month(date)',
-    'The first of the month; a date also for an instant.',
+    'The first day of the month; a date, also for an instant.',
     'start_of_month(date("2024-02-29"))',
     '2024-02-01',
     dayOfMonth('start_of_month', startOfMonth),
   ),
   documented(
     'end_of_month(date)',
-    'The last of the month; a date also for an instant.',
+    'The last day of the month; a date, also for an instant.',
     'end_of_month(date("2024-02-01"))',
     '2024-02-29',
     dayOfMonth('end_of_month', endOfMonth),
   ),
   documented(
     'days_between(from, to)',
-    'Days of the calendar from one date to the other, below zero when the other is earlier.',
+    'Number of calendar days from one date to the other, negative if the other is earlier.',
     'days_between(date("2024-02-28"), date("2024-03-01"))',
     '2',
     between('days_between', (from, to) => to - from),
   ),
   documented(
     'months_between(from, to)',
-    'Whole months from one date to the other, below zero when the other is earlier.',
+    'Number of whole months from one date to the other, negative if the other is earlier.',
     'months_between(date("2024-01-31"), date("2024-03-30"))',
     '1',
     between('months_between', monthsBetween),
   ),
   documented(
     'parse_date(text, pattern[, locale])',
-    'A date, or an instant (UTC) where the pattern has a time. The whole text must match; a space in the pattern is any one space. The locale is the language of names.',
+    'Parses a date, or an instant (UTC) if the pattern has a time. The whole text must match; a space in the pattern matches any single space. The locale is the language of names.',
     'parse_date("29.02.2024", "dd.MM.yyyy")',
     '2024-02-29',
     define(
@@ -244,7 +342,7 @@ export const EXTRA_DATE_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'format_date(date, pattern[, locale])',
-    'The text of a date or instant; the locale is the language of names.',
+    'Formats a date or an instant; the locale is the language of names.',
     'format_date(date("2024-02-29"), "d. MMMM yyyy", "de")',
     '29. Februar 2024',
     define(
@@ -259,7 +357,7 @@ export const EXTRA_DATE_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'to_timezone(instant, zone)',
-    'The same instant with the clock of a zone, for format_date, day and the like; a cell shows it in UTC.',
+    'The same instant in another time zone, for format_date, day and similar functions. A cell of a workbook shows the local time of that zone; other outputs use UTC.',
     'to_timezone(timestamp("2024-02-29T23:30:00Z"), "Europe/Berlin")',
     '2024-03-01T00:30:00+01:00',
     define('to_timezone', 'both', [{ parameters: [TIMESTAMP, STRING], result: TIMESTAMP, prepare: toZone }], {

@@ -1,6 +1,7 @@
-// Owns our functions on numbers: round, floor, ceil, abs, min, max, mod, parse_number.
+// Our functions on numbers: round, floor, ceil, abs, min, max, mod, parse_number.
 
-import { KIND_NUMBER } from '../../kernel/layout/native-kinds.ts';
+import { nativeNumber } from '../../batch/native-cell.ts';
+import { KIND_NUMBER } from '../../kernel/layout/cells.ts';
 import {
   Decimal,
   decimalFromNumber,
@@ -14,12 +15,19 @@ import {
   remainderOfDecimals,
   roundDecimal,
 } from '../../values/decimal.ts';
-import { nativeNumber } from '../../values/native-cell.ts';
 import { parseNumberText } from '../../values/number-text.ts';
 import { DATE, DECIMAL, DOUBLE, INT, STRING, TIMESTAMP, type Type } from '../check/type.ts';
-import { compareValues } from '../compile/equality.ts';
-import { BAD_ARGUMENT, DIVISION_BY_ZERO, NOT_A_NUMBER, OVERFLOW, PRECISION_LOSS } from '../compile/evaluation-error.ts';
-import { INT_MIN, type Integer, type Value } from '../compile/value.ts';
+import {
+  BAD_ARGUMENT,
+  compareValues,
+  DIVISION_BY_ZERO,
+  INT_MIN,
+  type Integer,
+  NOT_A_NUMBER,
+  OVERFLOW,
+  PRECISION_LOSS,
+  type Value,
+} from '../compile/value.ts';
 import {
   type Constants,
   type DocumentedFunction,
@@ -28,10 +36,9 @@ import {
   type FunctionDefinition,
   overload,
 } from './definition.ts';
-import { checkedInteger, remainderOfIntegers } from './integer.ts';
-import { exact } from './operator.ts';
+import { checkedInteger, exact, remainderOfIntegers } from './operator.ts';
 
-/** Most digits behind the point that round() may ask for. */
+/** Maximum number of digits after the point for round(). */
 const ROUND_SCALE_MAX = 100;
 
 function rounded(value: Decimal, scale: Integer = 0, mode = 'half_up'): Decimal {
@@ -41,13 +48,13 @@ function rounded(value: Decimal, scale: Integer = 0, mode = 'half_up'): Decimal 
   return result;
 }
 
-/** Rounds the decimal that the shortest text of the double spells, so that 2.675 rounds as it reads. */
+/** Rounds the decimal of the double's shortest text, so that 2.675 is rounded as it is written. */
 function roundedNumber(value: number, scale: Integer = 0, mode = 'half_up'): number {
   const decimal = decimalFromNumber(value);
   return decimal === null ? value : decimalToNumber(rounded(decimal, scale, mode));
 }
 
-/** Only a scale below zero changes a whole number. */
+/** Only a negative scale changes a whole number. */
 function roundedInteger(value: Integer, scale: Integer = 0, mode = 'half_up'): Integer {
   const { digits } = rounded(exact(decimalOf(value, 0)), scale, mode);
   return checkedInteger(BigInt(digits) / powerOfTen(Math.max(0, Number(scale))));
@@ -77,7 +84,7 @@ const extremes = (name: string, sign: 1 | -1): FunctionDefinition =>
     name,
     'function',
     [
-      // An int in its static form has the order of a double: both are machine numbers here.
+      // An int in static form is ordered like a double: both are machine numbers here.
       ...[INT, DECIMAL, DOUBLE, STRING, DATE, TIMESTAMP].map((type) => ({
         parameters: [type, type],
         rest: type,
@@ -89,7 +96,7 @@ const extremes = (name: string, sign: 1 | -1): FunctionDefinition =>
     { sharesType: true },
   );
 
-/** Two or three ints and decimals in any order: int with decimal gives decimal. */
+/** Combinations of two or three ints and decimals: int with decimal gives decimal. */
 const MIXED_NUMBERS: readonly (readonly Type[])[] = [
   [INT, DECIMAL],
   [DECIMAL, INT],
@@ -123,7 +130,7 @@ function parsed(text: string, decimal = '.', grouping = ''): Decimal {
   return value;
 }
 
-/** A number that the file knows as such is written in one way, whatever the marks of its texts are. */
+/** Native numbers have one notation, regardless of the marks in the texts of the column. */
 function parsedNative() {
   return (text: string, kind: number): Decimal => {
     if (kind !== KIND_NUMBER) throw NOT_A_NUMBER;
@@ -134,7 +141,7 @@ function parsedNative() {
 export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   documented(
     'round(number[, scale[, rounding]])',
-    'Rounded to a number of digits: half_up (default, halves away from zero), half_even, down, or error where a digit would be lost.',
+    'Rounds to a number of decimal places: half_up (default, halves away from zero), half_even, down, or error if a digit would be lost.',
     'round(2.345d, 2)',
     '2.35',
     define(
@@ -156,7 +163,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'floor(number)',
-    'The whole number below.',
+    'Rounds down to an integer.',
     'floor(-1.5d)',
     '-2',
     define('floor', 'both', [
@@ -167,7 +174,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'ceil(number)',
-    'The whole number above.',
+    'Rounds up to an integer.',
     'ceil(1.2d)',
     '2',
     define('ceil', 'both', [
@@ -178,7 +185,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'abs(number)',
-    'Without its sign.',
+    'The absolute value.',
     'abs(-1.50d)',
     '1.50',
     define('abs', 'both', [
@@ -189,7 +196,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'min(value, value...)',
-    'The least of numbers, texts, dates or instants of one type; ints beside decimals are decimals.',
+    'The smallest of numbers, texts, dates or instants of one type; integers are converted if there are decimals.',
     'min(3, 1, 2)',
     '1',
     extremes('min', -1),
@@ -197,7 +204,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   documented('max(value, value...)', 'The greatest of them.', 'max(1.5d, 2)', '2', extremes('max', 1)),
   documented(
     'mod(number, divisor)',
-    'The remainder, with the sign of the number; of ints also a % b.',
+    'The remainder, with the sign of the number; for integers also a % b.',
     'mod(7, 3)',
     '1',
     define(
@@ -215,7 +222,7 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'parse_number(text[, decimal[, grouping]])',
-    'The exact decimal that a text writes.',
+    'Parses a text as an exact decimal.',
     'parse_number("1.234,50", ",", ".")',
     '1234.50',
     define('parse_number', 'both', [

@@ -1,30 +1,40 @@
-// Owns our functions on durations, times of the day and instants as numbers. A time of the day is the duration since
-// midnight, so that times are compared, and subtracted from each other, as durations are.
-import { type CalendarDate, civilDate, isoWeek } from '../../values/calendar.ts';
-import { timestampOfFields } from '../../values/date-fields.ts';
+// Additional functions for durations, times of day, and instants as numbers. A time of day is the duration since
+// midnight, so that times can be compared and subtracted like durations.
+
+import { nativeDuration, nativeTime } from '../../batch/native-cell.ts';
 import type { DatePattern } from '../../values/date-pattern.ts';
 import { Decimal, decimalFromNumber } from '../../values/decimal.ts';
 import {
+  compileDurationPattern,
+  compileTimePattern,
   type DurationUnit,
   durationIn,
   durationOfCount,
+  fieldsOfTime,
   isDurationUnit,
   readDuration,
-} from '../../values/duration-text.ts';
-import { type EpochUnit, epochFields, epochOf } from '../../values/epoch.ts';
-import { nativeDuration, nativeTime } from '../../values/native-cell.ts';
-import { compileTimePattern, fieldsOfTime, readTime, TIME_FORMATS, type TimeOfDay } from '../../values/time-of-day.ts';
-import { Duration, Timestamp } from '../../values/timestamp.ts';
-import { compileDurationPattern } from '../../values/written-duration.ts';
+  readTime,
+  TIME_FORMATS,
+  type TimeOfDay,
+} from '../../values/durations.ts';
+import {
+  type CalendarDate,
+  civilDate,
+  Duration,
+  epochFields,
+  epochOf,
+  isoWeek,
+  Timestamp,
+  timestampOfFields,
+} from '../../values/timestamp.ts';
 import { DATE, DECIMAL, DOUBLE, DURATION, INT, STRING, TIMESTAMP } from '../check/type.ts';
-import { BAD_ARGUMENT, NOT_A_DURATION, NOT_A_TIME, TIME_OUT_OF_RANGE } from '../compile/evaluation-error.ts';
-import type { Integer } from '../compile/value.ts';
+import { BAD_ARGUMENT, type Integer, NOT_A_DURATION, NOT_A_TIME, TIME_OUT_OF_RANGE } from '../compile/value.ts';
 import { type Constants, type Context, type DocumentedFunction, define, documented, overload } from './definition.ts';
 import { inTime } from './operator.ts';
 
 const SECONDS_PER_DAY = 86_400;
 
-/** The unit of a literal argument, which the check has seen. */
+/** The unit of a literal argument, which has been checked. */
 function unitOf(constants: Constants): DurationUnit {
   const unit = String(constants[1]);
   if (!isDurationUnit(unit)) throw BAD_ARGUMENT;
@@ -36,7 +46,7 @@ function checkUnit(constants: Constants): string | null {
   return typeof unit !== 'string' || isDurationUnit(unit) ? null : 'The unit is "ms", "s", "min", "h" or "d".';
 }
 
-function epochUnitOf(constants: Constants): EpochUnit {
+function epochUnitOf(constants: Constants): 's' | 'ms' {
   return constants[1] === 'ms' ? 'ms' : 's';
 }
 
@@ -102,7 +112,7 @@ function counted(number: Decimal | null, unit: DurationUnit): Duration {
   return inTime(number === null ? null : durationOfCount(number, unit));
 }
 
-/** The same number out of a date or an instant, by its own clock. */
+/** Defines a function that computes a number from the local day of a date or instant. */
 function ofDay(name: string, select: (days: number) => number) {
   return define(name, 'both', [
     overload([DATE], INT, (date: CalendarDate) => select(date.days)),
@@ -122,14 +132,14 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'iso_year(date)',
-    'The year to which the week of iso_week belongs.',
+    'The year of the week in iso_week.',
     'iso_year(date("2024-12-30"))',
     '2025',
     ofDay('iso_year', (days) => isoWeek(days).year),
   ),
   documented(
     'to_epoch(date, unit)',
-    'Seconds ("s") or milliseconds ("ms") since 1970 in UTC; of a date those of its midnight.',
+    'Seconds ("s") or milliseconds ("ms") since 1970 in UTC. A date counts as its midnight.',
     'to_epoch(timestamp("2026-01-01T00:00:00Z"), "ms")',
     '1767225600000',
     define(
@@ -153,7 +163,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'from_epoch(number, unit)',
-    'The instant of seconds ("s") or milliseconds ("ms") since 1970 in UTC; parse_date with epoch reads whole columns.',
+    'The instant for seconds ("s") or milliseconds ("ms") since 1970 in UTC. For whole columns, use parse_date with epoch.',
     'from_epoch(1767225600, "s")',
     '2026-01-01T00:00:00Z',
     define(
@@ -174,7 +184,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'parse_time(text[, pattern])',
-    'A time of the day, as the duration since midnight; without a pattern as the operation parse_time reads it.',
+    'Parses a time of day as the duration since midnight; without a pattern, like the operation parse_time.',
     'parse_time("2:30 PM") - parse_time("8:15") == duration("6h15m")',
     'true',
     define(
@@ -191,7 +201,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'format_time(duration, pattern)',
-    'The text of a time of the day.',
+    'Formats a time of day.',
     'format_time(parse_time("14:30"), "h:mm a")',
     '2:30 PM',
     define('format_time', 'both', [{ parameters: [DURATION, STRING], result: STRING, prepare: timeWriter }], {
@@ -201,7 +211,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'time_of_day(instant)',
-    'The duration since midnight by the clock of the instant (to_timezone sets it).',
+    'The duration since midnight in the time zone of the instant (to_timezone sets it).',
     'format_duration(time_of_day(timestamp("2024-02-29T23:30:00Z")))',
     '23:30:00',
     define('time_of_day', 'both', [
@@ -213,7 +223,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'parse_duration(text)',
-    'A duration as people and programs write it: 1:30:00, 1:30 (hours and minutes), 90 min, 1h 30m, PT1H30M.',
+    'Parses a duration in common notations: 1:30:00, 1:30 (hours and minutes), 90 min, 1h 30m, PT1H30M.',
     'parse_duration("1:30") == duration("90m")',
     'true',
     define('parse_duration', 'both', [
@@ -227,7 +237,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'duration_of(number, unit)',
-    'So many milliseconds ("ms"), seconds ("s"), minutes ("min"), hours ("h") or days ("d").',
+    'The duration of a number of milliseconds ("ms"), seconds ("s"), minutes ("min"), hours ("h") or days ("d").',
     'duration_of(1.5d, "h") == duration("90m")',
     'true',
     define(
@@ -255,7 +265,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'duration_in(duration, unit)',
-    'How many of a unit a duration has, a decimal, half even to ten digits; units as in duration_of.',
+    'A duration as a decimal number of units, rounded half to even to ten decimal places; units as in duration_of.',
     'duration_in(duration("90m"), "h")',
     '1.5',
     define(
@@ -273,7 +283,7 @@ export const EXTRA_TIME_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'format_duration(duration[, pattern])',
-    'The text of a duration by d, H, m, s and S; the largest unit counts on, what is below the smallest is cut off. H:mm:ss unless said.',
+    'Formats a duration with d, H, m, s and S. The largest unit has no limit, and parts smaller than the smallest unit are cut off. The default is H:mm:ss.',
     'format_duration(duration("26h5m"), "H:mm")',
     '26:05',
     define(

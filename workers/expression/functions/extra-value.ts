@@ -1,8 +1,8 @@
-// Owns our functions on missing values, errors, keys and reference tables: is_blank, coalesce, if_error, lookup,
-// hash_key, valid_iban.
+// Our functions on missing values, errors, keys and reference tables: is_blank, coalesce, if_error, lookup, hash_key,
+// valid_iban.
 import { createHash } from 'node:crypto';
 import { Decimal, decimalText, trimZeros } from '../../values/decimal.ts';
-import { isIban } from '../../values/iban.ts';
+import { isIban } from '../../values/identifiers.ts';
 import { Timestamp, timestampText } from '../../values/timestamp.ts';
 import { BOOL, DYN, STRING, variable } from '../check/type.ts';
 import type { Value } from '../compile/value.ts';
@@ -16,25 +16,28 @@ import {
   type Overload,
   overload,
 } from './definition.ts';
-import { trimText } from './edit-text.ts';
+import { trimText } from './text.ts';
 
 const T = variable('T');
 
-/** Hexadecimal digits of a key: 128 bits, so that no two of a billion rows meet by chance. */
+/** Hexadecimal digits of a key: 128 bits, so that collisions among a billion rows are practically impossible. */
 const KEY_DIGITS = 32;
 
 function isBlank(value: Value): boolean {
   return value === null || (typeof value === 'string' && trimText(value) === '');
 }
 
-/** One text for equal values: 1.50 as 1.5, an instant in UTC whatever offset it carries. */
+/** The same text for equal values: 1.50 becomes 1.5, and an instant is in UTC regardless of its offset. */
 function keyText(value: Value): string {
   if (value instanceof Decimal) return decimalText(trimZeros(value, 0));
   if (value instanceof Timestamp) return timestampText(new Timestamp(value.seconds, value.nanos));
   return valueText(value);
 }
 
-/** A digest of values: each with its length before it, so that ("ab", "c") and ("a", "bc") differ; null is no text. */
+/**
+ * Digest of values. Each value is preceded by its length, so that ("ab", "c") and ("a", "bc") differ; null differs
+ * from every text.
+ */
 function hashKey(...values: Value[]): string {
   const hash = createHash('sha256');
   for (const value of values) {
@@ -44,7 +47,9 @@ function hashKey(...values: Value[]): string {
   return hash.digest('hex').slice(0, KEY_DIGITS);
 }
 
-/** lookup(table, key, column) by the table's first column, lookup(table, key column, key, column) by any. */
+/**
+ * lookup(table, key, column) uses the table's first column as key, lookup(table, key column, key, column) any column.
+ */
 function prepareLookup(context: Context, constants: Constants) {
   const long = constants.length === 4;
   const keyColumn = long ? (constants[1] as string) : null;
@@ -67,7 +72,7 @@ const keyed = (parameters: Overload['parameters']): Overload => ({
 export const MISSING_VALUE_FUNCTIONS: readonly DocumentedFunction[] = [
   documented(
     'is_blank(value)',
-    'Whether a value is null or a text of nothing but blanks.',
+    'Whether a value is null, or a text of white space only.',
     'is_blank("  ")',
     'true',
     define('is_blank', 'both', [overload([DYN], BOOL, isBlank)], { acceptsNull: true }),
@@ -85,7 +90,7 @@ export const MISSING_VALUE_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'if_error(value, otherwise)',
-    'The value, or another where it is an error.',
+    'The value, or another value if it is an error.',
     'if_error(int("x"), 0)',
     '0',
     define('if_error', 'function', [overload([T, T], T, (value: Value) => value)], {
@@ -99,7 +104,7 @@ export const MISSING_VALUE_FUNCTIONS: readonly DocumentedFunction[] = [
 export const KEY_FUNCTIONS: readonly DocumentedFunction[] = [
   documented(
     'lookup(table, key, column) or lookup(table, key column, key, column)',
-    'The text of a column in the first row of a reference table with that key (in its first column, or in the named one); null where there is none.',
+    'The text of a column in the first row of a reference table with that key (in its first column, or in the named one); null if there is no such row.',
     'lookup("suppliers", "7", "name")',
     'Miller',
     define('lookup', 'function', [keyed([STRING, DYN, STRING]), keyed([STRING, STRING, DYN, STRING])], {
@@ -115,14 +120,14 @@ export const KEY_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'hash_key(value...)',
-    'A key of 32 hexadecimal digits made of values (SHA-256), the same for equal ones (1.50 and 1.5); it hides nothing.',
+    'A key of 32 hexadecimal digits computed from values (SHA-256); equal values (1.50 and 1.5) have equal keys. It does not protect the values.',
     'hash_key("a", 1)',
     '9a3162f0c448fed28bd09ca1fbb69d93',
     define('hash_key', 'function', [{ ...overload([DYN], STRING, hashKey), rest: DYN }], { acceptsNull: true }),
   ),
   documented(
     'valid_iban(text)',
-    'Whether a text is an IBAN.',
+    'Whether a text is a valid IBAN.',
     'valid_iban("DE89 3704 0044 0532 0130 00")',
     'true',
     define('valid_iban', 'both', [overload([STRING], BOOL, isIban)]),

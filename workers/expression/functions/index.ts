@@ -1,17 +1,14 @@
-// The table of all functions, by the themes of the reference and by name.
-import { CONVERSIONS } from './conversion.ts';
+// The table of all functions, by theme (for the reference) and by name.
+import { CONVERSIONS, FORMAT_FUNCTIONS } from './conversion.ts';
 import type { DocumentedFunction } from './definition.ts';
-import { EXTRA_DATE_FUNCTIONS } from './extra-date.ts';
-import { EXTRA_LIKENESS_FUNCTIONS } from './extra-likeness.ts';
+import { EXTRA_DATE_FUNCTIONS, TIME_FUNCTIONS } from './extra-date.ts';
 import { EXTRA_NUMBER_FUNCTIONS } from './extra-number.ts';
-import { EXTRA_TEXT_FUNCTIONS } from './extra-text.ts';
+import { EXTRA_LIKENESS_FUNCTIONS, EXTRA_TEXT_FUNCTIONS } from './extra-text.ts';
 import { EXTRA_TIME_FUNCTIONS } from './extra-time.ts';
 import { KEY_FUNCTIONS, MISSING_VALUE_FUNCTIONS } from './extra-value.ts';
-import { FORMAT_FUNCTIONS } from './format.ts';
 import { MATH_FUNCTIONS } from './math.ts';
 import { OPTIONAL_FUNCTIONS } from './optional.ts';
 import { TEXT_FUNCTIONS } from './text.ts';
-import { TIME_FUNCTIONS } from './time.ts';
 
 /** In the order of the reference. */
 export const FUNCTIONS_BY_THEME: ReadonlyMap<string, readonly DocumentedFunction[]> = new Map([
@@ -24,7 +21,7 @@ export const FUNCTIONS_BY_THEME: ReadonlyMap<string, readonly DocumentedFunction
   ['Optional values and Base64', OPTIONAL_FUNCTIONS],
 ]);
 
-/** Every function of the language. A Map, so that `constructor` and the like name nothing. */
+/** All functions by name. A Map, so that names such as `constructor` are not found. */
 export const FUNCTIONS: ReadonlyMap<string, DocumentedFunction> = new Map(
   [...FUNCTIONS_BY_THEME.values()].flat().map((definition) => [definition.name, definition]),
 );

@@ -1,8 +1,19 @@
-// Owns CEL's math extension (math.*).
+// CEL's math extension (math.*).
 import { BOOL, DOUBLE, DYN, INT, listOf, type Type, UINT } from '../check/type.ts';
-import { compareNumbers, isNumeric, type Numeric } from '../compile/equality.ts';
-import { BAD_ARGUMENT, OVERFLOW } from '../compile/evaluation-error.ts';
-import { INT_MIN, type Integer, type ListValue, narrowInteger, UINT_MAX, Uint, type Value } from '../compile/value.ts';
+import {
+  BAD_ARGUMENT,
+  compareNumbers,
+  INT_MIN,
+  type Integer,
+  isNumeric,
+  type ListValue,
+  type Numeric,
+  narrowInteger,
+  OVERFLOW,
+  UINT_MAX,
+  Uint,
+  type Value,
+} from '../compile/value.ts';
 import {
   type Context,
   type DocumentedFunction,
@@ -12,9 +23,9 @@ import {
   type Overload,
   overload,
 } from './definition.ts';
-import { checkedInteger } from './integer.ts';
+import { checkedInteger } from './operator.ts';
 
-/** The least or greatest of numbers of any types, as it is. */
+/** The smallest or largest of numbers of any types, unchanged. */
 function extreme(values: readonly Value[], sign: 1 | -1): Value {
   let best: Numeric | undefined;
   for (const value of values) {
@@ -36,7 +47,7 @@ function extremes(name: string, sign: 1 | -1): FunctionDefinition {
     return { parameters: [listOf(type)], result: type, prepare: run };
   });
   const several = [INT, UINT, DOUBLE, DYN].map((type): Overload => {
-    // Ints come in their static form, which compares by value as the dynamic one does.
+    // Ints are in static form, which compares by value like the dynamic form.
     const run =
       () =>
       (...values: Value[]) =>
@@ -53,7 +64,7 @@ function bits(operate: (left: bigint, right: bigint) => bigint): Overload[] {
   ];
 }
 
-/** A shift by 64 and more gives 0; one by a negative number is an error. */
+/** A shift by 64 or more gives 0; a negative shift is an error. */
 function shifts(operate: (value: bigint, by: bigint) => bigint): Overload[] {
   const shift = (value: bigint, by: Integer) => {
     if (by < 0) throw OVERFLOW;
@@ -67,7 +78,7 @@ function shifts(operate: (value: bigint, by: bigint) => bigint): Overload[] {
   ];
 }
 
-/** Half away from zero, as Go's math.Round. */
+/** Rounds half away from zero, like Go's math.Round. */
 function roundNumber(value: number): number {
   return Math.abs(value) % 1 === 0.5 ? Math.trunc(value) + Math.sign(value) : Math.round(value);
 }
@@ -85,7 +96,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   documented('math.least(number...)', 'The least number.', 'math.least(1.5, 2.5)', '1.5', extremes('math.least', -1)),
   documented(
     'math.abs(number)',
-    'Without its sign.',
+    'The absolute value.',
     'math.abs(-2)',
     '2',
     define('math.abs', 'function', [
@@ -110,35 +121,35 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.ceil(double)',
-    'The whole double above.',
+    'Rounds up to an integer.',
     'math.ceil(1.2)',
     '2',
     define('math.ceil', 'function', doubles(DOUBLE, Math.ceil)),
   ),
   documented(
     'math.floor(double)',
-    'The whole double below.',
+    'Rounds down to an integer.',
     'math.floor(-1.2)',
     '-2',
     define('math.floor', 'function', doubles(DOUBLE, Math.floor)),
   ),
   documented(
     'math.trunc(double)',
-    'Without the fraction.',
+    'Removes the fraction.',
     'math.trunc(-1.7)',
     '-1',
     define('math.trunc', 'function', doubles(DOUBLE, Math.trunc)),
   ),
   documented(
     'math.round(double)',
-    'The nearest whole double, halves away from zero.',
+    'Rounds to the nearest integer, halves away from zero.',
     'math.round(-1.5)',
     '-2',
     define('math.round', 'function', doubles(DOUBLE, roundNumber)),
   ),
   documented(
     'math.isNaN(double)',
-    'Whether it is no number.',
+    'Whether it is NaN (not a number).',
     'math.isNaN(0.0 / 0.0)',
     'true',
     define('math.isNaN', 'function', doubles(BOOL, Number.isNaN)),
@@ -156,7 +167,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.isFinite(double)',
-    'Whether it is neither.',
+    'Whether it is neither NaN nor infinite.',
     'math.isFinite(1.0)',
     'true',
     define('math.isFinite', 'function', doubles(BOOL, Number.isFinite)),
@@ -174,7 +185,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitAnd(a, b)',
-    'Bits that both have.',
+    'Bitwise AND.',
     'math.bitAnd(6, 3)',
     '2',
     define(
@@ -185,7 +196,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitOr(a, b)',
-    'Bits that one has.',
+    'Bitwise OR.',
     'math.bitOr(6, 3)',
     '7',
     define(
@@ -196,7 +207,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitXor(a, b)',
-    'Bits that only one has.',
+    'Bitwise XOR.',
     'math.bitXor(6, 3)',
     '5',
     define(
@@ -207,7 +218,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitNot(a)',
-    'All bits turned.',
+    'Bitwise NOT.',
     'math.bitNot(0)',
     '-1',
     define('math.bitNot', 'function', [
@@ -217,7 +228,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitShiftLeft(a, count)',
-    'Bits moved up.',
+    'Shifts bits to the left.',
     'math.bitShiftLeft(1, 4)',
     '16',
     define(
@@ -228,7 +239,7 @@ export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'math.bitShiftRight(a, count)',
-    'Bits moved down.',
+    'Shifts bits to the right.',
     'math.bitShiftRight(16, 4)',
     '1',
     define(

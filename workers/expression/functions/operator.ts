@@ -1,6 +1,5 @@
-// Owns the arithmetic and ordering operators as overloads: which types they take, what they give. Equality, `in` and the
-// logical operators take any types and are compiled apart.
-import { CalendarDate, DAY_MAX, DAY_MIN } from '../../values/calendar.ts';
+// Overloads of the arithmetic and ordering operators, and exact arithmetic on integers.
+
 import {
   addDecimals,
   Decimal,
@@ -10,7 +9,16 @@ import {
   remainderOfDecimals,
   subtractDecimals,
 } from '../../values/decimal.ts';
-import { type Duration, durationNanos, durationOf, type Timestamp, timestampOf } from '../../values/timestamp.ts';
+import {
+  CalendarDate,
+  DAY_MAX,
+  DAY_MIN,
+  type Duration,
+  durationNanos,
+  durationOf,
+  type Timestamp,
+  timestampOf,
+} from '../../values/timestamp.ts';
 import {
   BOOL,
   BYTES,
@@ -26,48 +34,125 @@ import {
   UINT,
   variable,
 } from '../check/type.ts';
-import { compareNumbers, compareTexts, compareValues, type Numeric } from '../compile/equality.ts';
 import {
+  compareNumbers,
+  compareTexts,
+  compareValues,
   DIVISION_BY_ZERO,
+  INT_MAX,
+  INT_MIN,
+  type Integer,
+  type ListValue,
   NO_OVERLOAD,
+  type Numeric,
+  narrowInteger,
   OVERFLOW,
   TEXT_TOO_LONG,
   TIME_OUT_OF_RANGE,
-} from '../compile/evaluation-error.ts';
-import type { Integer, ListValue, Uint, Value } from '../compile/value.ts';
+  UINT_MAX,
+  Uint,
+  type Value,
+} from '../compile/value.ts';
 import { TEXT_LENGTH_MAX } from '../syntax/limits.ts';
 import { define, type FunctionDefinition, type Overload, overload } from './definition.ts';
-import {
-  addIntegers,
-  checkedUint,
-  divideIntegers,
-  divideUints,
-  multiplyIntegers,
-  negateInteger,
-  remainderOfIntegers,
-  remainderOfUints,
-  subtractIntegers,
-} from './integer.ts';
 
-/** The result of an exact operation, or OVERFLOW where it has too many digits. */
+// Arithmetic on ints and uints: exact on machine numbers while they are safe integers, then on 64 bits; an error
+// beyond.
+
+export function addIntegers(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const sum = left + right;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return checkedInteger(BigInt(left) + BigInt(right));
+}
+
+export function subtractIntegers(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const difference = left - right;
+    if (Number.isSafeInteger(difference)) return difference;
+  }
+  return checkedInteger(BigInt(left) - BigInt(right));
+}
+
+export function multiplyIntegers(left: Integer, right: Integer): Integer {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const product = left * right;
+    // Adding zero converts -0 to 0: an int has no negative zero.
+    if (Number.isSafeInteger(product)) return product + 0;
+  }
+  return checkedInteger(BigInt(left) * BigInt(right));
+}
+
+/** Rounds towards zero. */
+export function divideIntegers(left: Integer, right: Integer): Integer {
+  if (right === 0) throw DIVISION_BY_ZERO;
+  if (typeof left === 'number' && typeof right === 'number') return Math.trunc(left / right) + 0;
+  return checkedInteger(BigInt(left) / BigInt(right));
+}
+
+/** Has the sign of the dividend. */
+export function remainderOfIntegers(left: Integer, right: Integer): Integer {
+  if (right === 0) throw DIVISION_BY_ZERO;
+  if (typeof left === 'number' && typeof right === 'number') return (left % right) + 0;
+  return checkedInteger(BigInt(left) % BigInt(right));
+}
+
+export function negateInteger(value: Integer): Integer {
+  return typeof value === 'number' ? 0 - value : checkedInteger(-value);
+}
+
+/** The static form of an int; throws OVERFLOW beyond 64 bits. */
+export function checkedInteger(value: bigint): Integer {
+  if (value < INT_MIN || value > INT_MAX) throw OVERFLOW;
+  return narrowInteger(value);
+}
+
+/** A uint; throws OVERFLOW if negative or beyond 64 bits. */
+export function checkedUint(value: bigint): Uint {
+  if (value < 0n || value > UINT_MAX) throw OVERFLOW;
+  return new Uint(value);
+}
+
+function divideUints(left: Uint, right: Uint): Uint {
+  if (right.value === 0n) throw DIVISION_BY_ZERO;
+  return new Uint(left.value / right.value);
+}
+
+function remainderOfUints(left: Uint, right: Uint): Uint {
+  if (right.value === 0n) throw DIVISION_BY_ZERO;
+  return new Uint(left.value % right.value);
+}
+
+/** The int of a double, rounded towards zero; throws OVERFLOW if it does not fit into 64 bits. */
+export function integerOfNumber(value: number): Integer {
+  // The limits themselves are refused, because doubles near them may stand for numbers beyond the limits.
+  if (!(value > -(2 ** 63) && value < 2 ** 63)) throw OVERFLOW;
+  return narrowInteger(BigInt(Math.trunc(value)));
+}
+
+// Overloads of the arithmetic and ordering operators. Equality, `in` and the logical operators accept all types and
+// are compiled separately.
+
+/** The result of an exact operation; throws OVERFLOW if it has too many digits. */
 export function exact(value: Decimal | null): Decimal {
   if (value === null) throw OVERFLOW;
   return value;
 }
 
-/** The result of an operation on instants or spans, or an error where it leaves their range. */
+/** The result of an operation on instants or durations; throws TIME_OUT_OF_RANGE if it is out of range. */
 export function inTime<T>(value: T | null): T {
   if (value === null) throw TIME_OUT_OF_RANGE;
   return value;
 }
 
-/** A date within the range of dates. */
+/** A date; throws TIME_OUT_OF_RANGE if it is out of range. */
 export function dateOf(days: number): CalendarDate {
   if (!(days >= DAY_MIN && days <= DAY_MAX)) throw TIME_OUT_OF_RANGE;
   return new CalendarDate(days);
 }
 
-/** Two texts joined, within the limit. */
+/** Joins two texts within the maximum length. */
 function joinTexts(left: string, right: string): string {
   if (left.length + right.length > TEXT_LENGTH_MAX) throw TEXT_TOO_LONG;
   return left + right;
@@ -75,7 +160,7 @@ function joinTexts(left: string, right: string): string {
 
 const T = variable('T');
 
-/** int with decimal, decimal with int and decimal with decimal, all by one operation on decimals. */
+/** Overloads for int with decimal, decimal with int, and decimal with decimal, by one operation on decimals. */
 function decimalOverloads(operate: (left: Decimal, right: Decimal) => Decimal | null): Overload[] {
   const run = (left: Decimal, right: Decimal) => exact(operate(left, right));
   return [
@@ -98,7 +183,7 @@ function addSpan(at: Timestamp, span: Duration): Timestamp {
 
 function subtractInstants(left: Timestamp, right: Timestamp): Duration {
   const span = inTime(durationOf(left.seconds - right.seconds, left.nanos - right.nanos));
-  // CEL counts the difference of two instants in nanoseconds of 64 bits: about 292 years.
+  // CEL counts the difference of two instants in 64-bit nanoseconds: about 292 years.
   const nanos = durationNanos(span);
   if (nanos > 2n ** 63n - 1n || nanos < -(2n ** 63n)) throw TIME_OUT_OF_RANGE;
   return span;
@@ -171,7 +256,7 @@ const NEGATIONS: readonly Overload[] = [
 
 const NUMBERS: readonly Type[] = [INT, UINT, DOUBLE, DECIMAL];
 
-/** Numbers of all types compare by value; everything else with its own type only. */
+/** Numbers of all types are compared by value; other values only with values of the same type. */
 function orderings(holds: (order: number) => boolean): Overload[] {
   const texts = overload([STRING, STRING], BOOL, (left: string, right: string) => holds(compareTexts(left, right)));
   const plain = [BOOL, BYTES, DATE, TIMESTAMP, DURATION].map((type) =>
@@ -183,14 +268,14 @@ function orderings(holds: (order: number) => boolean): Overload[] {
   );
   const numbers = NUMBERS.flatMap((left) =>
     NUMBERS.map((right) =>
-      // An int in its static form compares as it is: by exact value.
+      // An int in static form is compared by its exact value.
       overload([left, right], BOOL, (a: Numeric, b: Numeric) => holds(compareNumbers(a, b))),
     ),
   );
   return [...numbers, texts, ...plain];
 }
 
-/** The operators by their sign; the minus of one operand is `-_`. */
+/** Operators by their sign; the unary minus is `-_`. */
 export const OPERATORS: ReadonlyMap<string, FunctionDefinition> = new Map(
   [
     define('+', 'function', ADDITIONS, { sharesType: true }),

@@ -1,11 +1,10 @@
-// Owns CEL's optionals as functions; `.?`, `[?]` and the macros optMap and optFlatMap are compiled apart. And base64 of
-// the encoders extension.
-import { CalendarDate } from '../../values/calendar.ts';
+// Functions of CEL's optional values (`.?`, `[?]` and the macros optMap and optFlatMap are compiled separately), and
+// base64 of the encoders extension.
+
 import { Decimal } from '../../values/decimal.ts';
-import { Duration, Timestamp } from '../../values/timestamp.ts';
+import { CalendarDate, Duration, Timestamp } from '../../values/timestamp.ts';
 import { BOOL, BYTES, optionalOf, STRING, variable } from '../check/type.ts';
-import { BAD_ARGUMENT } from '../compile/evaluation-error.ts';
-import { MapValue, NONE, OptionalValue, Uint, type Value } from '../compile/value.ts';
+import { BAD_ARGUMENT, MapValue, NONE, OptionalValue, Uint, type Value } from '../compile/value.ts';
 import { type DocumentedFunction, define, documented, overload } from './definition.ts';
 
 const T = variable('T');
@@ -29,14 +28,14 @@ function decodeBase64(text: string): Uint8Array {
 export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
   documented(
     'optional.none()',
-    'The optional that holds nothing.',
+    'An optional without a value.',
     'optional.none().hasValue()',
     'false',
     define('optional.none', 'function', [overload([], optionalOf(T), () => NONE)]),
   ),
   documented(
     'optional.of(value)',
-    'An optional that holds a value.',
+    'An optional with a value.',
     'optional.of(1).value()',
     '1',
     define(
@@ -50,7 +49,7 @@ export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'optional.ofNonZeroValue(value)',
-    'None for zero, empty and null.',
+    'An optional with the value, or without a value for zero, empty and null.',
     'optional.ofNonZeroValue("").hasValue()',
     'false',
     define(
@@ -62,14 +61,14 @@ export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'optional.hasValue()',
-    'Whether it holds a value.',
+    'Whether the optional has a value.',
     '{"a": 1}.?a.hasValue()',
     'true',
     define('hasValue', 'method', [overload([optionalOf(T)], BOOL, (optional: OptionalValue) => optional.present)]),
   ),
   documented(
     'optional.value()',
-    'What it holds; none is an error.',
+    'The value; an error if there is no value.',
     'optional.of("x").value()',
     'x',
     define('value', 'method', [
@@ -81,7 +80,7 @@ export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'optional.or(optional)',
-    'The first that holds a value.',
+    'The first optional with a value.',
     'optional.none().or(optional.of(1)).value()',
     '1',
     define('or', 'method', [
@@ -92,7 +91,7 @@ export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'optional.orValue(value)',
-    'What it holds, or a value.',
+    'The value, or another value if there is none.',
     '{}.?a.orValue("none")',
     'none',
     define(

@@ -1,14 +1,18 @@
-// Owns the subset of RE2 patterns that a backtracking engine provably runs in linear time, and their translation to
-// JavaScript's syntax. What is outside of the subset goes to re2js (regular-expression.ts).
+// The subset of RE2 patterns that a backtracking engine provably runs in linear time, and the part of it that a kernel
+// runs.
+import { BLANK, type CharacterSet, complement, DIGIT, overlaps, scriptOfSet, union, WORD } from './pattern-program.ts';
+
+// The subset of RE2 patterns that a backtracking engine provably runs in linear time, and their translation to
+// JavaScript's syntax. Patterns outside the subset run on re2js (regular-expression.ts).
 //
 // The subset: a sequence of characters, classes, `.`, groups of alternatives without quantifiers, and quantifiers on
-// single characters or classes. With OPTIONS_MAX bounding every choice that is not one unbounded quantifier, the cost of
-// one start is at most OPTIONS_MAX times the length, if whatever may follow an unbounded quantifier cannot begin with a
-// character that the quantifier takes too (giving characters back then never helps). A search tries every start, so an
-// unbounded quantifier must either follow `^` or end the pattern, where it cannot fail.
-import { BLANK, type CharacterSet, complement, DIGIT, overlaps, scriptOfSet, union, WORD } from './character-set.ts';
+// single characters or classes. OPTIONS_MAX limits the combinations of all choices except one unbounded quantifier.
+// The cost of one start position is then at most OPTIONS_MAX times the length, provided that nothing that may follow
+// an unbounded quantifier can begin with a character that the quantifier also accepts (then backtracking never
+// helps). A search tries every start position, so an unbounded quantifier must either follow `^` or end the pattern,
+// where it cannot fail.
 
-/** The pattern in JavaScript's syntax (flag u), or null when it is outside of the subset. */
+/** The pattern in JavaScript's syntax (flag u), or null if it is outside the subset. */
 export function linearPattern(source: string): string | null {
   return (
     linearItems(source)
@@ -17,17 +21,17 @@ export function linearPattern(source: string): string | null {
   );
 }
 
-/** What the pattern is made of, null when it is outside of the subset. */
-export function linearItems(source: string): readonly PatternPart[] | null {
+/** The parts of the pattern, or null if it is outside the subset. */
+function linearItems(source: string): readonly PatternPart[] | null {
   const items = new Reader(source).read();
   return items === null || !isLinear(withoutGroups(items)) ? null : items;
 }
 
 /**
- * Groups of one alternative as what is inside, since they change nothing in what is tried. Adds the items that each capturing
- * one spans, in the order in which they open; anchors are no items.
+ * Replaces groups with a single alternative by their content, which does not change the matches. Adds to `spans` the
+ * item range of each capturing group, in the order in which the groups open. Anchors do not count as items.
  */
-export function withoutGroups(parts: readonly PatternPart[], spans: [from: number, to: number][] = []): PatternPart[] {
+function withoutGroups(parts: readonly PatternPart[], spans: [from: number, to: number][] = []): PatternPart[] {
   const flat: PatternPart[] = [];
   addParts(parts, flat, spans);
   return flat;
@@ -47,25 +51,28 @@ function addParts(parts: readonly PatternPart[], flat: PatternPart[], spans: [fr
   }
 }
 
-/** Most ways in which the bounded choices of a pattern can combine. */
+/** Maximum number of combinations of a pattern's bounded choices. */
 const OPTIONS_MAX = 64;
 
-/** Most characters that are compared at one start at worst, where a search tries every start: some hundred nanoseconds. */
+/**
+ * Maximum number of characters compared at one start position, in the worst case, if a search tries every position: a
+ * few hundred nanoseconds.
+ */
 const START_WORK_MAX = 256;
 
 /** A character, class, group or anchor of a pattern, with its quantifier. */
 export interface PatternPart {
   readonly script: string;
-  /** What it can begin with; null for an anchor, which takes nothing. */
+  /** Characters with which it can start; null for an anchor, which consumes nothing. */
   readonly first: CharacterSet | null;
-  /** Whether it can match without taking a character. */
+  /** True if it can match without consuming a character. */
   readonly empty: boolean;
-  /** Whether a quantifier without an end stands on it. */
+  /** True if it has an unbounded quantifier. */
   readonly unbounded: boolean;
-  /** In how many ways it can match at one place, unbounded ones not counted. */
+  /** Number of ways in which it can match at one position, without unbounded quantifiers. */
   readonly options: number;
   readonly anchor: '' | '^' | '$';
-  /** How often its set stands there; 1 for a group. */
+  /** Repetition of its set; 1 for a group. */
   readonly least: number;
   readonly most: number | null;
   /** The alternatives of a group. */
@@ -73,7 +80,7 @@ export interface PatternPart {
   readonly captures: boolean;
 }
 
-/** What most items are. */
+/** Defaults of most items. */
 const PLAIN = { least: 1, most: 1, inside: null, captures: false } as const;
 
 function isLinear(items: readonly PatternPart[]): boolean {
@@ -93,18 +100,21 @@ function isLinear(items: readonly PatternPart[]): boolean {
   return true;
 }
 
-/** Characters that are compared at one start: behind each way in which an item can match, all that follows is tried again. */
+/**
+ * Number of characters compared at one start position: after each way in which an item can match, all following items
+ * are tried again.
+ */
 function startWork(items: readonly PatternPart[]): number {
   return items.reduceRight((behind, item) => widthOf(item) + item.options * behind, 0);
 }
 
-/** Characters that an item compares; of an unbounded one, which ends the pattern, those that it must have. */
+/** Number of characters that an item compares. For an unbounded item, which ends the pattern, its minimum. */
 function widthOf({ least, most, inside }: PatternPart): number {
   return inside === null ? (most ?? least) : inside.reduce((sum, items) => sum + startWork(items), 0);
 }
 
-/** Whether nothing that may come right behind an item begins with a character that the item takes. */
-export function isFollowedApart(items: readonly PatternPart[], index: number): boolean {
+/** True if nothing that may directly follow an item can start with a character that the item accepts. */
+function isFollowedApart(items: readonly PatternPart[], index: number): boolean {
   const taken = items[index]!.first!;
   for (const next of items.slice(index + 1)) {
     if (next.first !== null && overlaps(taken, next.first)) return false;
@@ -113,7 +123,7 @@ export function isFollowedApart(items: readonly PatternPart[], index: number): b
   return true;
 }
 
-/** Reads a pattern; every method gives null (and the whole reading does) at the first thing outside of the subset. */
+/** Parses a pattern. Every method returns null at the first construct outside the subset. */
 class Reader {
   readonly #characters: readonly string[];
   #position = 0;
@@ -126,7 +136,7 @@ class Reader {
     const items = this.#sequence();
     if (items === null) return null;
     if (this.#peek() !== '|') return this.#position === this.#characters.length ? items : null;
-    // Alternatives of the whole pattern are as those of a group that captures nothing.
+    // Top-level alternatives are treated like a non-capturing group.
     this.#position = 0;
     const group = this.#alternatives('(?:');
     return group === null || this.#position !== this.#characters.length ? null : [group];
@@ -163,7 +173,7 @@ class Reader {
     let opening = '(';
     if (this.#peek() === '?') {
       const rest = this.#characters.slice(this.#position, this.#position + GROUP_NAME_MAX).join('');
-      // Names are known from re2js; here a group has its number.
+      // Group names are handled by re2js; here a group only has its number.
       const match = /^\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>)/.exec(rest);
       if (match === null) return null;
       this.#position += match[0].length;
@@ -187,7 +197,8 @@ class Reader {
       this.#position++;
     }
     const varies = inside.some((items) => items.some(({ empty, unbounded }) => empty || unbounded));
-    // Where there is a choice, nothing inside may vary in length or be empty, so the alternatives are all there is to try.
+    // If there are alternatives, nothing inside may vary in length or be empty, so that the alternatives are the only
+    // choice.
     if (inside.length > 1 && varies) return null;
     const script = `${opening}${inside.map((items) => items.map((item) => item.script).join('')).join('|')})`;
     return {
@@ -210,7 +221,7 @@ class Reader {
     const match = /^(?:([*+?])|\{([0-9]{1,3})(,([0-9]{1,3})?)?\})/.exec(rest);
     if (match === null) return QUANTIFIERS.has(this.#peek() ?? '') ? null : plain;
     this.#position += match[0].length;
-    // Lazy and doubled quantifiers are left to re2js.
+    // Lazy and double quantifiers are left to re2js.
     if (QUANTIFIERS.has(this.#peek() ?? '')) return null;
     const least = match[1] === '+' ? 1 : match[1] !== undefined ? 0 : Number(match[2]);
     const most = match[1] === '?' ? 1 : match[1] !== undefined ? null : boundOf(match, least);
@@ -220,7 +231,7 @@ class Reader {
     return { ...PLAIN, ...bounds, script: script + match[0], first: set, options, anchor: '' };
   }
 
-  /** One character or class. */
+  /** Parses one character or class. */
   #set(): CharacterSet | null {
     const character = this.#peek()!;
     this.#position++;
@@ -238,7 +249,7 @@ class Reader {
     if (character === undefined) return null;
     const named = ESCAPES.get(character);
     if (named !== undefined) return named;
-    // RE2 takes a backslash before any ASCII punctuation as that character.
+    // In RE2, a backslash before ASCII punctuation means the punctuation character.
     return /^[!-/:-@[-`{-~]$/.test(character) ? [character.charCodeAt(0), character.charCodeAt(0)] : null;
   }
 
@@ -266,7 +277,7 @@ class Reader {
   }
 }
 
-/** What a sequence can begin with. */
+/** Characters with which a sequence can start. */
 function firstOf(items: readonly PatternPart[]): CharacterSet {
   const filled = items.findIndex(({ empty }) => !empty);
   const may = filled < 0 ? items : items.slice(0, filled + 1);
@@ -278,7 +289,7 @@ function boundOf(match: RegExpExecArray, least: number): number | null {
   return match[4] === undefined ? null : Number(match[4]);
 }
 
-/** Longer names of groups are left to re2js. */
+/** Longer group names are left to re2js. */
 const GROUP_NAME_MAX = 64;
 
 const QUANTIFIERS: ReadonlySet<string> = new Set(['*', '+', '?', '{']);
@@ -295,3 +306,42 @@ const ESCAPES: ReadonlyMap<string, CharacterSet> = new Map([
   ['f', [12, 12]],
   ['r', [13, 13]],
 ]);
+
+// The part of the linear subset (linear-pattern.ts) that a kernel runs: patterns that never backtrack.
+
+/** A set of characters and its repetition; `most` is null if it is unbounded. */
+export interface PatternItem {
+  readonly set: CharacterSet;
+  readonly least: number;
+  readonly most: number | null;
+}
+
+/** A pattern of the subset that never backtracks: each item consumes as many characters as possible. */
+export interface GreedyPattern {
+  readonly items: readonly PatternItem[];
+  /** The items [from, to) of each group, starting with the whole match. */
+  readonly groups: readonly (readonly [from: number, to: number])[];
+  readonly fromStart: boolean;
+  readonly toEnd: boolean;
+}
+
+/**
+ * Converts a pattern to items. Null if it is outside the subset, has alternatives, may match the empty text, or has
+ * an item that may have to consume fewer characters than possible.
+ */
+export function greedyPattern(source: string): GreedyPattern | null {
+  const read = linearItems(source);
+  if (read === null) return null;
+  const groups: [number, number][] = [];
+  const flat = withoutGroups(read, groups);
+  if (flat.some(({ inside }) => inside !== null)) return null;
+  const items = flat.filter(({ anchor }) => anchor === '');
+  if (items.every(({ empty }) => empty)) return null;
+  if (items.some(({ least, most }, index) => least !== most && !isFollowedApart(items, index))) return null;
+  return {
+    items: items.map(({ first, least, most }) => ({ set: first!, least, most })),
+    groups: [[0, items.length], ...groups],
+    fromStart: flat[0]?.anchor === '^',
+    toEnd: flat.at(-1)?.anchor === '$',
+  };
+}

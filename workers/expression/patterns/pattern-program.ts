@@ -1,7 +1,64 @@
-// Owns the program of a pattern as an automaton takes it: steps on characters, and what may hold between two of them.
-import { type CharacterSet, union } from './character-set.ts';
+// Sets of characters, and programs of patterns for automata.
 
-/** Assertions, bit by bit, as RE2 has them. */
+// Sets of characters as ranges of code points, for the analysis of patterns.
+
+/** Sorted ranges of code points without overlap: from, to, from, to ... */
+export type CharacterSet = readonly number[];
+
+/** \d, \w and \s, which are ASCII in RE2. */
+export const DIGIT: CharacterSet = [48, 57];
+export const WORD: CharacterSet = [48, 57, 65, 90, 95, 95, 97, 122];
+export const BLANK: CharacterSet = [9, 10, 12, 13, 32, 32];
+
+/** True if the sets have a common character. */
+export function overlaps(left: CharacterSet, right: CharacterSet): boolean {
+  for (let a = 0, b = 0; a < left.length && b < right.length; ) {
+    if (left[a]! <= right[b + 1]! && right[b]! <= left[a + 1]!) return true;
+    if (left[a + 1]! < right[b + 1]!) a += 2;
+    else b += 2;
+  }
+  return false;
+}
+
+/** Union of the sets. */
+export function union(...sets: readonly CharacterSet[]): CharacterSet {
+  const pairs: [number, number][] = [];
+  for (const set of sets) for (let at = 0; at < set.length; at += 2) pairs.push([set[at]!, set[at + 1]!]);
+  pairs.sort((a, b) => a[0] - b[0]);
+  const merged: number[] = [];
+  for (const [from, to] of pairs) {
+    if (merged.length > 0 && from <= merged.at(-1)! + 1) merged[merged.length - 1] = Math.max(merged.at(-1)!, to);
+    else merged.push(from, to);
+  }
+  return merged;
+}
+
+/** Complement of the set. */
+export function complement(set: CharacterSet): CharacterSet {
+  const result: number[] = [];
+  let next = 0;
+  for (let at = 0; at < set.length; at += 2) {
+    if (set[at]! > next) result.push(next, set[at]! - 1);
+    next = set[at + 1]! + 1;
+  }
+  if (next <= LAST) result.push(next, LAST);
+  return result;
+}
+
+/** The set in JavaScript's pattern syntax (flag u). */
+export function scriptOfSet(set: CharacterSet): string {
+  const point = (code: number) => `\\u{${code.toString(16)}}`;
+  if (set.length === 2 && set[0] === set[1]) return point(set[0]!);
+  let script = '';
+  for (let at = 0; at < set.length; at += 2) script += `${point(set[at]!)}-${point(set[at + 1]!)}`;
+  return `[${script}]`;
+}
+
+const LAST = 0x10ffff;
+
+// Program of a pattern for automata: steps on characters, and assertions between characters.
+
+/** Bits of assertions, as in RE2. */
 export const BEGIN_LINE = 1;
 export const END_LINE = 2;
 export const BEGIN_TEXT = 4;
@@ -9,11 +66,11 @@ export const END_TEXT = 8;
 export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
-/** A step; `next` and `other` are indices of steps. */
+/** A step. `next` and `other` are indexes of steps. */
 export type PatternStep =
   | { readonly kind: 'either'; readonly next: number; readonly other: number }
   | { readonly kind: 'pass'; readonly next: number }
-  /** Notes where it stands: slot 2g is where group g begins, 2g + 1 where it ends. */
+  /** Records the current position: slot 2g is the start of group g, slot 2g + 1 its end. */
   | { readonly kind: 'capture'; readonly slot: number; readonly next: number }
   | { readonly kind: 'assert'; readonly assertions: number; readonly next: number }
   | { readonly kind: 'characters'; readonly set: CharacterSet; readonly next: number }
@@ -25,16 +82,19 @@ export interface PatternProgram {
   readonly start: number;
 }
 
-/** Where Unicode has letters with a case; all that differ in case alone lie there. */
+/** Ranges that contain all Unicode letters with case variants. */
 export const CASED: CharacterSet = [
   ...[0x41, 0x5ff, 0x10a0, 0x13ff, 0x1c80, 0x21ff, 0x24b6, 0x24e9, 0x2c00, 0x2dff, 0xa640, 0xabff, 0xfb00, 0xfb17],
   ...[0xff21, 0xff5a, 0x10400, 0x10d8f, 0x118a0, 0x118df, 0x16e40, 0x16eff, 0x1e900, 0x1e943],
 ];
 
-/** What differs from a letter of ASCII in case alone: besides the other one of its pair the long s and the sign of Kelvin. */
+/** Non-ASCII case variants of ASCII letters: the long s and the Kelvin sign. */
 const ASCII_CASES: readonly number[] = [0x17f, 0x212a];
 
-/** The characters that a pattern takes for one, as `takes` says, which is asked for all that may differ in case alone. */
+/**
+ * The characters that a case-insensitive step accepts for one character. `takes` is called for all possible case
+ * variants.
+ */
 export function foldedCharacters(point: number, takes: (point: number) => boolean): CharacterSet {
   const taken: CharacterSet[] = [[point, point]];
   const ask = (other: number): void => {

@@ -1,70 +1,78 @@
-// Owns regular expressions: RE2's syntax in linear time. The only importer of re2js; patterns of the provably linear
-// subset (linear-pattern.ts) run on the native RegExp, which a differential test holds against re2js.
+// Regular expressions in RE2 syntax that run in linear time. The only importer of re2js. Patterns of the provably
+// linear subset (linear-pattern.ts) run on the native RegExp; a differential test compares them with re2js.
 import { RE2JS, RE2JSException } from 're2js';
-import { TOO_MANY_STEPS } from '../compile/evaluation-error.ts';
-import { complement } from './character-set.ts';
-import { type GreedyPattern, greedyPattern } from './greedy-pattern.ts';
-import { linearPattern } from './linear-pattern.ts';
-import { foldedCharacters, type PatternProgram, type PatternStep } from './pattern-program.ts';
+import { TOO_MANY_STEPS } from '../compile/value.ts';
+import { type ByteProgram, byteProgram } from './byte-automaton.ts';
+import { type GreedyPattern, greedyPattern, linearPattern } from './linear-pattern.ts';
+import { complement, foldedCharacters, type PatternProgram, type PatternStep } from './pattern-program.ts';
 
-/** Where a pattern matched: `groups[0]` is the whole match, a group that took no part is null. */
+/** A match. `groups[0]` is the whole match; a group that did not take part is null. */
 export interface PatternMatch {
   readonly start: number;
   readonly end: number;
   readonly groups: readonly (string | null)[];
 }
 
-/** A compiled pattern. It searches anywhere in a text unless it is anchored. */
+/** A compiled pattern. It matches anywhere in a text unless it is anchored. */
 export interface RegularExpression {
   readonly source: string;
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
-  /** Which engine runs it. */
+  /** The engine that runs the pattern. */
   readonly lane: 'native' | 're2';
-  /** What a kernel can run. */
+  /** The form that a kernel can run; null if it cannot. */
   readonly greedy: GreedyPattern | null;
-  /** Instructions that re2js walks for each character at worst; 0 on the native lane. */
+  /** Maximum number of re2js instructions executed per character; 0 for the native engine. */
   readonly program: number;
+  /** The program of an automaton on bytes; null if it is too large, or contains unknown instructions. */
+  bytes(): ByteProgram | null;
   test(text: string): boolean;
   first(text: string): PatternMatch | null;
   /**
-   * Every match but the empty ones right behind a match, as RE2 has it: a* in "baac" is found before b, as aa, and at the end.
-   * Throws TOO_MANY_STEPS where finding them takes far longer than walking the text once.
+   * All matches except empty ones directly after a match, as in RE2: a* in "baac" matches before b, aa, and at the
+   * end. Throws TOO_MANY_STEPS if finding them takes far longer than one scan of the text.
    */
   all(text: string): Iterable<PatternMatch>;
-  /** Every match replaced by JavaScript's replacement syntax (`$1`, `$$`); on the native lane only, and never of a pattern that matches the empty text. No limit on its result. */
+  /**
+   * Replaces every match, in JavaScript's replacement syntax (`$1`, `$$`). Null unless the native engine runs the
+   * pattern, and for patterns that match the empty text. Does not limit the length of the result.
+   */
   readonly substitute: ((text: string, replacement: string) => string) | null;
 }
 
-/** Longest pattern in UTF-16 units: no longer than an expression may be. */
+/** Maximum length of a pattern, in UTF-16 units: the maximum length of an expression. */
 const PATTERN_LENGTH_MAX = 4096;
 
 /**
- * Largest program that a pattern may become, in re2js instructions: what it costs per character in the worst case, 70 ns
- * each. RE2's own largest repetition of a class, `{1000}`, fits.
+ * Maximum size of a compiled pattern, in re2js instructions: in the worst case each costs 70 ns per character. RE2's
+ * largest repetition of a class, `{1000}`, fits.
  */
 const PATTERN_PROGRAM_MAX = 2_000;
 
 /**
- * Characters times instructions of one search at most: re2js walks a program for 40 to 70 ns each, so this is a second. What
- * is longer is a row error, TOO_LONG: nothing may hold a thread for minutes.
+ * Maximum product of characters and instructions of one search: re2js takes 40 to 70 ns for each, so this is about a
+ * second. A longer text is a row error, TOO_LONG, so that nothing blocks a thread for minutes.
  */
 export const PATTERN_WALK_MAX = 12_800_000;
 
-/** The same where a search only says whether there is a match: mostly 15 ns a character, at worst as much as the other. */
+/**
+ * The same limit for a search that only tests for a match, if it can pause (long-test.ts). It takes a few nanoseconds
+ * per character, or in the worst case as much as above.
+ */
 const PATTERN_TEST_MAX = 10 * PATTERN_WALK_MAX;
 
-/** Whether a text is short enough to be walked by a pattern for what it matches. */
+/** True if a text is short enough to search for the matches of a pattern. */
 export function mayWalk({ program }: RegularExpression, text: string): boolean {
   return text.length * program <= PATTERN_WALK_MAX;
 }
 
-/** Whether a text is short enough to be asked for a match. */
-export function mayTest({ program }: RegularExpression, text: string): boolean {
-  return text.length * program <= PATTERN_TEST_MAX;
+/** True if a text is short enough to test for a match. */
+export function mayTest(pattern: RegularExpression, text: string): boolean {
+  const work = text.length * pattern.program;
+  return work <= PATTERN_WALK_MAX || (work <= PATTERN_TEST_MAX && pattern.bytes() !== null);
 }
 
-/** What comes of walking a text for all matches of a pattern; null where finding them takes too long. */
+/** The result of a search for all matches; null if the search takes too long. */
 export function ifWalked<T>(walk: () => T): T | null {
   try {
     return walk();
@@ -74,7 +82,7 @@ export function ifWalked<T>(walk: () => T): T | null {
   }
 }
 
-/** Compiles a pattern, or says in a sentence what to write instead. `lane` forces an engine, for tests. */
+/** Compiles a pattern, or returns a sentence about what to write instead. `lane` forces an engine, for tests. */
 export function compileRegularExpression(source: string, lane?: 're2'): RegularExpression | { problem: string } {
   if (source.length > PATTERN_LENGTH_MAX) return { problem: `A pattern has at most ${PATTERN_LENGTH_MAX} characters.` };
   if (repetitions(source) > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
@@ -99,33 +107,49 @@ export function compileRegularExpression(source: string, lane?: 're2'): RegularE
     lane: script === null ? 're2' : 'native',
     program: script === null ? compiled.programSize() : 0,
     greedy,
+    bytes: bytesOf(source),
     ...engine,
   };
 }
 
+/** Made when first needed, and only once. */
+function bytesOf(source: string): () => ByteProgram | null {
+  let made: ByteProgram | null | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    const program = patternProgram(source);
+    made = program === null ? null : byteProgram(program);
+    return made;
+  };
+}
+
 /**
- * Patterns that need not be shown to re2js when they are in the linear subset, which is all its syntax: no bounds, which it
- * checks, no named groups, and too short to become too large. The first pattern of a process takes it 8 ms.
+ * Patterns that need no validation by re2js if they are in the linear subset: no repetition counts (which re2js
+ * limits), no named groups, and too short to become too large. The first use of re2js in a process takes 8 ms.
  */
 const SIMPLE = /^(?!.*\(\?)[ -z|]{0,256}$/;
 
 function nativeExpression(source: string, script: string): RegularExpression {
-  // The empty alternative always matches, with a place for each group.
+  // The empty alternative always matches and returns an entry for each group.
   const groupCount = new RegExp(`${script}|`, 'u').exec('')!.length - 1;
   const greedy = greedyPattern(source);
-  return { source, groupCount, groupNames: new Map(), lane: 'native', program: 0, greedy, ...nativeEngine(script) };
+  const known = { lane: 'native', program: 0, greedy, bytes: bytesOf(source) } as const;
+  return { source, groupCount, groupNames: new Map(), ...known, ...nativeEngine(script) };
 }
 
 const TOO_LARGE = 'The regular expression is too large. Repeat fewer times, or check the length with size().';
 
-/** At least so many instructions come of `{n}`: known before compiling, which takes half a second for the worst ones. */
+/**
+ * Lower bound of the number of instructions that `{n}` creates. Checked before compiling, which takes half a second
+ * in the worst case.
+ */
 function repetitions(source: string): number {
   let sum = 0;
   for (const [, least, most] of source.matchAll(/\{([0-9]{1,4})(?:,([0-9]{1,4})?)?\}/g)) sum += Number(most ?? least);
   return sum;
 }
 
-/** Of a reason, which repeats a part of the pattern, in UTF-16 units. */
+/** Maximum length of a quoted reason, which repeats a part of the pattern, in UTF-16 units. */
 const REASON_LENGTH_MAX = 200;
 
 type Engine = Pick<RegularExpression, 'test' | 'first' | 'all' | 'substitute'>;
@@ -135,7 +159,7 @@ function hint(source: string, error: RE2JSException): string {
   if (/\\[1-9]/.test(source)) return ': references to groups (\\1) do not exist in RE2';
   if (/[*+?}]\+|\(\?>/.test(source)) return ': possessive and atomic parts do not exist in RE2';
   if (/\{[0-9]{4,}|\{[0-9]*,[0-9]{4,}/.test(source)) return ': RE2 repeats at most 1000 times';
-  // The library says "error parsing regexp: missing closing ): `(abc`".
+  // The library's message is, for example, "error parsing regexp: missing closing ): `(abc`".
   const reason = error.message.replace(/^error parsing regexp: /, '').slice(0, REASON_LENGTH_MAX);
   const escaping = /[)\](+*?{}]/.test(reason)
     ? '; a sign that stands for itself has a backslash before it, such as \\('
@@ -148,7 +172,7 @@ function nativeEngine(script: string): Engine {
   const walking = new RegExp(script, 'gu');
   return {
     test: (text) => searching.test(text),
-    // A pattern of the subset that can be empty anywhere is so in the empty text.
+    // A pattern of the subset that can match the empty text anywhere also matches "".
     substitute: searching.test('') ? null : (text, replacement) => text.replace(walking, replacement),
     first: (text) => {
       const match = searching.exec(text);
@@ -168,21 +192,22 @@ function* nativeMatches(found: Iterable<RegExpExecArray>): Iterable<PatternMatch
 }
 
 function nativeMatch(match: RegExpExecArray): PatternMatch {
-  // A loop: Array.from with a function takes three times as long.
+  // A loop, because Array.from with a function takes three times as long.
   const groups: (string | null)[] = [];
   for (let index = 0; index < match.length; index++) groups.push((match[index] as string | undefined) ?? null);
   return { start: match.index, end: match.index + match[0].length, groups };
 }
 
 /**
- * What the library may read of a text: some times the match that it finds, its groups included, and beyond that no more than
- * mayWalk allows. For some patterns it reads on to the end of the text for each match (`x(?:.*y)?`): the square of its length.
+ * Allowed reads of a text by the library: a multiple of each match's length, including its groups, plus what mayWalk
+ * allows. For some patterns, the library reads to the end of the text for each match (`x(?:.*y)?`), which takes
+ * quadratic time.
  */
 const READS_PER_MATCH = 32;
 const READS_PER_CHARACTER = 24;
 const WALKS_BEYOND = 8;
 
-/** A text that counts what is read of it. It is a String, since the library takes no other object. */
+/** A text that counts how many characters are read. A String object, because the library accepts no other object. */
 class CountedText extends String {
   readonly #text: string;
   #left: number;
@@ -193,7 +218,7 @@ class CountedText extends String {
     this.#left = (WALKS_BEYOND * PATTERN_WALK_MAX) / program;
   }
 
-  /** After a match, with the characters since the one before. */
+  /** Called after a match, with the number of characters since the previous match. */
   allow(characters: number): void {
     this.#left += READS_PER_MATCH + READS_PER_CHARACTER * characters;
   }
@@ -211,7 +236,7 @@ class CountedText extends String {
   }
 }
 
-/** Null where reading all of the text for each match is not too much. */
+/** Returns null if the text is so short that even a full read for each match is acceptable. */
 function countedText(text: string, program: number): CountedText | null {
   return text.length * text.length * program <= PATTERN_WALK_MAX ? null : new CountedText(text, program);
 }
@@ -242,7 +267,9 @@ function re2Engine(compiled: RE2JS): Engine {
   };
 }
 
-/** The program that re2js makes of a pattern that it takes, for an automaton; null where it has steps that none knows. */
+/**
+ * The program that re2js compiles from a valid pattern, for an automaton; null if it contains unknown instructions.
+ */
 export function patternProgram(source: string): PatternProgram | null {
   const { inst, start } = RE2JS.compile(source).re2().prog as { inst: readonly Instruction[]; start: number };
   const steps: PatternStep[] = [];
@@ -288,7 +315,7 @@ function stepOf(instruction: Instruction): PatternStep | null {
       return { kind: 'characters', set: complement([10, 10]), next };
     case CHARACTER_OPERATIONS.rune:
     case CHARACTER_OPERATIONS.rune1: {
-      // One character may stand for those that differ from it in case; more are ranges.
+      // A single character may stand for its case variants; several numbers are ranges.
       const set = runes.length === 1 ? foldedCharacters(runes[0]!, (point) => instruction.matchRune(point)) : runes;
       return { kind: 'characters', set: Array.from(set), next };
     }

@@ -1,36 +1,39 @@
-// Owns the two-way automaton of a pattern: where it matches first, and where its groups begin and end, in two walks over the
-// bytes (a bimachine: a lazy DFA from the end, and a walk from the start that it guides, so that no way is taken in vain). Its
-// matches are RE2's: of all ways the first by preference that leads to an end.
-import { AFTER_NEWLINE, AFTER_NOTHING, AFTER_OTHER, AFTER_WORD } from '../../kernel/layout/captures.ts';
-import { type ByteNode, type ByteProgram, isWordByte } from './byte-program.ts';
+// Finds the first match of a pattern and its groups in two passes over the bytes (a bimachine): a lazy DFA from the
+// end, and a pass from the start that follows only paths which lead to a match. The matches are RE2's: the preferred
+// one of all paths that lead to an end.
+import { AFTER_NEWLINE, AFTER_NOTHING, AFTER_OTHER, AFTER_WORD } from '../../kernel/layout/patterns.ts';
+import { type ByteNode, type ByteProgram, isWordByte } from './byte-automaton.ts';
 import { BEGIN_LINE, BEGIN_TEXT, END_LINE, END_TEXT, NO_WORD_BOUNDARY, WORD_BOUNDARY } from './pattern-program.ts';
 
-/** Places in all states together: what the heap of JavaScript holds for one pattern, some MiB at most. */
+/** Maximum number of positions in all states, which limits the memory of one pattern to a few MiB. */
 const PLACES_MAX = 200_000;
 
 const NEWLINE = 10;
 const VARIANTS = 4;
 
-/** What stands at a state's place. */
+/** Flags for what is at a state's position. */
 const AT_END = 1;
 const AT_NEWLINE = 2;
 const AT_WORD = 4;
-/** A byte within a character. */
+/** A byte inside a character. */
 const AT_INSIDE = 8;
 
 interface State {
-  /** Nodes of which the byte is there, and from which the rest of the text leads to a match; ascending. */
+  /** Nodes that accept the byte and from which the rest of the text leads to a match, ascending. */
   readonly places: Uint16Array;
   readonly at: number;
 }
 
-/** The state at the byte before, and whether a match may begin where this one is. */
+/** The state at the preceding byte, and whether a match may start at the current one. */
 export interface StepBack {
   readonly state: number | null;
   readonly mayStart: boolean;
 }
 
-/** The way from a place: the entry behind its character, or null for a match; slots that are set at the place. */
+/**
+ * The path from a position: the entry after its character, or null for a match; and the slots that are set at the
+ * position.
+ */
 export interface Way {
   readonly next: number | null;
   readonly slots: readonly number[];
@@ -38,15 +41,18 @@ export interface Way {
 
 export class TwoWayAutomaton {
   readonly classes: Uint8Array;
-  /** The class that stands for the start of the text, behind those of bytes. */
+  /** The class for the start of the text, after the classes of bytes. */
   readonly startClass: number;
-  /** The state behind the last byte. */
+  /** The state after the last byte. */
   readonly last: number;
-  /** Entries are places of the program with what stood before them; the first ones are those of the start. */
+  /**
+   * Number of entries. An entry is a program position combined with what preceded it; the first entries are those of
+   * the start.
+   */
   readonly entries: number;
   readonly #program: ByteProgram;
   readonly #steps: number;
-  /** Slots that anybody wants, each with its number among them. */
+  /** Requested slots, each with its index among them. */
   readonly #wanted: ReadonlyMap<number, number>;
   readonly #needsEnd: boolean;
   readonly #variants: number;
@@ -61,8 +67,8 @@ export class TwoWayAutomaton {
   #placesLeft = PLACES_MAX;
 
   /**
-   * @param slots those wanted beside the match's own, as a program numbers them
-   * @param needsEnd whether anybody asks where the match ends: else a walk ends with the last slot
+   * @param slots requested slots in addition to those of the match, numbered as in the program
+   * @param needsEnd true if the end of the match is needed; otherwise a pass ends after the last slot
    */
   constructor(program: ByteProgram, slots: readonly number[], needsEnd: boolean) {
     const { nodes, members, start } = program;
@@ -87,19 +93,22 @@ export class TwoWayAutomaton {
     this.last = this.#stateOf([], AT_END)!;
   }
 
-  /** What an entry behind a state's byte adds to the number of its place. */
+  /** Offset of an entry after a state's byte, which is added to the number of its position. */
   variantOf(state: number): number {
     const { at } = this.#states[state]!;
     if (this.#variants === 1) return 0;
     return (at & AT_NEWLINE) !== 0 ? AFTER_NEWLINE : (at & AT_WORD) !== 0 ? AFTER_WORD : AFTER_OTHER;
   }
 
-  /** What an entry at the start of a text adds. */
+  /** Offset of an entry at the start of a text. */
   get startVariant(): number {
     return this.#variants === 1 ? 0 : AFTER_NOTHING;
   }
 
-  /** From a state to that of a byte before it, or to the start of the text. Null: there are too many states. */
+  /**
+   * Moves from a state to the state of a preceding byte, or to the start of the text. Null if there are too many
+   * states.
+   */
   back(from: number, byClass: number): StepBack {
     const { places, at } = this.#states[from]!;
     const byte = byClass === this.startClass ? -1 : this.#program.members[byClass]!;
@@ -116,7 +125,7 @@ export class TwoWayAutomaton {
     return { state: this.#stateOf(alive, atByte(byte)), mayStart };
   }
 
-  /** The way from a place with an entry, at a byte of a state from which the entry leads to a match. */
+  /** The path from a position with an entry, at a byte of a state from which the entry leads to a match. */
   way(state: number, entry: number): Way {
     const { nodes } = this.#program;
     const { places, at } = this.#states[state]!;
@@ -131,7 +140,7 @@ export class TwoWayAutomaton {
       const node = nodes[place]!;
       if (node.kind === 'match') return { next: null, slots: listed(slots) };
       if (node.kind === 'byte' && includes(places, place)) return this.#wayBehind(node, state, slots);
-      // The preferred way is looked at first.
+      // The preferred path is examined first.
       if (node.kind === 'either') pending.push({ place: node.other, slots }, { place: node.next, slots });
       else if (node.kind === 'assert' && (node.assertions & ~holds) === 0) pending.push({ place: node.next, slots });
       else if (node.kind === 'capture') {
@@ -149,7 +158,7 @@ export class TwoWayAutomaton {
     return { next: isDone ? null : next, slots: listed(slots) };
   }
 
-  /** The step of the pattern behind the character that a byte begins or goes on with. */
+  /** The step of the pattern after the character to which a byte belongs. */
   #behind(node: ByteNode & { kind: 'byte' }): number {
     let { next } = node;
     for (
@@ -179,7 +188,7 @@ export class TwoWayAutomaton {
     return made;
   }
 
-  /** Nodes from which steps without a byte lead to a match, or to a byte that is there. */
+  /** Nodes from which steps that consume no byte lead to a match, or to a node that accepts the byte. */
   #leadingTo(places: Uint16Array, holds: number): Uint8Array {
     const { nodes } = this.#program;
     const good = this.#seen.fill(0);
@@ -195,7 +204,7 @@ export class TwoWayAutomaton {
     return good;
   }
 
-  /** Nodes from which a slot that is wanted may still be set. */
+  /** Nodes from which a requested slot may still be set. */
   #reaching(): Uint8Array {
     const { nodes } = this.#program;
     const before: number[][] = nodes.map(() => []);
@@ -230,7 +239,9 @@ function listed(slots: Slots | null): readonly number[] {
   return [...all];
 }
 
-/** What holds between what stood before and what stands at a place. Inside of a character nothing does. */
+/**
+ * Assertions that hold between the preceding byte and the one at a position. No assertion holds inside a character.
+ */
 function holding(before: number, at: number): number {
   if ((at & AT_INSIDE) !== 0) return 0;
   const isBoundary = (before === AFTER_WORD) !== ((at & AT_WORD) !== 0);
@@ -256,7 +267,7 @@ function nextOf(node: ByteNode): readonly number[] {
   return node.kind === 'match' || node.kind === 'fail' ? [] : [node.next];
 }
 
-/** For each node those that lead to it without a byte. */
+/** For each node, its predecessors that consume no byte. */
 function nodesBefore(nodes: readonly ByteNode[]): readonly (readonly number[])[] {
   const before: number[][] = nodes.map(() => []);
   for (const [index, node] of nodes.entries()) {
@@ -265,7 +276,7 @@ function nodesBefore(nodes: readonly ByteNode[]): readonly (readonly number[])[]
   return before;
 }
 
-/** Whether an ascending list has a number. */
+/** True if an ascending list contains a number. */
 function includes(list: Uint16Array, wanted: number): boolean {
   let [low, high] = [0, list.length];
   while (low < high) {

@@ -1,12 +1,12 @@
-// Owns how long a text may be for a pattern to be walked by kernels, so that it does not matter who walks it.
+// Maximum length of a text for which kernels may run a pattern, so that kernels and re2js give the same results.
 import { PATTERN_WALK_MAX, type RegularExpression } from './regular-expression.ts';
 
-/** Of the walks that mayWalk allows: so that what an expression makes of several texts is within the steps that it has, too. */
+/** Share of mayWalk's limit: keeps an expression that combines several texts within its step budget. */
 const SURE_SHARE = 16;
 
 /**
- * Longest text, in bytes, for which a pattern is sure to find a group of its first match, or all of its matches, without being
- * TOO_LONG: up to here it does not matter who looks for them.
+ * Longest text, in bytes, for which a pattern always finds a group of its first match, or all of its matches, without
+ * TOO_LONG. Up to this length, all engines give the same result.
  */
 export function walkedLengthMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
   const characters = PATTERN_WALK_MAX / Math.max(1, program);

@@ -1,20 +1,22 @@
-// Owns the tree of an expression as the parser builds it, macros already told apart from calls. Types are kept beside it
-// by the checker, so the tree never changes.
+// The syntax tree of an expression, with macros already separated from calls. The checker stores types outside the
+// tree, so the tree never changes.
 import type { Value } from '../compile/value.ts';
 
-/** Every node knows where it begins in the source (UTF-16 units). */
+/** Offset of the node in the source, in UTF-16 units. */
 interface Base {
   readonly offset: number;
 }
 
-/** A constant. `text` is the number as written: a double beside a decimal is read again from it. */
+/**
+ * A constant. `text` is the number as written: if a double must become a decimal, it is parsed again from this text.
+ */
 export interface LiteralNode extends Base {
   readonly kind: 'literal';
   readonly value: Value;
   readonly text: string;
 }
 
-/** A name: a variable, a column or the first part of a dotted name. `quoted` when written in backticks. */
+/** A name: a variable, a column or the first part of a dotted name. `quoted` if it is written in backticks. */
 export interface IdentifierNode extends Base {
   readonly kind: 'identifier';
   readonly name: string;
@@ -53,7 +55,7 @@ export interface UnaryNode extends Base {
   readonly operand: ExpressionNode;
 }
 
-/** The operators that take two values and always evaluate both. */
+/** Binary operators that always evaluate both operands. */
 export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
 
 export interface BinaryNode extends Base {
@@ -63,7 +65,7 @@ export interface BinaryNode extends Base {
   readonly right: ExpressionNode;
 }
 
-/** `&&` and `||`: either side may decide alone, whatever the other one is. */
+/** `&&` and `||`: either side alone may determine the result, regardless of the other side. */
 export interface LogicalNode extends Base {
   readonly kind: 'logical';
   readonly operator: '&&' | '||';
@@ -78,7 +80,7 @@ export interface ConditionalNode extends Base {
   readonly otherwise: ExpressionNode;
 }
 
-/** `[a, ?b]`: an optional element is left out when its value is none. */
+/** `[a, ?b]`: an optional element is omitted if it is empty. */
 export interface ListNode extends Base {
   readonly kind: 'list';
   readonly elements: readonly { readonly value: ExpressionNode; readonly optional: boolean }[];
@@ -100,7 +102,7 @@ export interface MessageNode extends Base {
   readonly name: string;
 }
 
-/** The macros that walk a list or map. */
+/** Macros that iterate over a list or map. */
 export type ComprehensionMacro =
   | 'all'
   | 'exists'
@@ -111,7 +113,7 @@ export type ComprehensionMacro =
   | 'transformMap'
   | 'transformMapEntry';
 
-/** `range.macro(variables..., filter?, body)`; body is the predicate of all, exists, exists_one and filter. */
+/** `range.macro(variables..., filter?, body)`. The body is the predicate of all, exists, exists_one and filter. */
 export interface ComprehensionNode extends Base {
   readonly kind: 'comprehension';
   readonly macro: ComprehensionMacro;
@@ -155,7 +157,7 @@ export type ExpressionNode =
   | BindNode
   | OptionalMapNode;
 
-/** `a.b.c` as one dotted name when it is nothing but names; null otherwise. */
+/** `a.b.c` as one dotted name if it consists of names only; otherwise null. */
 export function dottedName(node: ExpressionNode): string | null {
   let current = node;
   let suffix = '';

@@ -1,12 +1,12 @@
-// Owns what people write who know other languages (SQL, spreadsheets, Python) and what is written here instead: hints for
-// messages, never a meaning.
+// Hints for words of other languages (SQL, spreadsheets, Python): what to write instead. Used in messages only, never
+// accepted.
 
-/** What to write instead of an operator's word or sign of other languages, or null. Case does not count. */
+/** Hint for an operator of another language, or null. Ignores case. */
 export function foreignOperator(text: string): string | null {
   return OPERATORS.get(text.toLowerCase()) ?? null;
 }
 
-/** What to write instead of a function of other languages, or null. Case does not count. */
+/** Hint for a function of another language, or null. Ignores case. */
 export function foreignFunction(name: string): string | null {
   return FUNCTIONS.get(name.toLowerCase()) ?? null;
 }

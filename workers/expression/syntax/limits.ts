@@ -1,35 +1,38 @@
-// Owns the limits of expressions, each with its reason. They bound what a template can cost, not what a row may hold.
+// Limits of expressions, with reasons. They bound the cost of a Template, not the content of rows.
 
-/** Most bytes (UTF-8) of one expression: docs/reference/template.md, "Limits". */
+/** Maximum size of an expression in UTF-8 bytes: docs/reference/template.md, "Limits". */
 export const SOURCE_BYTES_MAX = 4096;
 
-/** Most nodes of one expression's tree: docs/reference/template.md, "Limits". */
+/** Maximum number of nodes in an expression's tree: docs/reference/template.md, "Limits". */
 export const NODES_MAX = 1000;
 
-/** Most brackets, calls, branches and signs inside each other: docs/reference/template.md, "Limits"; keeps every recursion shallow. */
+/**
+ * Maximum nesting of brackets, calls, branches and signs: docs/reference/template.md, "Limits". Keeps recursion
+ * shallow.
+ */
 export const DEPTH_MAX = 64;
 
 /**
- * Steps (turns of a comprehension, elements copied, searched or compared, ranges of text read) of one evaluation: some
- * milliseconds as a rule, and about a second at most: upper() takes 40 to 80 ns a character of a long text. A cell of
- * 4 MiB may be read six times.
+ * Maximum number of steps of one evaluation (iterations of a comprehension; elements copied, searched or compared;
+ * ranges of text read). Usually takes a few milliseconds, and at most about a second: upper() takes 40 to 80 ns per
+ * character of a long text. A cell of 4 MiB may be read six times.
  */
 export const STEPS_MAX = 100_000;
 
-/** Length of text (UTF-16 units, bytes) that counts as one step when a function or comparison reads it. */
+/** Length of text (in UTF-16 units or bytes) that counts as one step if a function or comparison reads it. */
 export const STEP_LENGTH = 256;
 
 /**
- * Characters times instructions of a pattern that count as one step where re2js walks its program: 70 ns each, up to the
- * two microseconds of a step.
+ * Product of characters and pattern instructions that counts as one step if re2js runs its program: 70 ns each, for
+ * up to two microseconds per step.
  */
 export const STEP_PATTERN_WORK = 128;
 
-/** Characters that count as one step where re2js only says whether a pattern is found (its DFA: 15 ns each). */
+/** Number of characters that count as one step if re2js only tests for a match (with its DFA: 15 ns each). */
 export const STEP_PATTERN_LENGTH = 128;
 
-/** Longest text that an expression may make, in UTF-16 units: no more bytes than a cell may have. */
+/** Maximum length of a text that an expression may create, in UTF-16 units: the maximum size of a cell in bytes. */
 export const TEXT_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** Most problems that are reported at once: docs/reference/template.md. */
+/** Maximum number of problems reported at once: docs/reference/template.md. */
 export const PROBLEMS_MAX = 50;

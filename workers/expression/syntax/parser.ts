@@ -1,14 +1,107 @@
-// Owns the grammar of expressions: tokens to a tree, within the limits of source, nodes and depth. Macros are told apart
-// in macro.ts; names and types are the checker's.
-import { type BinaryOperator, dottedName, type ExpressionNode, type ListNode, type MapNode } from './ast.ts';
+// The grammar of expressions, with its macros: parses tokens to a tree, within the limits of source, nodes and depth.
+import {
+  type BinaryOperator,
+  type ComprehensionMacro,
+  dottedName,
+  type ExpressionNode,
+  type ListNode,
+  type MapNode,
+} from './ast.ts';
 import { foreignOperator } from './foreign-words.ts';
-import { RESERVED_WORDS, type Token, tokenize } from './lexer.ts';
+import { type ExpressionProblem, literalValue, ProblemFound, RESERVED_WORDS, type Token, tokenize } from './lexer.ts';
 import { DEPTH_MAX, NODES_MAX, SOURCE_BYTES_MAX } from './limits.ts';
-import { literalValue } from './literal.ts';
-import { expandMacro } from './macro.ts';
-import { type ExpressionProblem, ProblemFound } from './problem.ts';
 
-/** The tree of a source, or the first problem of its syntax. */
+// Macros: has, the comprehensions, cel.bind, optMap and optFlatMap. Their first arguments are names, so they are
+// separated from calls before names are resolved.
+
+/** The node of a macro, or null for an ordinary call. Throws ProblemFound if an argument must be a name. */
+function expandMacro(
+  name: string,
+  target: ExpressionNode | null,
+  parameters: readonly ExpressionNode[],
+  offset: number,
+): ExpressionNode | null {
+  const count = parameters.length;
+  if (target === null) return name === 'has' && count === 1 ? hasMacro(parameters[0]!) : null;
+  if (name === 'bind' && count === 3 && target.kind === 'identifier' && target.name === 'cel') {
+    const [variable, value, body] = parameters as [ExpressionNode, ExpressionNode, ExpressionNode];
+    return { kind: 'bind', offset, variable: variableName(variable), value, body };
+  }
+  if ((name === 'optMap' || name === 'optFlatMap') && count === 2) {
+    const [variable, body] = parameters as [ExpressionNode, ExpressionNode];
+    const flat = name === 'optFlatMap';
+    return { kind: 'optional_map', offset, operand: target, variable: variableName(variable), body, flat };
+  }
+  const shape = SHAPES.get(`${name}/${count}`);
+  if (shape === undefined) return null;
+  const variables = parameters.slice(0, shape.variables).map(variableName);
+  if (variables.length === 2 && variables[0] === variables[1]) {
+    throw new ProblemFound('EXPR_SYNTAX', 'The two variables need different names.', parameters[1]!.offset);
+  }
+  const filter = shape.filter ? parameters[shape.variables]! : null;
+  return {
+    kind: 'comprehension',
+    offset,
+    macro: shape.macro,
+    range: target,
+    variables,
+    filter,
+    body: parameters.at(-1)!,
+  };
+}
+
+interface Shape {
+  macro: ComprehensionMacro;
+  variables: number;
+  filter: boolean;
+}
+
+/** Forms of the comprehensions, by name and number of arguments. */
+const SHAPES: ReadonlyMap<string, Shape> = new Map(
+  (
+    [
+      ['all', 'all', 1, false],
+      ['all', 'all', 2, false],
+      ['exists', 'exists', 1, false],
+      ['exists', 'exists', 2, false],
+      ['exists_one', 'exists_one', 1, false],
+      ['exists_one', 'exists_one', 2, false],
+      ['existsOne', 'exists_one', 1, false],
+      ['existsOne', 'exists_one', 2, false],
+      ['filter', 'filter', 1, false],
+      ['map', 'map', 1, false],
+      ['map', 'map', 1, true],
+      ['transformList', 'transformList', 2, false],
+      ['transformList', 'transformList', 2, true],
+      ['transformMap', 'transformMap', 2, false],
+      ['transformMap', 'transformMap', 2, true],
+      ['transformMapEntry', 'transformMapEntry', 2, false],
+      ['transformMapEntry', 'transformMapEntry', 2, true],
+    ] as const
+  ).map(([name, macro, variables, filter]) => [
+    `${name}/${variables + 1 + (filter ? 1 : 0)}`,
+    { macro, variables, filter },
+  ]),
+);
+
+function hasMacro(parameter: ExpressionNode): ExpressionNode {
+  if (parameter.kind !== 'select' || parameter.test) {
+    throw new ProblemFound('EXPR_SYNTAX', 'has() takes a field: has(row.name).', parameter.offset);
+  }
+  return { ...parameter, test: true };
+}
+
+function variableName(node: ExpressionNode): string {
+  if (node.kind !== 'identifier' || node.quoted || RESERVED_WORDS.has(node.name) || node.name === '__result__') {
+    throw new ProblemFound('EXPR_SYNTAX', 'The name of a variable is expected here.', node.offset);
+  }
+  return node.name;
+}
+
+// Grammar of expressions: parses tokens to a tree, within the limits of source, nodes and depth. Macros are in
+// parser.ts; names and types are checked later.
+
+/** The tree of a source, or its first syntax problem. */
 export function parseExpression(source: string): { root: ExpressionNode } | { problem: ExpressionProblem } {
   try {
     if (Buffer.byteLength(source) > SOURCE_BYTES_MAX) {
@@ -21,7 +114,7 @@ export function parseExpression(source: string): { root: ExpressionNode } | { pr
   }
 }
 
-/** Binding strength of the binary operators; all of them bind to the left. */
+/** Precedence of the binary operators; all are left-associative. */
 const STRENGTH: ReadonlyMap<string, number> = new Map([
   ['||', 1],
   ['&&', 2],
@@ -79,7 +172,7 @@ class Parser {
     return new ProblemFound('EXPR_SYNTAX', message, this.#token.start);
   }
 
-  /** What other languages would mean by the token at hand and the one before. */
+  /** Hint for what the current and the previous token would mean in other languages. */
   #misunderstanding(expected: string): string {
     const { kind, text, start } = this.#token;
     const before = this.#tokens[this.#position - 1];
@@ -89,7 +182,7 @@ class Parser {
     if (before.text === '*' && text === '*') return ' There are no powers: write x * x.';
     if (before.text === 'f' && kind === 'string') return ' Write a + b to join texts.';
     if (text === ':' && expected.startsWith(']')) return ' Write x.substring(from, to).';
-    if (text === ',' && this.#isListOfSql()) return ' A list stands in brackets: [a, b].';
+    if (text === ',' && this.#isListOfSql()) return ' Write a list in brackets: [a, b].';
     if (before.kind === 'int' && text === ',' && this.#tokens[this.#position + 1]?.kind === 'int') {
       return ' A number has a decimal point: 1.5.';
     }
@@ -98,10 +191,10 @@ class Parser {
     if (hint !== undefined) return ` ${hint}`;
     if (before.kind !== 'identifier' || kind !== 'identifier') return '';
     const name = before.end + 1 === start ? `${before.text} ${text}` : 'Invoice No';
-    return ` A column whose name has spaces stands in backticks (\`${name}\`), a text in quotes.`;
+    return ` Write a column name with spaces in backticks (\`${name}\`), and a text in quotes.`;
   }
 
-  /** Whether the bracket around the token at hand opens behind the word `in`. */
+  /** True if the bracket around the current token follows the word `in`. */
   #isListOfSql(): boolean {
     let depth = 0;
     for (let at = this.#position - 1; at > 0; at--) {
@@ -156,7 +249,7 @@ class Parser {
   #unary(): ExpressionNode {
     const signs: Token[] = [];
     while (this.#is('!') || this.#is('-')) {
-      // A minus right before a number belongs to it, so that the smallest int can be written.
+      // A minus directly before a number belongs to the number, so that the smallest int can be written.
       if (this.#is('-') && NUMBERS.has(this.#tokens[this.#position + 1]!.kind)) break;
       signs.push(this.#token);
       this.#position++;
@@ -180,7 +273,7 @@ class Parser {
       else if (this.#take('[')) {
         const optional = this.#take('?');
         const index = this.#expression();
-        this.#expect(']', 'behind the index');
+        this.#expect(']', 'after the index');
         node = this.#node({ kind: 'index', offset, operand: node, index, optional });
       } else if (this.#is('{') && dottedName(node) !== null) node = this.#message(node);
       else return node;
@@ -190,21 +283,21 @@ class Parser {
   #member(operand: ExpressionNode, offset: number): ExpressionNode {
     const optional = this.#take('?');
     const { kind, text } = this.#token;
-    if (kind !== 'identifier' && kind !== 'quoted') throw this.#unexpected('a name behind the point');
+    if (kind !== 'identifier' && kind !== 'quoted') throw this.#unexpected('a name after the point');
     this.#position++;
     if (!optional && kind === 'identifier' && this.#is('(')) return this.#call(text, operand, offset);
     return this.#node({ kind: 'select', offset, operand, field: text, optional, test: false });
   }
 
   #call(name: string, target: ExpressionNode | null, offset: number): ExpressionNode {
-    this.#expect('(', 'behind the name of the function');
+    this.#expect('(', 'after the name of the function');
     const parameters = this.#sequence(')', () => this.#expression());
     return this.#node(
       expandMacro(name, target, parameters, offset) ?? { kind: 'call', offset, name, target, arguments: parameters },
     );
   }
 
-  /** Items with commas between them up to a closing bracket; a comma before the bracket is allowed where CEL allows it. */
+  /** Items separated by commas, up to a closing bracket. A trailing comma is allowed where CEL allows it. */
   #sequence<T>(closing: string, item: () => T): T[] {
     const items: T[] = [];
     if (this.#take(closing)) return items;
@@ -252,10 +345,10 @@ class Parser {
     throw this.#unexpected('a value');
   }
 
-  /** `.name`: the same as `name` here, since there are no containers. */
+  /** `.name` is equal to `name` here, because there are no containers. */
   #rooted(offset: number): ExpressionNode {
     const { kind, text } = this.#token;
-    if (kind !== 'identifier' || RESERVED_WORDS.has(text)) throw this.#unexpected('a name behind the point');
+    if (kind !== 'identifier' || RESERVED_WORDS.has(text)) throw this.#unexpected('a name after the point');
     this.#position++;
     if (this.#is('(')) return this.#call(text, null, offset);
     return this.#node({ kind: 'identifier', offset, name: text, quoted: false });
@@ -281,13 +374,13 @@ class Parser {
 
   #message(type: ExpressionNode): ExpressionNode {
     const name = dottedName(type)!;
-    this.#expect('{', 'behind the type');
+    this.#expect('{', 'after the type');
     this.#sequence('}', () => {
       this.#take('?');
       if (this.#token.kind !== 'identifier' && this.#token.kind !== 'quoted')
         throw this.#unexpected('the name of a field');
       this.#position++;
-      this.#expect(':', 'behind the name of the field');
+      this.#expect(':', 'after the name of the field');
       this.#expression();
     });
     return this.#node({ kind: 'message', offset: type.offset, name });

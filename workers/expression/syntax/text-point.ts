@@ -1,6 +1,5 @@
-// Owns positions in texts by code points, as CEL counts them, and the limit on texts that are made.
-import { INDEX_OUT_OF_RANGE, TEXT_TOO_LONG } from '../compile/evaluation-error.ts';
-import type { Integer } from '../compile/value.ts';
+// Positions in texts by code points, as CEL counts them, and the maximum length of created texts.
+import { INDEX_OUT_OF_RANGE, type Integer, TEXT_TOO_LONG } from '../compile/value.ts';
 import { TEXT_LENGTH_MAX } from './limits.ts';
 
 /** Number of code points. */
@@ -11,7 +10,7 @@ export function countPoints(text: string): number {
   return count;
 }
 
-/** UTF-16 position of a code point; INDEX_OUT_OF_RANGE outside of 0 to the number of points. */
+/** UTF-16 position of a code point. Throws INDEX_OUT_OF_RANGE outside of 0 to the number of code points. */
 export function unitPosition(text: string, point: Integer): number {
   if (typeof point !== 'number' || point < 0 || point > text.length) throw INDEX_OUT_OF_RANGE;
   if (!SURROGATE.test(text)) return point;
@@ -23,12 +22,12 @@ export function unitPosition(text: string, point: Integer): number {
   return index;
 }
 
-/** The first `count` code points (all of them when there are fewer, none below zero). */
+/** The first `count` code points; all if there are fewer, none if it is negative. */
 export function firstPoints(text: string, count: Integer): string {
   if (count <= 0) return '';
   if (typeof count !== 'number' || count >= text.length) return text;
   if (!SURROGATE.test(text)) return text.slice(0, count);
-  return [...text].slice(0, count).join('');
+  return text.slice(0, unitAfter(text, count));
 }
 
 /** The last `count` code points. */
@@ -36,16 +35,27 @@ export function lastPoints(text: string, count: Integer): string {
   if (count <= 0) return '';
   if (typeof count !== 'number' || count >= text.length) return text;
   if (!SURROGATE.test(text)) return text.slice(-count);
-  return [...text].slice(-count).join('');
+  let index = text.length;
+  for (let left = count; left > 0 && index > 0; left--)
+    index -= index > 1 && text.codePointAt(index - 2)! > 0xffff ? 2 : 1;
+  return text.slice(index);
 }
 
-/** The text itself, or TEXT_TOO_LONG. */
+/** UTF-16 position after a number of code points, at most the end of the text. */
+function unitAfter(text: string, points: number): number {
+  let index = 0;
+  for (let count = 0; count < points && index < text.length; count++)
+    index += text.codePointAt(index)! > 0xffff ? 2 : 1;
+  return index;
+}
+
+/** Returns the text, or throws TEXT_TOO_LONG. */
 export function limited(text: string): string {
   if (text.length > TEXT_LENGTH_MAX) throw TEXT_TOO_LONG;
   return text;
 }
 
-/** Refuses a text before it is made. */
+/** Checks the length of a text before it is created. */
 export function checkLength(length: number): void {
   if (!(length <= TEXT_LENGTH_MAX)) throw TEXT_TOO_LONG;
 }

@@ -1,11 +1,254 @@
-// The format CSV with all its kin: any delimiter and quote, any encoding, with or without a header.
+// The format CSV and its variants: any delimiter, quote and encoding, with or without a header.
+
 import { Failed } from '../../protocol/failure.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
+import type { Pauses, Sliced } from '../../scheduling/time-slices.ts';
+import type { CsvInput } from '../../template/template.ts';
 import { sampleText } from '../detect/detect-form.ts';
-import type { StreamedFormat } from '../format.ts';
+import { explainForm } from '../detect/explain-form.ts';
+import { textSource } from '../encoding/text-source.ts';
+import { guessed } from '../encoding/undecodable.ts';
+import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
+import type { FileStart } from '../file-start.ts';
+import { readFooter } from '../footer.ts';
+import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
+import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
+import type { FileHead, RowReader } from '../reader.ts';
 import { beginsAsTable, refusalOf } from '../refusal.ts';
-import { CSV } from './csv-input.ts';
-import { openCsv } from './open-csv.ts';
-import { splitCsv } from './split-csv.ts';
+import { NulFreeSource, UnspacedSource, withoutNul } from '../source/converted-source.ts';
+import type { ByteSource } from '../source/source.ts';
+import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
+import { type EscapeForm, quoteBehindEscapes, UnescapedSource } from '../source/unescaped-source.ts';
+import { type CsvForm, csvForm, separatorLine, widestRecord } from './csv-form.ts';
+import {
+  CSV,
+  type CsvReaderParts,
+  goOnAtOnce,
+  isDelimiterDeclared,
+  isFastDialect,
+  WIDE_ROWS_MIN,
+} from './csv-input.ts';
+import { openCsvReader } from './csv-reader.ts';
+import { openPlainReader } from './plain-reader.ts';
+
+// Opens a reader for the rows of a CSV: decides encoding and form, adds the sources that rewrite the text, and chooses
+// the fast or the slow reader.
+
+/**
+ * Throws Failed, LateQuote.
+ * @param raw source that starts at the first byte of the file
+ */
+function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Coroutine<RowReader> {
+  const { csv } = settings.input;
+  const encoding = start.encoding(csv.encoding);
+  if (encoding.guessedBy !== undefined) settings.onDoubt?.(guessed(encoding.name));
+  refuseUnmarkedUtf16(start, csv.encoding, csv.nulBytes === 'drop');
+  const giveWay = settings.giveWay ?? goOnAtOnce;
+  const decoded = start.text(csv.encoding);
+  const text = csv.nulBytes === 'drop' ? withoutNul(decoded) : decoded;
+  const sample = csv.comment === null ? text : uncommented(text, csv.comment);
+  const separator = settings.input.format === 'lines' ? null : separatorLine(sample);
+  const table = separator === null ? sample : sample.subarray(separator.bytes);
+  const part = { bytes: table, isWhole: start.isWhole, separator, ending: start.ending };
+  const form = declaredHeader(yield* inSlices(csvForm(part, settings), settings.clock, giveWay), settings);
+  if (form.doubt !== null && settings.onDoubt === undefined) throw form.doubt;
+  if (form.doubt !== null) settings.onDoubt?.(form.doubt);
+  settings.onExplained?.(explainForm(form.table, start.isWhole, form));
+  const { headerLines, nameless, escapes } = form;
+  const spaced = form.spaced === true || (start.quotesAfterSpace && maySkipSpaces(form));
+  const written = { delimiter: form.oneColumn === true ? '' : form.delimiter!, quote: escapes?.quote ?? form.quote };
+  // FileHead counts records from the first record of the file.
+  const headerRow = form.headerRow === null || separator === null ? form.headerRow : form.headerRow + 1;
+  const footer = settings.input.footer.length === 0 ? null : yield* readFooter({ ...written, encoding }, settings);
+  const preamble = settings.input.preamble.length > 0 ? preambleSearch(text, settings.input) : undefined;
+  // Without a header there are no records above it, so the first rows are searched.
+  const first =
+    headerRow === null && preamble !== undefined ? valuesOfFirstRows(preamble, sample, start.isWhole, written) : null;
+  const columns = headerRow === null ? widestRecord(form, start.isWhole, settings) : 0;
+  const source = textSource(footer?.source ?? raw, encoding, settings);
+  const rewritten = rewrittenSource(source, { ...written, spaced, escapes }, csv);
+  const parts: CsvReaderParts = {
+    heap: settings.arena.heap,
+    arena: settings.arena,
+    kernel: settings.kernel,
+    ...rewritten,
+    dialect: {
+      delimiter: written.delimiter,
+      quote: escapes === null ? form.quote : quoteBehindEscapes(escapes),
+      headerRow,
+      headerLines,
+      nameless,
+      hasSeparatorLine: separator !== null,
+      columns,
+    },
+    found: foundOf({ ...form, quote: written.quote, spaced: spaced ? true : undefined }, rewritten.source !== source),
+    wideRowsMin: isDelimiterDeclared(settings) ? Number.POSITIVE_INFINITY : WIDE_ROWS_MIN,
+    nullValues: settings.input.nullValues,
+    ragged: csv.ragged,
+    strayQuotes: csv.strayQuotes,
+    escapesAreOpen: csv.escape === null && escapes === null,
+    seeksLateQuotes: !spaced && escapes === null && maySkipSpaces(form),
+    type: form.delimiter === '\t' ? 'tsv' : 'csv',
+    encoding: encoding.name,
+    encodingGuess: encoding.guessedBy,
+    preamble: first === null ? preamble : undefined,
+    meta: footer === null && first === null ? undefined : { ...first, ...footer?.values },
+    largeRow: settings.largeRow,
+    readAhead: settings.readAhead,
+    giveWay,
+    onDoubt: settings.onDoubt,
+  };
+  return yield* isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);
+}
+
+/**
+ * Spaces before quotes can be left out only between single-byte delimiters and quotes: the source works byte by byte.
+ */
+function maySkipSpaces({ delimiter, quote, oneColumn }: CsvForm): boolean {
+  const marks = { delimiter: delimiter ?? '', quote };
+  return oneColumn !== true && quote !== '' && delimiter !== null && delimiter !== ' ' && isFastDialect(marks);
+}
+
+interface RewrittenForm {
+  readonly delimiter: string;
+  readonly quote: string;
+  readonly spaced: boolean;
+  readonly escapes: EscapeForm | null;
+}
+
+/** Wraps the text for the readers: without NUL bytes, comments, escapes, and spaces before quotes. */
+function rewrittenSource(
+  text: ByteSource,
+  { delimiter, quote, spaced, escapes }: RewrittenForm,
+  { nulBytes, comment }: CsvInput,
+): Pick<CsvReaderParts, 'source' | 'comments' | 'nul'> {
+  let source = text;
+  const nul = nulBytes === 'drop' ? new NulFreeSource(source) : undefined;
+  source = nul ?? source;
+  const comments =
+    comment === null ? undefined : new UncommentedSource(source, { mark: comment, delimiter, quote, spaced });
+  source = comments ?? source;
+  if (escapes !== null) source = new UnescapedSource(source, escapes);
+  else if (spaced) source = new UnspacedSource(source, { delimiter, quote });
+  return { source, comments, nul };
+}
+
+/** Applies the number of header lines that the Template declares. */
+function declaredHeader(form: CsvForm, { overrides, input }: OpenSettings): CsvForm {
+  const { headerRow, headerRows } = input.csv;
+  if (headerRows === null || headerRow === 'none') return form;
+  const { headerLines: _, ...rest } = form;
+  const isGiven = (overrides.headerRow ?? headerRow) !== null;
+  const last = isGiven ? form.headerRow! : Math.max(form.headerRow ?? 0, headerRows - 1);
+  const lines = Math.min(headerRows, last + 1);
+  return { ...rest, headerRow: last, ...(lines > 1 && { headerLines: lines }) };
+}
+
+function* inSlices<T>(work: Sliced<T>, clock: Pauses | undefined, giveWay: () => Promise<void>): Coroutine<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (clock?.isDue()) yield giveWay();
+  }
+}
+
+/** Facts for FileHead that are not in the dialect. Most files have no such facts. */
+function foundOf(form: CsvForm, isRewritten: boolean): CsvReaderParts['found'] {
+  const { delimiter, quote, spaced, oneColumn, headerLines, escapes } = form;
+  const isOwn = delimiter !== null && oneColumn === undefined && headerLines === undefined;
+  if (isOwn && !isRewritten) return undefined;
+  return {
+    delimiter,
+    quote: quote === '' ? null : quote,
+    ...(spaced && { quotesAfterSpace: spaced }),
+    ...(escapes !== null && { escape: '\\' as const }),
+    ...(oneColumn && { oneColumn }),
+    ...(headerLines !== undefined && { headerLines }),
+    ...(isRewritten && { isRewritten: true as const }),
+  };
+}
+
+// Reads a CSV in parts, each of which begins at a record.
+
+// Finds a record start in a CSV near any byte, by line breaks. A line break inside a quoted cell may be mistaken for
+// the end of a record.
+
+const LF = 10;
+
+/**
+ * Returns the offset of a probable record start: the first one after a line break from which two records have as many
+ * fields as the header. Falls back to the position after the first line break, or 0 if there is no line break.
+ */
+function recordStart(bytes: Uint8Array, { delimiter, quote, headers }: FileHead): number {
+  const dialect = { delimiter: delimiter!.charCodeAt(0), quote: quote === null ? -1 : quote.charCodeAt(0) };
+  const first = bytes.indexOf(LF) + 1;
+  for (let start = first; start > 0; start = bytes.indexOf(LF, start) + 1) {
+    const one = recordAt(bytes, start, dialect);
+    const two = one === null ? null : recordAt(bytes, one.end, dialect);
+    if (two === null) return first;
+    if (one?.fields === headers.length && two.fields === headers.length) return start;
+  }
+  return first;
+}
+
+/**
+ * Parses the record that begins at a byte: its number of fields and the byte after its line break. Returns null if the
+ * record does not end within the bytes.
+ */
+function recordAt(
+  bytes: Uint8Array,
+  start: number,
+  { delimiter, quote }: { readonly delimiter: number; readonly quote: number },
+): { readonly fields: number; readonly end: number } | null {
+  let fields = 1;
+  let quoted = bytes[start] === quote;
+  for (let at = start + (quoted ? 1 : 0); at < bytes.length; at++) {
+    const byte = bytes[at];
+    // The second quote of a doubled quote reopens the field that the first one closed.
+    if (byte === quote) quoted = quoted ? false : bytes[at - 1] === quote || bytes[at - 1] === delimiter;
+    else if (quoted) continue;
+    else if (byte === LF) return { fields, end: at + 1 };
+    else if (byte === delimiter) fields++;
+  }
+  return null;
+}
+
+// Reads a CSV in parts: each part is read as a file without a header.
+
+/** True for files that are UTF-8 without rewriting, in a dialect that the kernels support. */
+function canSplit({ type, encoding, delimiter, quote, isRewritten }: FileHead): boolean {
+  const isText = (type === 'csv' || type === 'tsv') && encoding === 'utf-8' && isRewritten !== true;
+  return isText && delimiter !== null && isFastDialect({ delimiter, quote: quote ?? '' });
+}
+
+/** @param head head of a file for which canSplit returns true */
+function resume(source: ByteSource, head: FileHead, settings: OpenSettings): Coroutine<RowReader> {
+  const { input, arena, kernel, largeRow, readAhead } = settings;
+  const { type, encoding, delimiter, quote, headerRow, headers, oneColumn, meta } = head;
+  if (delimiter === null) throw new Error('a part of a file that is not CSV');
+  return openCsvReader({
+    heap: arena.heap,
+    arena,
+    kernel,
+    source,
+    dialect: { delimiter: oneColumn === true ? '' : delimiter, quote: quote ?? '', headerRow },
+    found: { delimiter, quote, ...(oneColumn === true ? { oneColumn } : {}) },
+    nullValues: input.nullValues,
+    ragged: input.csv.ragged,
+    strayQuotes: input.csv.strayQuotes,
+    escapesAreOpen: input.csv.escape === null,
+    type,
+    encoding,
+    largeRow,
+    readAhead,
+    headers,
+    ...(meta === undefined ? {} : { meta }),
+    // If most rows of the file are wide, then most rows of at least one part are wide.
+    ...(isDelimiterDeclared(settings) ? {} : { wideRowsMin: 1 }),
+  });
+}
+
+const splitCsv: SplittableInput = { canSplit, recordStart, resume };
 
 export const csvFormat: StreamedFormat = {
   name: CSV,
@@ -13,7 +256,7 @@ export const csvFormat: StreamedFormat = {
   needsWholeFile: false,
   splittable: splitCsv,
 
-  /** Any text may be one that is no known other type. */
+  /** Accepts any text that is of no other known type. */
   detect(start, input) {
     if (refusalOf(start, input) !== null) return null;
     const sureness = input.format === 'lines' ? 'signature' : 'possible';

@@ -1,58 +1,62 @@
-// What comes before the data rows, in both lanes: skips the records above the header and reads the header, or finds the
-// number of columns of a file without one.
-import type { Coroutine } from '../../thread/coroutine.ts';
+// Reads what precedes the data rows, for both CSV readers: skips the records above the header and reads the header, or
+// finds the number of columns of a file without a header.
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import { joinHeaderLines } from '../detect/header-lines.ts';
 import type { MetaSearch } from '../meta-values.ts';
-import type { CsvDialect, CsvReaderParts } from './csv-input.ts';
-import { malformed } from './malformed.ts';
+import { type CsvDialect, type CsvReaderParts, malformed } from './csv-input.ts';
 
-/** Records above the header between two time slices of the thread: half a millisecond of work. */
+/** Records above the header between two yields of the thread: half a millisecond of work. */
 const SLICE_RECORDS = 2048;
 
-/** The next record of a file whose columns are not known yet. */
+/** The next record of a file whose columns are not yet known. */
 export interface LeadingRecord {
   readonly fields: number;
-  /** Nothing stands in it. */
+  /** True if the record is a blank line. */
   readonly blank: boolean;
   readonly line: number;
-  /** Clean texts, and the line of the first field with text behind its closing quote (0 = there is none). */
+  /**
+   * Returns the cleaned texts, and the line of the first field with text after its closing quote (0 if there is no such
+   * field).
+   */
   read(): { readonly texts: readonly string[]; readonly strayLine: number };
+  /** Returns the line of a quoted field that spans line breaks and has text after its closing quote, or 0. */
+  swallowedLine(): number;
 }
 
 export interface LeadingRecords {
-  /** The next record, which stays. Throws Failed. */
+  /** Returns the next record without consuming it. Throws Failed. */
   peek(): LeadingRecord | 'wait' | 'end';
   wait(): Promise<void>;
   skip(): void;
 }
 
 export interface CsvHeader {
-  /** One per column; '' where there is none. */
+  /** One text per column, '' for a column without a header. */
   readonly texts: readonly string[];
-  /** Blank records before the first data row: rows, when the file has one column. */
+  /** Number of blank records before the first data row. They are rows if the file has one column. */
   readonly blankRecords: number;
 }
 
 export interface HeaderRules {
   readonly strayFails: boolean;
-  /** Is shown the records above the header. */
+  /** Receives the records above the header. */
   readonly preamble: MetaSearch | undefined;
   readonly delimiter: string;
 }
 
-/** What both lanes are told of the header. */
+/** Rules for reading the header, for both readers. */
 export function headerRules({ dialect, strayQuotes, preamble }: CsvReaderParts): HeaderRules {
   return { strayFails: strayQuotes === 'fail', preamble, delimiter: dialect.delimiter };
 }
 
 /**
  * Waits for bytes.
- * @param giveWay lets the thread do other things: blank lines and records above a header can be the whole file
+ * @param giveWay yields the thread: blank lines and records above a header can fill the whole file
  */
 export function* readHeader(
   records: LeadingRecords,
-  { headerRow, headerLines = 1, nameless, hasSeparatorLine = false }: CsvDialect,
+  { headerRow, headerLines = 1, nameless, hasSeparatorLine = false, columns = 0 }: CsvDialect,
   { strayFails, preamble, delimiter }: HeaderRules,
   giveWay: () => Promise<void>,
 ): Coroutine<CsvHeader> {
@@ -73,9 +77,14 @@ export function* readHeader(
       continue;
     }
     allBlank &&= record.blank;
+    const swallowed = record.swallowedLine();
+    if (swallowed !== 0) throw malformed('swallowed', swallowed);
     if (headerRow === null ? !record.blank : skipped + headerLines > headerRow) {
       if (record.fields > COLUMNS_MAX) throw malformed('columns', record.line);
-      if (headerRow === null) return { texts: new Array<string>(record.fields).fill(''), blankRecords: skipped };
+      if (headerRow === null) {
+        const width = Math.max(record.fields, columns);
+        return { texts: new Array<string>(width).fill(''), blankRecords: skipped };
+      }
       lines.push(headerTexts(records, record, strayFails));
       if (skipped === headerRow) return { texts: columnTexts(lines, nameless), blankRecords: 0 };
     } else {

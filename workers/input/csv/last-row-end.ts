@@ -1,7 +1,9 @@
-// The structurals that a scan leaves behind it, of which some end rows.
+// Searches the structurals that a scan has found for those that end a row.
 import { CR, LF } from '../../kernel/layout/scan.ts';
 
-/** Address behind the last structural before `behind` that ends a row; `entries` when none does. */
+/**
+ * Returns the address after the last structural before `behind` that ends a row, or `entries` if no structural does.
+ */
 export function lastRowEnd(u8: Uint8Array, u32: Uint32Array, entries: number, behind: number): number {
   let entry = behind;
   for (; entry > entries; entry -= 4) {

@@ -1,10 +1,10 @@
-// Line numbers for messages and the place of what is wrong in a range of text: off the fast path.
+// Line numbers and positions of errors in a range of text, for messages. Used only after an error, off the fast path.
 import { isUtf8 } from 'node:buffer';
 
 const LF = 10;
 const CR = 13;
 
-/** Line breaks (LF, CRLF, lone CR, quoted ones too) in [from, to); the byte at `to` is readable. */
+/** Counts the line breaks (LF, CRLF, lone CR; also quoted ones) in [from, to). The byte at `to` must be readable. */
 export function countLineBreaks(u8: Uint8Array, from: number, to: number): number {
   let count = 0;
   for (let at = from; at < to; at++) {
@@ -14,7 +14,10 @@ export function countLineBreaks(u8: Uint8Array, from: number, to: number): numbe
   return count;
 }
 
-/** Where the first line begins that is not valid UTF-8, or -1. A line break never lies inside a character. */
+/**
+ * Returns the start of the first line that is not valid UTF-8, or -1. A line break byte never occurs inside a
+ * character.
+ */
 export function invalidLine(u8: Uint8Array, from: number, to: number): number {
   if (isUtf8(u8.subarray(from, to))) return -1;
   let lineStart = from;
@@ -26,7 +29,7 @@ export function invalidLine(u8: Uint8Array, from: number, to: number): number {
   throw new Error('text is invalid as a whole and valid in its parts');
 }
 
-/** Where the quoted field begins that is still open at `to`; `from` is the row's first byte. */
+/** Returns the start of the quoted field that is still open at `to`. `from` is the first byte of the row. */
 export function openQuote(u8: Uint8Array, from: number, to: number, delimiter: number, quote: number): number {
   let fieldStart = from;
   let mode: 'start' | 'unquoted' | 'quoted' | 'closed' = 'start';

@@ -1,17 +1,20 @@
-// The Template's null_values in the form that the kernels compare with, in the Run's memory.
+// The null_values of the Template in the Run's memory, in the form that the kernels compare with.
 import { COUNT, LENGTH_BIT_MAX, LENGTHS, TEXTS } from '../../kernel/layout/null-texts.ts';
 import type { Heap } from '../../memory/heap.ts';
 
 export interface NullTexts {
-  /** True when the empty text means missing. */
+  /** True if the empty text means null. */
   readonly empty: boolean;
-  /** Address of the list of the other texts (kernel/assembly/null-texts.ts), 0 = there are none. */
+  /** Address of the list of the other null texts (kernel/assembly/cell.ts), or 0 for an empty list. */
   readonly list: number;
-  /** True when a raw field cannot be told from null by its length alone and may hold quotes: every column must be views. */
+  /**
+   * True if the length of a raw field does not show whether it is null, and the field may have quotes. Every column
+   * must then have views.
+   */
   readonly always: boolean;
 }
 
-/** @param quote the file's quote or '' */
+/** @param quote quote of the file, or '' for no quote */
 export function placeNullTexts(heap: Heap, values: readonly string[], quote: string): NullTexts {
   const empty = values.includes('');
   const texts = [...new Set(values)].filter((value) => value !== '');

@@ -1,5 +1,5 @@
-// The structurals of the window's rows: runs the scan, checks the text of complete rows, and says up to where rows are
-// complete. It knows neither the number of columns nor batches.
+// The structural characters (delimiters and line ends) of the rows in the window. Runs the scan, checks the text of
+// complete rows, and reports where complete rows end. Knows neither the number of columns nor batches.
 import { isUtf8 } from 'node:buffer';
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import {
@@ -14,6 +14,7 @@ import {
   MODE,
   MODE_QUOTED,
   MODE_START,
+  MODE_UNQUOTED,
   OUT,
   ROW_ENDS,
   STATE_BYTES,
@@ -23,42 +24,53 @@ import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { CsvWork } from '../read-ahead/csv-work.ts';
 import type { Chunk } from '../read-ahead/read-ahead-memory.ts';
 import type { RowsAhead } from '../read-ahead/read-ahead-rows.ts';
+import type { CsvTrouble } from './csv-input.ts';
 import { lastRowEnd } from './last-row-end.ts';
 import { countLineBreaks, invalidLine } from './lines.ts';
-import type { CsvTrouble } from './malformed.ts';
 import type { Window } from './window.ts';
 
 /**
- * 512 KiB: a window of as much with four bytes a field, else narrow fields leave each window a second, small batch; and
- * more than a row may have fields, see `full`.
+ * Size of the index: 512 KiB. It is enough for a window of that size with four bytes per field; with fewer entries,
+ * files with narrow fields would get a second, small batch from each window. It is also more than the maximum number of
+ * fields in a row, see `full`.
  */
 const ENTRIES = 131_072;
 
+/**
+ * Maximum bytes scanned after a cell that is read again: a file may have many such cells, and each one causes another
+ * scan.
+ */
+const LITERAL_SCAN_BYTES = 8192;
+
 export class StructuralIndex implements RowsAhead {
-  /** Address of the first structural that no row has used. */
+  /** Address of the first structural that has not been used by a row. */
   cursor: number;
-  /** Address behind the structural that ends the last complete and sound row. */
+  /** Address after the structural that ends the last complete and valid row. */
   completeEnd: number;
-  /** First byte of the row at `cursor`. */
+  /** Address of the first byte of the row at `cursor`. */
   rowStart: number;
-  /** Rows between `cursor` and `completeEnd` when the scan ended (blank ones too). */
+  /** Number of rows between `cursor` and `completeEnd` when the scan ended, including blank rows. */
   rowEnds = 0;
-  /** Whether these rows all have the columns of the file: told by the row table at first use. */
+  /** True if all these rows have the same number of columns as the file. Set by the row table at first use. */
   uniform: boolean | null = null;
-  /** What makes the row behind `completeEnd` unreadable, and where. */
+  /** Error of the row after `completeEnd`, and its address. */
   trouble: { readonly kind: CsvTrouble; readonly address: number } | null = null;
-  /** True when quotes may stand out of place in these rows. */
+  /** True if these rows may contain misplaced quotes. */
   literal = false;
+  /** True if these rows have been searched for quotes after spaces. */
+  isSearched = false;
   readonly #heap: Heap;
   readonly #kernel: KernelExports;
   readonly #delimiter: number;
   readonly #quote: number;
-  /** Address of the scan's state. */
+  /** Address of the scan state. */
   readonly #state: number;
-  /** Address of the structurals, for ENTRIES of which there is room. */
+  /** Address of the structurals, with space for ENTRIES of them. */
   readonly #entries: number;
   #literalPending = false;
-  /** The line at which counting began, and that place. */
+  /** Limit of the next scan. */
+  #scanEndMax = Number.POSITIVE_INFINITY;
+  /** Line number at `#lineAddress`, from which lines are counted. */
   #line = 1;
   #lineAddress: number;
 
@@ -76,19 +88,27 @@ export class StructuralIndex implements RowsAhead {
     this.#begin(start);
   }
 
-  /** Address up to which the window was scanned. */
+  /** Address up to which the window has been scanned. */
   get scanned(): number {
     return this.#get(AT);
   }
 
-  /** True while the scan stands inside a quoted field. */
+  /** True if the scan has stopped inside a quoted field. */
   get quoted(): boolean {
     return this.#get(MODE) === MODE_QUOTED;
   }
 
-  /** True when the incomplete row has more fields than any row may have. */
+  /** True if the incomplete row has more fields than a row may have. */
   get full(): boolean {
     return this.cursor === this.#entries && this.#get(OUT) > this.#entries + (ENTRIES - BLOCK_ENTRIES) * 4;
+  }
+
+  /**
+   * True if the next scan ends before the window does. A row that this scan leaves incomplete may be complete after the
+   * following scan.
+   */
+  get isScanLimited(): boolean {
+    return this.#scanEndMax !== Number.POSITIVE_INFINITY;
   }
 
   /** Line number of an address in the window. */
@@ -108,8 +128,8 @@ export class StructuralIndex implements RowsAhead {
   }
 
   /**
-   * Takes what the scan of another thread found in complete rows, which the window has taken.
-   * @param slot bytes among which the structurals stand at the address that they have here
+   * Takes over the structurals that another thread found in complete rows. The window already holds these rows.
+   * @param slot bytes that contain the structurals at the same address as here
    */
   put(slot: Uint8Array, chunk: Chunk, start: number): void {
     this.#heap.u8.set(slot.subarray(this.#entries, this.#entries + chunk.entries * 4), this.#entries);
@@ -121,12 +141,13 @@ export class StructuralIndex implements RowsAhead {
     this.rowEnds = chunk.rowEnds;
     this.uniform = null;
     this.literal = chunk.literal;
+    this.isSearched = false;
     this.#literalPending = false;
     this.#begin(start + chunk.bytes);
     this.#set(LINES, chunk.lines);
   }
 
-  /** The incomplete row has moved: it is scanned again from its new place. */
+  /** Scans the incomplete row again after it has moved to a new address. */
   restart(start: number): void {
     const partialBytes = this.scanned - this.rowStart;
     this.#line += this.#get(LINES) - countLineBreaks(this.#heap.u8, start, start + partialBytes);
@@ -138,7 +159,27 @@ export class StructuralIndex implements RowsAhead {
     this.#begin(start);
   }
 
-  /** Scans on. Called when no complete row is left; gives true when there are some now (or trouble is). */
+  /**
+   * Reads the cell at this address, and what follows, again without treating its quote as a quote. Called if no row is
+   * left.
+   * @param address address of the quote, in the row at the cursor
+   */
+  readLiterally(address: number): void {
+    const { u8, u32 } = this.#heap;
+    let entry = this.cursor;
+    while (entry < this.#get(OUT) && u32[entry >>> 2]! < address) entry += 4;
+    this.#set(LINES, this.#get(LINES) - countLineBreaks(u8, address, this.scanned));
+    this.#set(OUT, entry);
+    this.#set(AT, address + 1);
+    this.#set(MODE, MODE_UNQUOTED);
+    this.completeEnd = this.cursor;
+    this.rowEnds = 0;
+    this.trouble = null;
+    this.#literalPending = true;
+    this.#scanEndMax = address + LITERAL_SCAN_BYTES;
+  }
+
+  /** Continues the scan. Called if no complete row is left. Returns true if rows (or an error) are now available. */
   scan(window: Window): boolean {
     const { u32 } = this.#heap;
     const pending = this.#get(OUT) - this.cursor;
@@ -150,9 +191,12 @@ export class StructuralIndex implements RowsAhead {
     this.#set(ROW_ENDS, 0);
     this.#set(FLAGS, this.#get(FLAGS) & FLAG_NUL);
     const limit = this.#entries + ENTRIES * 4;
-    this.#kernel.scan(this.#state, window.scanEnd, limit, this.#delimiter, this.#quote);
+    const scanEnd = Math.min(window.scanEnd, this.#scanEndMax);
+    this.#scanEndMax = Number.POSITIVE_INFINITY;
+    this.#kernel.scan(this.#state, scanEnd, limit, this.#delimiter, this.#quote);
     const literalMet = (this.#get(FLAGS) & FLAG_LITERAL_QUOTE) !== 0;
     this.literal = literalMet || this.#literalPending;
+    this.isSearched = false;
     this.completeEnd = this.#entries;
     this.uniform = null;
     this.rowEnds = this.#get(ROW_ENDS);
@@ -160,7 +204,7 @@ export class StructuralIndex implements RowsAhead {
       this.#literalPending = this.literal;
       return false;
     }
-    // What was met may lie in the incomplete row, so it holds for the rows of the next scan too.
+    // A misplaced quote may be in the incomplete row, so the flag also applies to the rows of the next scan.
     this.#literalPending = literalMet;
     this.completeEnd = this.#behindRowEnd(this.#get(OUT));
     if (!window.large || this.#checkFirstRow()) this.#checkText();
@@ -183,7 +227,7 @@ export class StructuralIndex implements RowsAhead {
     this.#heap.u32[(this.#state + word) >>> 2] = value;
   }
 
-  /** Walks back from `behind` to the address behind a structural that ends a row. */
+  /** Searches backwards from `behind` for the address after a structural that ends a row. */
   #behindRowEnd(behind: number): number {
     return lastRowEnd(this.#heap.u8, this.#heap.u32, this.#entries, behind);
   }
@@ -196,7 +240,10 @@ export class StructuralIndex implements RowsAhead {
     if (!isUtf8(u8.subarray(this.rowStart, end))) this.#cut('utf8', invalidLine(u8, this.rowStart, end));
   }
 
-  /** Only the first row of a large window can be above the ceilings. False when it has no place in any window. */
+  /**
+   * Checks the first row of a large window, the only row that can exceed the limits. Returns false if it does not fit
+   * into any window.
+   */
   #checkFirstRow(): boolean {
     const { u8, u32 } = this.#heap;
     let start = this.rowStart;
@@ -213,7 +260,7 @@ export class StructuralIndex implements RowsAhead {
     }
   }
 
-  /** The row that holds the address, and all behind it, are not handed out. The earliest trouble counts. */
+  /** Excludes the row with this address and all later rows. The earliest error wins. */
   #cut(kind: CsvTrouble, address: number): void {
     if (this.trouble !== null && this.trouble.address <= address) return;
     const { u32 } = this.#heap;

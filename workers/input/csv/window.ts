@@ -1,27 +1,30 @@
-// The bytes of a CSV that are at hand: a region of the Run's memory that is filled from the source and moves on row by
-// row. An incomplete row is carried to the front; one that is larger than the region moves to a larger one.
-// States: small (the region of the reservation), large (a row outgrew it: the large-row gate was passed).
+// The window of a CSV reader: a region of the Run's memory that is filled from the source and moves forward row by row.
+// An incomplete row is moved to the front; if it is larger than the region, it moves to a larger region. Two states:
+// small (the region of the reservation) and large (a row outgrew it and passed the large-row gate).
 import type { Heap } from '../../memory/heap.ts';
 import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
 import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
 import { withoutEndMarks } from '../end-mark.ts';
-import type { DecodeWork } from '../source/decode-work.ts';
-import type { ByteSource, FileRest } from '../source/source.ts';
+import type { ByteSource, DecodeWork, FileRest } from '../source/source.ts';
 
 /**
- * Bytes read at a time: what the scan and the kernels then read is still in the L2 cache. Half of it makes twice as many
- * batches, on each of which the code between the kernels takes 0.1 ms: a tenth of the time where five columns are changed.
+ * Bytes read at a time. Sized so that the data is still in the L2 cache when the scan and the kernels read it. Half
+ * this size doubles the number of batches, and each batch costs 0.1 ms between the kernels: 10 % of the time if five
+ * columns are changed.
  */
 export const WINDOW_BYTES = 524_288;
 
-/** Below this a test's window could not hold a byte order mark or the look ahead. */
+/** Minimum size for tests: a smaller window could not hold a byte order mark or the look-ahead. */
 const WINDOW_BYTES_MIN = 16;
 
-/** A region that is too small for a row gives way to one this many times as large: few steps, little left behind. */
+/** Growth of a region that is too small for a row: few steps, and little unused memory left behind. */
 const GROWTH_FACTOR = 5;
 
-/** A region for the longest row also holds its line break and what a lane looks ahead: else nothing would show that a row is too long. */
+/**
+ * Additional space in a region for the longest row, for its line break and the look-ahead of a reader. Without it, a
+ * row that is too long would not be noticed.
+ */
 const LARGEST_SLACK_BYTES = 256;
 
 const LF = 10;
@@ -33,11 +36,11 @@ interface Region {
 }
 
 export class Window {
-  /** First byte that no row handed out has used. */
+  /** Address of the first byte that no emitted row has used. */
   start: number;
-  /** Address behind the last byte. Once complete, a line feed stands there or before it. */
+  /** Address after the last byte. In a complete window, a line feed is at or before this address. */
   filled: number;
-  /** Nothing will follow; the last row has its line feed, and marks of the end (Ctrl-Z) are gone. */
+  /** True at the end of the source: the last row has its line feed, and end-of-text marks (Ctrl-Z) are removed. */
   complete = false;
   readonly #heap: Heap;
   readonly #source: ByteSource;
@@ -47,16 +50,16 @@ export class Window {
   readonly #small: Region;
   #largest: Region;
   #region: Region;
-  /** A region may be as large as this: what the gate allowed. */
+  /** Largest region that the large-row gate has allowed, in bytes. */
   #allowedBytes = 0;
-  /** Nothing was read yet of a source that may begin with a byte order mark. */
+  /** True if nothing has been read yet from a source that may begin with a byte order mark. */
   #atMark: boolean;
-  /** Address up to which this filling goes, 0 between fillings. */
+  /** Address at which the current fill ends, or 0 between fills. */
   #goal = 0;
-  /** Bytes at the end that are marks of the end of the file, unless something follows them. */
+  /** Number of bytes at the end that are end-of-text marks, unless more bytes follow. */
   #endMarks = 0;
 
-  /** @param atStart whether the source begins where the file does */
+  /** @param atStart whether the source begins at the start of the file */
   constructor(
     heap: Heap,
     source: ByteSource,
@@ -77,29 +80,30 @@ export class Window {
     this.#endLineBefore(this.start);
   }
 
-  /** Address up to which bytes can be judged: each needs the byte behind it. */
+  /** Address up to which bytes can be scanned: the scan of each byte needs the next byte. */
   get scanEnd(): number {
     return this.complete ? this.filled : Math.max(this.start, this.textEnd - 1);
   }
 
-  /** Address behind the last byte of which it is certain that it is text. */
+  /** Address after the last byte that is certainly text. */
   get textEnd(): number {
     return this.filled - this.#endMarks;
   }
 
-  /** True between a 'wait' and the 'filled' that ends it: the row may have moved, nothing is to be scanned yet. */
+  /** True between a 'wait' and the 'filled' that ends it. The row may have moved, so nothing may be scanned. */
   get filling(): boolean {
     return this.#goal !== 0;
   }
 
-  /** True while the window holds a row that is larger than the small region. */
+  /** True if the window holds a row that is larger than the small region. */
   get large(): boolean {
     return this.#region !== this.#small;
   }
 
   /**
-   * Reads until a whole window is there or the source ends, so that batches do not depend on how bytes arrive. 'wait':
-   * call `wait`, then again. `start`: the incomplete row's first byte; the property tells where it is when filled.
+   * Reads until a whole window has arrived or the source ends, so that batches do not depend on how bytes arrive. After
+   * 'wait', call `wait`, then `fill` again.
+   * @param start first byte of the incomplete row. After 'filled', the property `start` is its new address.
    */
   fill(start: number): 'filled' | 'wait' {
     if (this.#goal === 0) {
@@ -131,7 +135,7 @@ export class Window {
     this.#source.close();
   }
 
-  /** Address of the small region, which has room for two windows. */
+  /** Address of the small region, which has space for two windows. */
   get base(): number {
     return this.#small.base;
   }
@@ -140,7 +144,10 @@ export class Window {
     return this.#small.bytes;
   }
 
-  /** What of the file begins at a row that begins in this window; null: what is read is not the file as it stands. */
+  /**
+   * Returns the rest of the file, from a row that begins in this window. Returns null if the source does not deliver
+   * the bytes of the file unchanged.
+   */
   rest(rowStart: number): FileRest | null {
     const rest = this.#source.rest?.() ?? null;
     if (rest === null) return null;
@@ -148,18 +155,18 @@ export class Window {
     return { ...rest, from: rest.from - (this.#source.bytesOf?.(text) ?? text.length) };
   }
 
-  /** What makes the text of the file's bytes; null: nothing has to. */
+  /** Describes how to decode the file's bytes to text, or null if no decoding is needed. */
   get decode(): DecodeWork | null {
     return this.#source.decode?.() ?? null;
   }
 
-  /** Leaves the row that begins here, which is not complete, to another thread, who reads it again. */
+  /** Discards the incomplete row that begins here. Another thread reads it again. */
   leave(rowStart: number): void {
     this.start = rowStart;
     this.filled = rowStart;
   }
 
-  /** Takes complete rows that another thread has read up to the byte `at` of the file, instead of a filling. */
+  /** Instead of a fill: takes complete rows that another thread has read up to offset `at` of the file. */
   put(rows: Uint8Array, complete: boolean, at: number): void {
     this.#source.passed?.(at);
     const { u8 } = this.#heap;
@@ -173,13 +180,18 @@ export class Window {
     u8[this.filled] = LF;
   }
 
-  /** Behind the last of such rows: the next filling begins at this byte of the file. */
+  /** Continues after the last of these rows: the next fill begins at this offset of the file. */
   goOnAt(at: number): void {
     this.#source.seek!(at);
     this.begin();
   }
 
-  /** With nothing of what was read: the source gives what comes next. */
+  /** Sets the file offset of the next read. Bytes in the window are kept. */
+  seek(at: number): void {
+    this.#source.seek!(at);
+  }
+
+  /** Empties the window, before the source delivers the next bytes. */
   begin(): void {
     this.start = this.base;
     this.filled = this.start;
@@ -187,7 +199,10 @@ export class Window {
     this.#endLineBefore(this.start);
   }
 
-  /** Moves the incomplete row to the front, or to a larger region. False: the gate to the large row must be passed first. */
+  /**
+   * Moves the incomplete row to the front or to a larger region. Returns false if the large-row gate must be passed
+   * first.
+   */
   #makeRoom(): boolean {
     const carryBytes = this.filled - this.start;
     if (this.start !== this.#region.base) {
@@ -211,7 +226,7 @@ export class Window {
     this.#endLineBefore(this.start);
   }
 
-  /** Of the region after this one. */
+  /** Size of the next larger region. */
   #largerBytes(): number {
     const largestBytes = ROW_BYTES_MAX + Math.max(this.windowBytes, LARGEST_SLACK_BYTES);
     return Math.min(this.#region.bytes * GROWTH_FACTOR, largestBytes);
@@ -226,7 +241,7 @@ export class Window {
     return this.#region.base + this.#region.bytes;
   }
 
-  /** A row's first byte stands behind a line end, the first one too: kernels look at the byte before. */
+  /** Writes a line end before the first row, because the kernels read the byte before each row. */
   #endLineBefore(address: number): void {
     this.#heap.u8[address - 1] = LF;
   }

@@ -1,23 +1,24 @@
-// Compares a record with the rows below it: a header has words above numbers, a data row has numbers above numbers.
-import { type CellKind, cellKind, isDataKind } from './cell-kind.ts';
-import { isSpace } from './cell-units.ts';
+// Compares a record with the rows below it. A header has words above numbers; a data row has numbers above numbers.
+import { type CellKind, cellKind, isDataKind, isSpace } from './cell-kind.ts';
 import type { Cells, Records } from './records.ts';
 
-/** Records below a line whose cells are compared with it. */
+/** Number of records below a line that are compared with it. */
 const BODY_RECORDS = 20;
 
-/** Years and spans of years name columns of tables over time; spreadsheets export years with a decimal. */
+/** Years and ranges of years, which name columns in tables over time. Spreadsheets export years with a decimal. */
 const YEAR = /^(?:19|20)\d{2}(?:\.0|[-/–](?:\d{2}|(?:19|20)\d{2}))?$/;
 
-/** Kinds of cells that name a period where numbers stand below. */
+/** Kinds of cells that name a period if numbers are below them. */
 const PERIODS: readonly CellKind[] = ['date', 'datetime'];
 
 export interface Comparison {
-  /** Columns that hold mostly numbers, dates or addresses below the record. */
+  /** Number of columns with mostly numbers, dates or addresses below the record. */
   readonly typed: number;
-  /** Of these, columns where the record has such a cell too. */
+  /** Number of these columns in which the record also has such a cell. */
   readonly alike: number;
-  /** Of these, columns where the record has a text, or a year or date above cells that are none. */
+  /**
+   * Number of these columns in which the record has a text, or a year or date above cells that are no years or dates.
+   */
   readonly named: number;
 }
 
@@ -25,7 +26,7 @@ export function isYear(cell: string): boolean {
   return YEAR.test(cell);
 }
 
-/** The records [start, end), which are there. */
+/** The records [start, end), all of which exist. */
 export interface Body {
   readonly records: Records;
   readonly start: number;
@@ -45,7 +46,7 @@ export function filledCells(record: Cells): number {
   return filled;
 }
 
-/** Nothing stands there but spaces, if these. */
+/** True if the cell is empty or has only spaces. */
 export function isBlank(cell: string): boolean {
   for (let at = 0; at < cell.length; at++) if (!isSpace(cell.charCodeAt(at))) return false;
   return true;
@@ -65,7 +66,7 @@ export function compareWithBody(record: Cells, body: Body): Comparison {
   return { typed, alike, named };
 }
 
-/** Whether something stands in the column in most of the rows, short ones included. */
+/** True if most rows have a non-empty cell in the column. Rows that are too short count as empty. */
 export function isFilledBelow(body: Body, column: number): boolean {
   const { records, start, end } = body;
   let filled = 0;
@@ -77,7 +78,7 @@ function isFilled(records: Records, row: number, column: number): boolean {
   return column < records.width(row) && records.kind(row, column) !== '';
 }
 
-/** True when a record has numbers, dates or addresses in it where the rows below have them in the same columns. */
+/** True if the record has numbers, dates or addresses in the same columns as the rows below. */
 export function looksLikeData(record: Cells, body: Body): boolean {
   const { alike, typed } = compareWithBody(record, body);
   if (typed === 0) return record.length > 0 && record.every((cell) => isDataKind(cellKind(cell)));
@@ -90,7 +91,7 @@ function isPeriodAboveOthers(cell: string, kind: CellKind, body: Body, column: n
   return PERIODS.includes(kind) && !isMostly(body, column, (row) => PERIODS.includes(records.kind(row, column)));
 }
 
-/** Of the rows in which something stands in the column. */
+/** True if a condition holds for most rows that have a non-empty cell in the column. */
 function isMostly({ records, start, end }: Body, column: number, is: (row: number) => boolean): boolean {
   let filled = 0;
   let count = 0;

@@ -1,11 +1,144 @@
-// What a cell looks like, for the detectors alone: never a type of the data (nothing is inferred from it). Detectors look at
-// thousands of cells of each file: a cell is read unit by unit where it stands, without a text of its own and without
-// regular expressions. The tests have the kinds as such, to compare with.
+// Classifies what a cell looks like: its characters, numbers, and dates and times.
 
-import { isDateMark, momentOf } from './cell-moment.ts';
-import { behindDigits, isCapital, isDigit, isLatin, isPlus, isSign, isSpace } from './cell-units.ts';
+// Classifies single UTF-16 units of a cell for the detectors.
 
-/** `code`: a word that stands for a value; `text`: words, codes and names; null: what looks like no one cell. */
+const SPACE = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const NO_BREAK_SPACE = 0xa0;
+const FIRST_OTHER_SPACE = 0x1680;
+const WHITE_SPACE = /\s/;
+
+/** True for units that String.trim removes. */
+export function isSpace(unit: number): boolean {
+  if (unit <= SPACE) return unit === SPACE || (unit >= 9 && unit <= 13);
+  if (unit < NO_BREAK_SPACE) return false;
+  return unit === NO_BREAK_SPACE || (unit >= FIRST_OTHER_SPACE && WHITE_SPACE.test(String.fromCharCode(unit)));
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+function isPlus(unit: number): boolean {
+  return unit === PLUS;
+}
+
+function isSign(unit: number): boolean {
+  return unit === PLUS || unit === MINUS;
+}
+
+function isCapital(unit: number): boolean {
+  return unit >= 0x41 && unit <= 0x5a;
+}
+
+function isLatin(unit: number): boolean {
+  return isCapital(unit & ~0x20) && unit < 0x80;
+}
+
+/** Returns the position after the digits that begin at `at`. */
+function behindDigits(text: string, at: number, end: number): number {
+  let behind = at;
+  while (behind < end && isDigit(text.charCodeAt(behind))) behind++;
+  return behind;
+}
+
+// Recognises dates and times as people write them in tables, unit by unit.
+
+const COMMA = 0x2c;
+const POINT = 0x2e;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const LETTER_T = 0x54;
+const LETTER_Z = 0x5a;
+const SMALL_A = 0x61;
+const SMALL_M = 0x6d;
+const SMALL_P = 0x70;
+
+/** Bit in which upper and lower case of an ASCII letter differ. */
+const CASE_BIT = 0x20;
+
+/** Returns what all the units [start, end) together are, or null if they are neither a date nor a time. */
+function momentOf(text: string, start: number, end: number): 'date' | 'time' | 'datetime' | null {
+  const at = behindDigits(text, start, end);
+  const digits = at - start;
+  if (digits === 0 || digits > 4 || at === end) return null;
+  if (text.charCodeAt(at) === COLON) return digits <= 2 && isTimeEnd(text, at, end, behindNoon) ? 'time' : null;
+  if (!isDateMark(text.charCodeAt(at))) return isDateInWords(text, at, digits, end) ? 'date' : null;
+  const month = behindDigits(text, at + 1, end);
+  if (month === at + 1) return isDateInWords(text, at, digits, end) ? 'date' : null;
+  if (month > at + 3 || !isDateMark(text.charCodeAt(month))) return null;
+  const year = behindDigits(text, month + 1, end);
+  if (year === month + 1 || year > month + 5) return null;
+  if (year >= end) return 'date';
+  const between = text.charCodeAt(year);
+  if (between !== SPACE && between !== LETTER_T) return null;
+  const hour = behindDigits(text, year + 1, end);
+  const isHour = hour > year + 1 && hour <= year + 3 && text.charCodeAt(hour) === COLON;
+  return isHour && isTimeEnd(text, hour, end, behindZone) ? 'datetime' : null;
+}
+
+/** True for characters that separate the parts of a date. */
+function isDateMark(unit: number): boolean {
+  return unit === MINUS || unit === SLASH || unit === POINT;
+}
+
+/** For example `3 May 2024`, starting at the separator after the day. */
+function isDateInWords(text: string, mark: number, dayDigits: number, end: number): boolean {
+  const isMark = (unit: number): boolean => isDateMark(unit) || unit === SPACE;
+  if (dayDigits > 2 || !isMark(text.charCodeAt(mark))) return false;
+  let at = mark + 1;
+  while (at < end && isLatin(text.charCodeAt(at))) at++;
+  const letters = at - mark - 1;
+  if (letters < 3 || letters > 9 || !isMark(text.charCodeAt(at))) return false;
+  const year = behindDigits(text, at + 1, end);
+  return year === end && year >= at + 3 && year <= at + 5;
+}
+
+/** Minutes and seconds, followed by what `behind` accepts. */
+function isTimeEnd(
+  text: string,
+  colon: number,
+  end: number,
+  behind: (text: string, at: number, end: number) => number,
+): boolean {
+  if (behindDigits(text, colon + 1, end) !== colon + 3) return false;
+  let at = colon + 3;
+  if (at < end && text.charCodeAt(at) === COLON) {
+    if (behindDigits(text, at + 1, end) !== at + 3) return false;
+    at += 3;
+    const mark = text.charCodeAt(at);
+    if (at < end && (mark === POINT || mark === COMMA)) {
+      const fraction = behindDigits(text, at + 1, end);
+      if (fraction === at + 1) return false;
+      at = fraction;
+    }
+  }
+  if (at === end) return true;
+  return behind(text, isSpace(text.charCodeAt(at)) ? at + 1 : at, end) === end;
+}
+
+/** Returns the position after `am` or `pm`. */
+function behindNoon(text: string, at: number): number {
+  const half = text.charCodeAt(at) | CASE_BIT;
+  return (half === SMALL_A || half === SMALL_P) && (text.charCodeAt(at + 1) | CASE_BIT) === SMALL_M ? at + 2 : at;
+}
+
+/** Returns the position after `Z`, `UTC`, `+0100` or `+01:00`. */
+function behindZone(text: string, at: number, end: number): number {
+  if (text.charCodeAt(at) === LETTER_Z) return at + 1;
+  if (text.startsWith('UTC', at)) return at + 3;
+  if (!isSign(text.charCodeAt(at))) return at;
+  const digits = behindDigits(text, at + 1, end) - at - 1;
+  if (digits === 4) return at + 5;
+  return digits === 2 && text.charCodeAt(at + 3) === COLON && behindDigits(text, at + 4, end) === at + 6 ? at + 6 : at;
+}
+
+// Classifies what a cell looks like. Only detectors use these kinds; they are never data types, and nothing is inferred
+// from them. Detectors look at thousands of cells per file, so cells are read unit by unit in place, without creating
+// strings and without regular expressions. The tests compare with kinds that are written as regular expressions.
+
+/** `code`: a word that stands for a value. `text`: words, codes and names. null: does not look like a single cell. */
 export type CellKind =
   | ''
   | 'number'
@@ -19,15 +152,10 @@ export type CellKind =
   | 'code'
   | 'text'
   | null;
-
-const SPACE = 0x20;
 const QUOTE = 0x22;
 const APOSTROPHE = 0x27;
-const COMMA = 0x2c;
-const POINT = 0x2e;
 const SEMICOLON = 0x3b;
 const AT_SIGN = 0x40;
-const NO_BREAK_SPACE = 0xa0;
 const RIGHT_QUOTE = 0x2019;
 
 const CODES: ReadonlySet<string> = new Set('NA N/A n/a null NULL None - true false TRUE FALSE yes no'.split(' '));
@@ -37,15 +165,15 @@ const CURRENCIES: ReadonlySet<number> = new Set([0x24, 0x20ac, 0xa3, 0xa5]);
 const PERCENT = 0x25;
 const CURRENCY_LETTERS = 3;
 
-/** Of `+44 (0)20 7946-0958`, between its first digit and its last one. */
+/** Length limits of the part of `+44 (0)20 7946-0958` between its first and its last digit. */
 const PHONE_INNER_MIN = 5;
 const PHONE_INNER_MAX = 18;
 
-/** What stands inside names beside letters and digits, of ASCII. */
+/** ASCII characters that occur in names besides letters and digits. */
 const NAME_MARKS: ReadonlySet<number> = new Set([...` _.'/&()#%:+*!?-`].map((mark) => mark.charCodeAt(0)));
 const LETTER = /^[\p{L}\p{N}\p{M}]$/u;
 
-/** The kind of the text, or of its units [start, end); spaces around do not count. */
+/** Returns the kind of the text, or of its units [start, end). Spaces around it do not count. */
 export function cellKind(text: string, start = 0, end = text.length): CellKind {
   let from = start;
   let to = end;
@@ -67,12 +195,12 @@ export function cellKind(text: string, start = 0, end = text.length): CellKind {
   return isName(text, from, to) ? 'text' : null;
 }
 
-/** True for kinds that a header seldom has. */
+/** True for kinds that headers rarely have. */
 export function isDataKind(kind: CellKind): boolean {
   return kind !== null && kind !== '' && kind !== 'text' && kind !== 'code';
 }
 
-/** Digits, or groups of three; then a fraction and an exponent. */
+/** Digits, or groups of three digits, optionally followed by a fraction and an exponent. */
 function isNumber(text: string, start: number, end: number): boolean {
   const from = isSign(text.charCodeAt(start)) ? start + 1 : start;
   let at = behindDigits(text, from, end);
@@ -99,7 +227,7 @@ function isGrouping(unit: number): boolean {
   return unit === SPACE || unit === COMMA || unit === POINT || unit === APOSTROPHE || unit === NO_BREAK_SPACE;
 }
 
-/** `12,50 €`, `7 %`, `3 EUR`. */
+/** For example `12,50 €`, `7 %`, `3 EUR`. */
 function isAmount(text: string, start: number, end: number, last: number): boolean {
   let to = end;
   if (CURRENCIES.has(last) || last === PERCENT) to = end - 1;
@@ -109,13 +237,13 @@ function isAmount(text: string, start: number, end: number, last: number): boole
   return isFigure(text, start, to);
 }
 
-/** `€ 12,50`, `EUR 3`. */
+/** For example `€ 12,50`, `EUR 3`. */
 function isMoneyBehindMark(text: string, start: number, end: number, first: number): boolean {
   if (CURRENCIES.has(first)) return isFigureBehind(text, start + 1, end, false);
   return isCapital(first) && areCapitals(text, start) && isFigureBehind(text, start + CURRENCY_LETTERS, end, true);
 }
 
-/** `-€ 12,50`. */
+/** For example `-€ 12,50`. */
 function isSignedMoney(text: string, start: number, end: number): boolean {
   const isSigned = isSign(text.charCodeAt(start)) && CURRENCIES.has(text.charCodeAt(start + 1));
   return isSigned && isFigureBehind(text, start + 2, end, false);
@@ -130,7 +258,7 @@ function areCapitals(text: string, at: number): boolean {
   return isCapital(text.charCodeAt(at)) && isCapital(text.charCodeAt(at + 1)) && isCapital(text.charCodeAt(at + 2));
 }
 
-/** A digit, behind a sign if any, and what stands inside numbers. */
+/** A digit, optionally after a sign, followed by characters that occur in numbers. */
 function isFigure(text: string, start: number, end: number): boolean {
   const from = isSign(text.charCodeAt(start)) ? start + 1 : start;
   if (from >= end || !isDigit(text.charCodeAt(from))) return false;
@@ -141,7 +269,7 @@ function isFigure(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** One `@` with something before it, and behind it something, a point, and two letters or more. */
+/** One `@` with something before it. After it: something, a point, and two letters or more. */
 function isEmail(text: string, start: number, end: number): boolean {
   let sign = -1;
   let point = -1;
@@ -183,7 +311,7 @@ function isPhone(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Letters, digits and marks of any script, and the punctuation that stands inside names. */
+/** Letters, digits and marks of any script, and the punctuation that occurs in names. */
 function isName(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const unit = text.charCodeAt(at);
@@ -199,7 +327,10 @@ function isName(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Of Latin scripts, whose block holds letters alone but for two signs of arithmetic; and Cyrillic. */
+/**
+ * True for letters of Latin scripts beyond ASCII (whose blocks contain letters only, except for two arithmetic signs)
+ * and for Cyrillic.
+ */
 function isAccented(unit: number): boolean {
   if (unit < 0x250) return unit >= 0xc0 && unit !== 0xd7 && unit !== 0xf7;
   return unit >= 0x400 && unit < 0x482;

@@ -1,49 +1,61 @@
-// Finds the delimiter and the quote of a CSV by the consistency of what they give: rows of the same length (pattern
-// score) with cells that look like cells (type score). After van den Burg, Nazábal, Sutton: "Wrangling messy CSV files
-// by detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
+// Finds the delimiter and the quote of a CSV by the consistency of the result: rows of the same length (pattern score)
+// with cells that look like cells (type score). Based on van den Burg, Nazábal, Sutton: "Wrangling messy CSV files by
+// detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
 import { hasSingleQuotes, quoteCandidates } from './quote-candidates.ts';
 import { type Dialect, SAMPLE_RECORDS_MAX, type Sample } from './sample.ts';
 import type { Samples } from './samples.ts';
 
-/** Usual delimiters in the order in which a tie is settled. */
+/** Usual delimiters. If scores are equal, the earlier one wins. */
 export const USUAL_DELIMITERS = [',', ';', '\t', '|'];
 
-/** Tried only where they occur: spaces and marks that stand in data far more often than between fields. */
+/**
+ * Rare delimiters: spaces and marks that occur in data far more often than between fields. Tried only if the text
+ * contains them.
+ */
 const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
 
-/** A rare delimiter must be this much better than a usual one: a colon also splits times, a space names. */
+/**
+ * Factor on the score of a rare delimiter. It must be much better than a usual delimiter, because a colon also splits
+ * times and a space also splits names.
+ */
 const RARE_FACTOR = 0.75;
 
-/** Records of which this share is of one length show that a rare delimiter is meant, where there are this many. */
+/**
+ * A rare delimiter is meant if at least this share of the records has the same length, and if the file has at least EVEN_RECORDS_MIN records.
+ */
 export const EVEN_SHARE = 0.9;
 const EVEN_RECORDS_MIN = 3;
 
 /**
- * Spaces and colons stand in names, sentences and times: only a file whose records they cut all alike, the header too,
- * is theirs, and not into two ("First name" above "Ada Lovelace" is one column). Else such a column would lose words.
+ * Spaces and colons occur in names, sentences and times. They are delimiters only if they split all records, including
+ * the header, into the same number of columns, at least three: "First name" above "Ada Lovelace" is one column.
+ * Otherwise such a column would lose words.
  */
 const TEXT_DELIMITERS = [':', ' '];
 const TEXT_DELIMITER_COLUMNS_MIN = 3;
 
-/** Factor of a rare delimiter that gives ragged or too few records: only worse than no delimiter at all. */
+/**
+ * Factor on the score of a rare delimiter that gives ragged or too few records. Such a delimiter is only better than no
+ * delimiter.
+ */
 const RARE_DOUBTFUL_FACTOR = 1e-3;
 
-/** No such delimiter scores higher: a record counts 1 at most. */
+/** Upper bound for the score of such a delimiter, because a record adds at most 1. */
 const DOUBTFUL_SCORE_MAX = RARE_DOUBTFUL_FACTOR * SAMPLE_RECORDS_MAX;
 
-/** Cells looked at per dialect: enough for the type score, so that wide files do not cost more than long ones. */
+/** Number of cells examined per dialect: enough for the type score, and a limit for wide files. */
 const TYPED_CELLS_MAX = 2_000;
 
-/** Type score of cells that are all odd: not zero, so that the pattern score still decides between such dialects. */
+/** Type score if no cell looks like a cell. Not zero, so that the pattern score still decides between such dialects. */
 const TYPE_SCORE_MIN = 1e-3;
 
-/** What the request or the Template has already fixed. */
+/** Settings that the request or the Template prescribes. */
 export interface KnownDialect {
   readonly delimiter: string | null;
   readonly quote: string | null;
 }
 
-/** Of the first part of a file. */
+/** Detects the dialect from the first part of a file. */
 export function detectDialect(samples: Samples, known: KnownDialect): Dialect {
   const isOpen = known.delimiter === null && known.quote === null;
   const plain = isOpen ? plainDialect(samples) : null;
@@ -67,20 +79,20 @@ export function detectDialect(samples: Samples, known: KnownDialect): Dialect {
   return best?.dialect ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
 }
 
-/** A dialect that the text may have. */
+/** A possible dialect of the text. */
 interface Candidate {
   readonly dialect: Dialect;
-  /** Its score is no higher. */
+  /** Upper bound of its score. */
   readonly most: number;
-  /** Less than 1 of a rare delimiter. */
+  /** Less than 1 for a rare delimiter. */
   readonly factor: number;
   readonly isUsualEven: boolean;
 }
 
 /**
- * The one that is better than any other can be, as far as its first cells show already. Most cells of most files look like
- * cells: so nobody has to look at all of them under each dialect. Null where it has to be looked at more closely.
- * @param least what else may be has no more
+ * Returns the dialect whose first cells already prove that no other dialect can score higher. Most cells of most files
+ * look like cells, so this avoids examining all cells under each dialect. Returns null if a closer look is needed.
+ * @param least upper bound for the score of all dialects that are not among the candidates
  */
 function surest(samples: Samples, candidates: readonly Candidate[], least: number): Dialect | null {
   const [first, ...rest] = candidates;
@@ -97,7 +109,10 @@ export interface ScoredDialect {
   readonly sample: Sample;
 }
 
-/** Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones. */
+/**
+ * Returns all possible dialects with their scores, which are greater than 0. The highest score is the best; if scores
+ * are equal, the first.
+ */
 export function scoredDialects(samples: Samples): readonly ScoredDialect[] {
   const quotes = quoteCandidates(samples);
   const usual = usualDelimiters(samples).flatMap((delimiter) => usualCandidates(samples, delimiter, quotes));
@@ -110,7 +125,7 @@ function scoreOf(samples: Samples, { dialect, factor }: Candidate): ScoredDialec
   return { dialect, score: consistency(sample) * factor, sample };
 }
 
-/** Of a usual delimiter, or of one that is declared. */
+/** Candidates with a usual delimiter or with a declared one. */
 function usualCandidates(samples: Samples, delimiter: string, quotes: readonly string[]): readonly Candidate[] {
   const isRare = RARE_DELIMITERS.includes(delimiter);
   return quotes
@@ -122,7 +137,10 @@ function usualCandidates(samples: Samples, delimiter: string, quotes: readonly s
     });
 }
 
-/** @param isUsualEven true when a usual delimiter cuts the file evenly: then it is the one, and no rare one is looked at */
+/**
+ * @param isUsualEven true if a usual delimiter splits the file evenly: it then wins, and rare delimiters are not
+ * examined
+ */
 function rareCandidates(samples: Samples, quotes: readonly string[], isUsualEven: boolean): readonly Candidate[] {
   return RARE_DELIMITERS.filter((delimiter) => samples.holds(delimiter)).flatMap((delimiter) =>
     quotes
@@ -141,7 +159,7 @@ function mostOf(sample: Sample): number {
   return patternScore(sample) * quoteScore(sample);
 }
 
-/** Whether the factor of a rare delimiter is surely the least: see rareFactor. */
+/** True if rareFactor certainly returns the lowest factor for this dialect. */
 function isDoubtful(samples: Samples, dialect: Dialect, isUsualEven: boolean): boolean {
   if (isUsualEven) return true;
   return (
@@ -149,7 +167,7 @@ function isDoubtful(samples: Samples, dialect: Dialect, isUsualEven: boolean): b
   );
 }
 
-/** False as soon as two filled records differ. */
+/** Returns false as soon as two non-blank records have different lengths. */
 function isAllEven(sample: Sample): boolean {
   let width = 0;
   for (let record = 0; sample.has(record); record++) {
@@ -161,8 +179,9 @@ function isAllEven(sample: Sample): boolean {
 }
 
 /**
- * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
- * one split instead of a dozen; and without one where the scan can tell, see obviousForm.
+ * Returns the dialect of a file that leaves no doubt, as most files do: one usual delimiter in the first line, all
+ * records of the same length, no misplaced quote. Needs one split instead of a dozen. If the scan is enough, even that
+ * split is avoided, see obviousForm.
  */
 function plainDialect(samples: Samples): Dialect | null {
   const { firstLine } = samples;
@@ -175,17 +194,23 @@ function plainDialect(samples: Samples): Dialect | null {
   return sample.strayQuotes === 0 ? dialect : null;
 }
 
-/** The comma where none stands in the text: it has one column then, unless a rare delimiter cuts it. */
+/**
+ * Falls back to the comma if the text contains no usual delimiter: the file then has one column, unless a rare
+ * delimiter splits it.
+ */
 function usualDelimiters(samples: Samples): readonly string[] {
   const usual = USUAL_DELIMITERS.filter((delimiter) => samples.holds(delimiter));
   return usual.length === 0 ? [','] : usual;
 }
 
-/** With spaces before quotes only where there are such: a field that begins with a space is a usual one. */
+/**
+ * Includes a dialect with spaces before quotes only if the text has such spaces. A field that begins with a space is
+ * otherwise an ordinary field.
+ */
 function dialectsOf(samples: Samples, delimiter: string, quote: string): Dialect[] {
   if (quote === delimiter) return [];
   const dialect = { delimiter, quote };
-  // The bytes between them are looked at one by one.
+  // The source that removes such spaces works byte by byte.
   const isPossible = quote !== '' && quote < '\x80' && delimiter < '\x80' && delimiter !== ' ';
   const isSpaced = isPossible && samples.holds(quote) && samples.holds(`${delimiter} ${quote}`);
   if (!isSpaced || samples.of(dialect).strayQuotes === 0) return [dialect];
@@ -193,19 +218,22 @@ function dialectsOf(samples: Samples, delimiter: string, quote: string): Dialect
   return isSounder(samples.of(spaced), samples.of(dialect)) ? [dialect, spaced] : [dialect];
 }
 
-/** More quotes stand where they can stand, and none is in the way that was not. */
+/** True if more fields are quoted and fewer quotes are misplaced. */
 function isSounder(spaced: Sample, unspaced: Sample): boolean {
   return spaced.quotedFields > unspaced.quotedFields && spaced.strayQuotes < unspaced.strayQuotes;
 }
 
-/** Where no usual delimiter cuts the file evenly. */
+/** Factor if no usual delimiter splits the file evenly. */
 function rareFactor(delimiter: string, sample: Sample): number {
   const isText = TEXT_DELIMITERS.includes(delimiter);
   const even = evenShare(sample, isText ? TEXT_DELIMITER_COLUMNS_MIN : 2);
   return even >= (isText ? 1 : EVEN_SHARE) ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
 }
 
-/** The share of filled records that have the median length; 0 where that is too small or the records are too few. */
+/**
+ * Share of the non-blank records that have the median length. 0 if that length is below the minimum or there are too
+ * few records.
+ */
 function evenShare(sample: Sample, columnsMin: number): number {
   const counts = [...sample.rowsByWidth].sort(([one], [other]) => one - other);
   const records = counts.reduce((sum, [, rows]) => sum + rows, 0);
@@ -222,7 +250,9 @@ function consistency(sample: Sample): number {
   return patternScore(sample) * typeScore(sample) * quoteScore(sample);
 }
 
-/** Whether `consistency` is more, as far as the first cells show already: the others can only add to it. */
+/**
+ * True if the first cells already prove that `consistency` is greater than `least`: further cells can only increase it.
+ */
 function scoresMoreThan(sample: Sample, least: number): boolean {
   const most = patternScore(sample) * quoteScore(sample);
   if (most <= least) return false;
@@ -239,14 +269,16 @@ function scoresMoreThan(sample: Sample, least: number): boolean {
   return false;
 }
 
-/** Mean over the distinct row lengths of (rows of that length) x (length - 1) / length: long, even rows score high. */
+/**
+ * Mean over the distinct row lengths of (rows of that length) x (length - 1) / length. Long and even rows score high.
+ */
 function patternScore({ rowsByWidth }: Sample): number {
   let score = 0;
   for (const [length, rows] of rowsByWidth) score += rows * Math.max(1e-3, (length - 1) / length);
   return rowsByWidth.size === 0 ? 0 : score / rowsByWidth.size;
 }
 
-/** The share of cells that look like one cell. */
+/** Share of cells that look like a single cell. */
 export function typeScore(sample: Sample): number {
   let cells = 0;
   let known = 0;
@@ -259,7 +291,7 @@ export function typeScore(sample: Sample): number {
   return cells === 0 ? TYPE_SCORE_MIN : Math.max(TYPE_SCORE_MIN, known / cells);
 }
 
-/** Quotes that stand where no quote can stand speak against the dialect. */
+/** Misplaced quotes lower the score of a dialect. */
 function quoteScore({ quotedFields, strayQuotes }: Sample): number {
   return strayQuotes === 0 ? 1 : (quotedFields + 1) / (quotedFields + 1 + 2 * strayQuotes);
 }

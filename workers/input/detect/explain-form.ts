@@ -1,5 +1,5 @@
-// Says why a file was read as it was detected: how sure that is, what came next, and the reason in words. It works again
-// what the detectors have worked, for people who ask; no Run does. No text of the file is in a reason.
+// Explains the detected form of a file: confidence, runner-up, and the reason in words. It repeats the work of the
+// detectors, so it is used by `inspect` and never by a Run. A reason contains no text of the file.
 import { type Choice, type FileExplanation, rounded } from '../explanation.ts';
 import { bodyBelow, compareWithBody, filledCells } from './body-comparison.ts';
 import type { DetectedForm } from './detect-form.ts';
@@ -25,21 +25,24 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['\u001f', 'unit separator'],
 ]);
 
-/** Nothing speaks for it or against it. */
+/** Confidence if nothing favours or contradicts a choice. */
 const EVEN_CHANCE = 0.5;
 
-/** Where header and rows do not fit together, nobody is surer than this. */
+/** Maximum confidence if header and rows do not fit together. */
 const DOUBTFUL_MAX = 0.25;
 
-/** Columns of words alone do not tell a header from a row; that most tables have one does. */
+/**
+ * Confidence if all columns are words. Words alone do not distinguish a header from a row, but most tables have a
+ * header.
+ */
 const WORDS_CONFIDENCE = 0.6;
 
-/** Lines of words above a header may be a part of it. */
+/** Factor if lines of words above the header may belong to it. */
 const BELOW_TITLES_FACTOR = 0.9;
 
 const PERCENT = 100;
 
-/** @param form what detectForm found in these bytes */
+/** @param form result of detectForm for these bytes */
 export function explainForm(bytes: Uint8Array, ended: boolean, form: DetectedForm): FileExplanation {
   const dialect: Dialect = { delimiter: form.oneColumn ? '' : form.delimiter!, quote: form.quote, spaced: form.spaced };
   const samples = new Samples(bytes, ended, null);
@@ -55,25 +58,25 @@ function delimiterChoice(samples: Samples, form: DetectedForm): Choice<string> {
   const chosen = form.oneColumn ? null : best((delimiter) => delimiter === form.delimiter);
   const next = best((delimiter) => delimiter !== form.delimiter || form.oneColumn === true);
   const runnerUp = next?.dialect.delimiter ?? null;
-  const behind = next === null ? 'no other mark cuts the records' : `next comes ${factsOf(next)}`;
+  const behind = next === null ? 'no other character splits the records' : `next comes ${factsOf(next)}`;
   if (form.isDoubtful) {
-    const reason = `the header row and the rows below it do not hold the same delimiter; ${behind}`;
+    const reason = `the header row and the rows below it do not contain the same delimiter; ${behind}`;
     return { confidence: rounded(Math.min(DOUBTFUL_MAX, share(chosen, next))), runnerUp, reason };
   }
   if (chosen === null) {
-    const reason = `the header row holds no delimiter, so the file has one column; ${behind}`;
+    const reason = `the header row contains no delimiter, so the file has one column; ${behind}`;
     return { confidence: next === null ? 1 : rounded(1 - oneColumnDoubt(next)), runnerUp, reason };
   }
   return { confidence: rounded(share(chosen, next)), runnerUp, reason: `${factsOf(chosen)}; ${behind}` };
 }
 
-/** How far the one is better than the other. */
+/** Share of the chosen score in the sum of both scores. */
 function share(chosen: ScoredDialect | null, next: ScoredDialect | null): number {
   const score = chosen?.score ?? 0;
   return score === 0 ? 0 : score / (score + (next?.score ?? 0));
 }
 
-/** Half of the share of records that the mark cuts alike. */
+/** Half the share of the records that the delimiter splits evenly. */
 function oneColumnDoubt({ sample }: ScoredDialect): number {
   const { count, records } = widthOf(sample);
   return (count / records) * EVEN_CHANCE;
@@ -81,13 +84,14 @@ function oneColumnDoubt({ sample }: ScoredDialect): number {
 
 function factsOf({ dialect, sample }: ScoredDialect): string {
   const { width, count, records } = widthOf(sample);
-  const name = NAMES.get(dialect.delimiter) ?? 'another mark';
+  const name = NAMES.get(dialect.delimiter) ?? 'another character';
   const cells = Math.round(typeScore(sample) * PERCENT);
-  const stray = sample.strayQuotes === 0 ? '' : `, with ${sample.strayQuotes} quotes where none can stand`;
-  return `${name}, which cuts ${count} of ${records} records into ${width} fields, ${cells} % of them like one cell${stray}`;
+  const stray =
+    sample.strayQuotes === 0 ? '' : `, with ${sample.strayQuotes} quotes in places where quotes are not allowed`;
+  return `${name}, which splits ${count} of ${records} records into ${width} fields, ${cells} % of them like one cell${stray}`;
 }
 
-/** The width that most of the records have that are cut at all, and how many these are. */
+/** The most frequent width among the records that are split at all, and the number of records with that width. */
 function widthOf(sample: Sample): { width: number; count: number; records: number } {
   const counts = new Map<number, number>();
   let filled = 0;
@@ -101,7 +105,7 @@ function widthOf(sample: Sample): { width: number; count: number; records: numbe
   return { width, count, records: filled };
 }
 
-/** Why the header was found where it was among these records. */
+/** Explains the position of the header among these records. */
 export function explainHeader(
   records: Records,
   { headerRow, headerLines = 1 }: Pick<DetectedForm, 'headerRow' | 'headerLines'>,
@@ -115,10 +119,10 @@ export function explainHeader(
   const above = recordsFrom(records, 0, start).findLastIndex((line) => filledCells(line) > 0);
   const reason = [
     typed === 0
-      ? 'words above words: it is the first row of the usual width, and most tables have a header'
-      : `${named} of the ${typed} columns with numbers, dates or addresses have a name there, ${alike} have such a cell`,
+      ? 'all columns contain words: this is the first row of the usual width, and most tables have a header'
+      : `${named} of the ${typed} columns with numbers, dates or addresses have a name in this row, ${alike} have such a value there`,
     ...(headerLines > 1 ? [titlesOf(headerLines - 1)] : []),
-    ...(titles ? ['what stands above the table is no row of it'] : []),
+    ...(titles ? ['the lines above the table are not rows of it'] : []),
   ].join('; ');
   const evidence = typed === 0 ? WORDS_CONFIDENCE : EVEN_CHANCE + ((named - alike) / typed) * EVEN_CHANCE;
   const confidence = evidence * (titles ? BELOW_TITLES_FACTOR : 1);

@@ -1,19 +1,20 @@
-// A header of several lines: which lines above the one with the names belong to it, and how they are joined. Titles of a
-// report also stand above a header, but in its first columns alone or spread over all; those of groups leave gaps.
+// Headers of several lines: finds the lines above the names that belong to the header, and joins them. A line above the
+// names may also be the title of a report, which is in the first columns only, or repeated over all columns. Titles of
+// column groups have empty cells between them instead.
 import { type Body, bodyBelow, isBlank, isFilledBelow, isYear } from './body-comparison.ts';
 import { cellKind, isDataKind } from './cell-kind.ts';
 import type { Cells, Records } from './records.ts';
 
-/** Lines that a header of several lines has at most: titles, groups of columns, names, units. */
+/** Maximum number of header lines: titles, groups of columns, names, units. */
 export const HEADER_LINES_MAX = 5;
 
-/** So many copies of one text in a line are one title, spread over the columns of a merged cell. */
+/** Minimum number of equal cells in a line that count as one title, which a merged cell repeats over its columns. */
 const SPREAD_CELLS_MIN = 3;
 
-/** A single letter below a name is a cell as well as a unit. */
+/** Minimum number of units in a line of units. A single letter below a name may also be a cell. */
 const UNITS_MIN = 2;
 
-/** How a unit is written below a name: in brackets, or one of these. */
+/** Forms of a unit below a name: in brackets, or one of the following. */
 const BRACKETED = /^(?:\([^()]{0,20}\)|\[[^[\]]{0,20}\])$/;
 const UNITS: ReadonlySet<string> = new Set(
   (
@@ -25,13 +26,13 @@ const UNITS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** One text again and again, and no other. */
+/** True if the line repeats one text and contains no other. */
 export function isSpreadTitle(record: Cells): boolean {
   const filled = record.map((cell) => cell.trim()).filter((cell) => cell !== '');
   return filled.length >= SPREAD_CELLS_MIN && new Set(filled).size === 1 && areTitles(record);
 }
 
-/** Units of measure alone, such as kg, [m] or %. */
+/** True if the line contains only units of measure, such as kg, [m] or %. */
 export function isUnitsLine(record: Cells): boolean {
   const filled = record.map((cell) => cell.trim()).filter((cell) => cell !== '');
   return (
@@ -41,7 +42,7 @@ export function isUnitsLine(record: Cells): boolean {
   );
 }
 
-/** Numbers but for years, dates and addresses belong to what is told of a file, not to titles. */
+/** True if the record may be titles. Numbers (except years), dates and addresses are data instead. */
 export function areTitles(record: Cells): boolean {
   return record.every((cell) => isYear(cell.trim()) || !isDataKind(cellKind(cell)));
 }
@@ -54,8 +55,8 @@ export function isSameLine(one: Cells, other: Cells): boolean {
 }
 
 /**
- * @param row the last line of the header
- * @returns the first one of the lines without a blank one between that are joined to it: `row` itself where none is
+ * @param row last line of the header
+ * @returns the first of the consecutive non-blank lines that are joined to `row`, or `row` itself
  */
 export function firstHeaderLine(records: Records, row: number): number {
   let first = row;
@@ -70,9 +71,9 @@ export function firstHeaderLine(records: Records, row: number): number {
 }
 
 /**
- * The names of columns whose header has several lines, joined with a space. A title stands for the columns to its right,
- * too, as long as their names stand elsewhere as well, and need it to be told apart.
- * @param lines from the first to the last one
+ * Joins the names of columns whose header has several lines with a space. A title also applies to the columns to its
+ * right if their names occur more than once, so that they need the title to be distinguished.
+ * @param lines from the first line to the last
  */
 export function joinHeaderLines(lines: readonly Cells[]): readonly string[] {
   const [last = [], ...above] = [...lines].reverse();
@@ -97,7 +98,7 @@ function placeAbove(line: Cells, names: Cells): readonly string[] {
   return joined;
 }
 
-/** A line of titles, each for some of the columns below: gaps show how far one goes. */
+/** True for a line of titles, each for some of the columns below. Gaps show where a group ends. */
 function isGroupLine(above: Cells, below: Cells): boolean {
   const columns = filledColumns(above);
   if (columns.length === 0 || !areTitles(above)) return false;
@@ -110,7 +111,7 @@ function isGroupLine(above: Cells, below: Cells): boolean {
   return hasGap || hasRepeatedNeighbours(above, below);
 }
 
-/** The line below says more of some names of the one above, and names nothing by itself: units, or "restated". */
+/** True if the line below only completes names of the line above and contains no names itself: units, or "restated". */
 function isCompletedBy(above: Cells, below: Cells, body: Body): boolean {
   const named = filledColumns(below);
   if (!areTitles(above)) return false;
@@ -120,7 +121,7 @@ function isCompletedBy(above: Cells, below: Cells, body: Body): boolean {
   );
 }
 
-/** A merged cell is often exported once for each of its columns. */
+/** A merged cell is often exported as one copy per column. */
 function hasRepeatedNeighbours(above: Cells, below: Cells): boolean {
   return above.some((cell, column) => {
     const text = cell.trim();

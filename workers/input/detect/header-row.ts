@@ -1,5 +1,5 @@
-// Finds the record that holds the headers: by the names that the Template looks for where it has any, else by form.
-import { PAUSE, type Sliced } from '../../run/time-slices.ts';
+// Finds the header record: by the names that the Template looks for, if any, otherwise by the form of the records.
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import { type Body, bodyBelow, compareWithBody, filledCells, isBlank, looksLikeData } from './body-comparison.ts';
 import {
   areTitles,
@@ -11,19 +11,22 @@ import {
   joinHeaderLines,
 } from './header-lines.ts';
 import { type Cells, nextFilled, type Records, recordsFrom, upTo } from './records.ts';
-import { widthBelowWords } from './table-below-words.ts';
+import { widthBelowTitles, widthBelowWords } from './table-below-words.ts';
 
-/** A header stands among the first records; preambles of reports are seldom longer. */
+/** Number of records searched for a header. Preambles of reports are rarely longer. */
 export const HEADER_RECORDS_MAX = 40;
 
-/** Cells that are compared with the Template's names between two pauses: a Template may have hundreds of patterns. */
+/**
+ * Cells compared with the names of the Template between two yields of the thread: a Template may have hundreds of
+ * patterns.
+ */
 const CELLS_AT_ONCE = 16;
 
 /**
- * @param records blank ones included
- * @param isExpected tells whether a text is a name or alias of a column that the Template declares or reads
- * @param best finds the first record with the most such texts, where somebody knows how to without looking at each
- * @returns the 0-based record, or null when the file seems to have no header
+ * @param records all records, including blank ones
+ * @param isExpected whether a text is a name or alias of a column that the Template declares or reads
+ * @param best finds the first record with the most such texts, if there is a way to do so without examining each text
+ * @returns the 0-based record number, or null if the file seems to have no header
  */
 export function* detectHeaderRow(
   records: Records,
@@ -39,8 +42,9 @@ export function* detectHeaderRow(
 }
 
 /**
- * The first line of the header whose last one is `row`: names of several lines are joined (see joinHeaderLines), unless a
- * Template finds no more names in them than in the last line alone, which it was written for then.
+ * Returns the first line of the header whose last line is `row`. Names of several lines are joined (see
+ * joinHeaderLines). The exception: if the joined lines contain no more names of the Template than the last line alone,
+ * the Template was written for the last line alone.
  */
 export function* headerStart(
   records: Records,
@@ -59,7 +63,10 @@ export interface NamedRow {
   readonly hits: number;
 }
 
-/** The last line of a header in whose joined lines there are more names than in any one record, else that record. */
+/**
+ * Returns the last line of a header whose joined lines contain more names than any single record, otherwise the best
+ * single record.
+ */
 function* joinedMatch(
   records: Records,
   { row, hits }: NamedRow,
@@ -81,7 +88,10 @@ function* bestMatch(records: Records, isExpected: (text: string) => boolean): Sl
   return best;
 }
 
-/** How many different texts of a record the Template looks for; 0 as soon as they cannot be more than `bestHits`. */
+/**
+ * Number of distinct texts of a record that the Template looks for. Returns 0 as soon as the number cannot exceed
+ * `bestHits`.
+ */
 export function* expectedTexts(
   record: readonly string[],
   isExpected: (text: string) => boolean,
@@ -100,8 +110,9 @@ export function* expectedTexts(
 }
 
 /**
- * The first record of the table's own width whose cells look like names, or the last of several such records above the
- * data (titles spread over the columns, groups of columns); null when it looks like the data below.
+ * Returns the first record of the table's own width whose cells look like names. If several such records are above the
+ * data (repeated titles, groups of columns), returns the last one. Returns null if that record looks like the data
+ * below.
  */
 function headerByForm(records: Records): number | null {
   const width = usualWidth(records);
@@ -111,7 +122,8 @@ function headerByForm(records: Records): number | null {
     const filled = filledCells(record);
     const isShort = filled < Math.max(1, Math.ceil(Math.min(width, record.length) * 0.6)) || record.length < width;
     if (isShort || isSpreadTitle(record)) {
-      // Too short a header, or one with gaps, looks like a line above the table until the next line turns out to be data.
+      // A line that is too short for a header, or has gaps, counts as a line above the table. It is kept, because the
+      // next line may turn out to be data.
       if (filled > 1 || (filled === 1 && record.length === 2 && width === 2)) above = index;
       continue;
     }
@@ -123,9 +135,9 @@ function headerByForm(records: Records): number | null {
 }
 
 /**
- * Goes down while the next filled record, too, names columns whose cells below are numbers, dates or addresses, or says
- * again what the one above says. A record that names every column of the table by a name of its own is the last but for
- * what completes it, as units do: what else stands below it is data, whatever it looks like.
+ * Extends the header downwards while the next non-blank record also names columns with numbers, dates or addresses
+ * below, or repeats the line above. A record with a distinct name for every column is the last header line, except for
+ * lines that complete it, such as units. All further lines are data, whatever they look like.
  */
 function lastHeaderLine(records: Records, first: number, width: number): number {
   let last = first;
@@ -148,11 +160,14 @@ function goesOn(records: Records, last: number, next: number, width: number): bo
   const { named, alike, typed } = compareWithBody(record, body);
   if (named === 0 || alike > 0) return false;
   if (isNear && (isUnitsLine(record) || isCompletion(record, named, body))) return true;
-  if (hasNameForEach(above, width)) return false;
+  if (hasNameForEach(above, width, named)) return false;
   return record.length >= Math.min(width, above.length) && named * 2 >= typed;
 }
 
-/** Words in columns of numbers alone, and none where the rows have their texts: what a name lacks stands below it. */
+/**
+ * True if the record completes the names above: it has words only above columns of numbers, and is empty where the rows
+ * have their texts.
+ */
 function isCompletion(record: Cells, named: number, { records, start, end }: Body): boolean {
   if (named !== filledCells(record) || record[0]?.trim() !== '') return false;
   let rows = 0;
@@ -165,7 +180,7 @@ function isCompletion(record: Cells, named: number, { records, start, end }: Bod
   return texts * 2 > rows;
 }
 
-/** Half of the cells have digits in them: numbers, whatever they look like. */
+/** True if at least half of the cells contain digits. */
 function haveFigures(cells: Cells): boolean {
   const filled = cells.filter((cell) => !isBlank(cell));
   return filled.length > 0 && filled.filter((cell) => /\d/.test(cell)).length * 2 >= filled.length;
@@ -175,15 +190,23 @@ function textsOf({ records, start, end }: Body): Cells {
   return recordsFrom(records, start, end).flat();
 }
 
-function hasNameForEach(record: Cells, width: number): boolean {
+/**
+ * True if each column of the table has a distinct name in this record. A record that is wider than the table also
+ * counts, unless the record below names all columns of numbers, dates or addresses.
+ * @param named number of such columns that the record below names
+ */
+function hasNameForEach(record: Cells, width: number, named: number): boolean {
   const names = record.map((cell) => cell.trim());
-  const own = new Set(names.filter((name) => name !== ''));
-  return own.size === width && names.slice(0, width).every((name) => name !== '');
+  const filled = names.filter((name) => name !== '');
+  const hasOwn = new Set(filled).size === filled.length;
+  const isWide = filled.length > width && named < width;
+  return hasOwn && (filled.length === width || isWide) && names.slice(0, width).every((name) => name !== '');
 }
 
 /**
- * The width that most filled records have, empty cells at their ends left out. Where two are as frequent, the wider one
- * if it begins with names: a table under words; else the one that comes first: rows with fields too many.
+ * The most frequent width of non-blank records, without trailing empty cells. If two widths are equally frequent, the
+ * wider one wins if it begins with names (a table below words). Otherwise the first one wins (rows with surplus
+ * fields).
  */
 function usualWidth(records: Records): number {
   const widths = new Map<number, { count: number; first: number }>();
@@ -196,7 +219,7 @@ function usualWidth(records: Records): number {
   const most = Math.max(...[...widths.values()].map(({ count }) => count));
   const [first, ...others] = [...widths].filter(([, { count }]) => count === most);
   if (first === undefined) return 0;
-  const below = widthBelowWords(records, first[0]);
+  const below = widthBelowWords(records, first[0]) ?? widthBelowTitles(records, first[0]);
   if (below !== null) return below;
   const wider = others.find(
     ([width, { first: index }]) =>

@@ -1,22 +1,25 @@
-// Looks for the names of a Template among the cells of records by their bytes: most cells are none at a glance.
-import type { Sliced } from '../../run/time-slices.ts';
+// Searches records for the names of a Template, on bytes. A look at the bytes excludes most cells.
+import type { Sliced } from '../../scheduling/time-slices.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import { HEADER_RECORDS_MAX, type NamedRow } from './header-row.ts';
 
 const QUOTE = 0x22;
 
-/** Where the cells of records stand in bytes, quotes included. */
+/** Positions of the cells of records in a byte array, including quotes. */
 export interface CellPlaces {
   readonly bytes: Uint8Array;
-  /** Records. */
+  /** Number of records. */
   readonly length: number;
-  /** Cells are counted through all records: the first one of a record, or of the one behind the last. */
+  /**
+   * Index of the first cell of a record. Cells are numbered through all records. Also defined for the record after the
+   * last.
+   */
   firstCell(record: number): number;
   start(cell: number): number;
   end(cell: number): number;
 }
 
-/** The first record with the most names, as detectHeaderRow finds it among texts, where quotes are double ones. */
+/** Returns the first record with the most names. Same result as detectHeaderRow gives on texts, for double quotes. */
 export function* bestNamed(places: CellPlaces, expected: ExpectedHeaders, delimiter: string): Sliced<NamedRow | null> {
   const recordsMax = Math.min(places.length, HEADER_RECORDS_MAX);
   let best: NamedRow | null = null;
@@ -31,7 +34,7 @@ export function* bestNamed(places: CellPlaces, expected: ExpectedHeaders, delimi
   return best;
 }
 
-/** Whether a record may have more than so many names, as a glance at the bytes of its cells tells. */
+/** True if a record may have more than `hits` names, judged by the bytes of its cells. */
 function mayHaveMore(places: CellPlaces, expected: ExpectedHeaders, record: number, hits: number): boolean {
   const first = places.firstCell(record);
   const behind = places.firstCell(record + 1);
@@ -46,7 +49,7 @@ function mayHaveMore(places: CellPlaces, expected: ExpectedHeaders, record: numb
 
 function isExcluded(bytes: Uint8Array, start: number, end: number, expected: ExpectedHeaders): boolean {
   if (bytes[start] !== QUOTE) return expected.exclude(bytes, start, end);
-  // Where quotes stand in it, the cell is another text than its bytes.
+  // If a cell contains quotes, its text differs from its bytes.
   for (let at = start + 1; at < end - 1; at++) if (bytes[at] === QUOTE) return false;
   return expected.exclude(bytes, start + 1, end - 1);
 }

@@ -1,16 +1,80 @@
-// Recognises a file that leaves no doubt, as most do, by the bytes of its first part: one usual delimiter in the first line,
-// all records of one length, no odd quote. A text of it would cost a small file more than all else that is done with it.
+// Recognises files of an obvious form from the bytes of their first part.
+import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { Sliced } from '../../run/time-slices.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
-import { type EvenCut, evenCut } from './even-cut.ts';
 import type { NamedRow } from './header-row.ts';
 import { bestNamed, type CellPlaces } from './named-records.ts';
-import type { SampleScanner } from './scan-text.ts';
+import { SAMPLE_RECORDS_MAX } from './sample.ts';
+import { isCutOff, isLineBreak, type SampleScanner } from './scan-text.ts';
+
+// Checks with the scan of the fast CSV reader whether a delimiter splits all records of a sample into the same number
+// of fields.
+
+const QUOTE = 0x22;
+
+/** Maximum number of records at the end of a file that may be shorter than all others: blank lines, a total, a note. */
+const TAIL_RECORDS_MAX = 4;
+
+/** Minimum number of records of the same length above such an end that leave no doubt. */
+const RECORDS_ABOVE_TAIL_MIN = 3;
+
+/** Positions of the records of a sample in the arena. Valid until something else is written to the arena. */
+interface EvenCut {
+  /** Address of the first byte of the sample. */
+  readonly text: number;
+  /** Address of a list with the u32 addresses of all delimiters and line breaks (the LF of a CRLF). */
+  readonly entries: number;
+  /** Number of records with `columns` fields. Shorter records at the end of the file are not included. */
+  readonly rows: number;
+  /** Number of fields per record. */
+  readonly columns: number;
+}
+
+/**
+ * Returns a result only if TextSample would also give records of the same length and no misplaced quote; the last few
+ * records of a whole file may be shorter. Returns null otherwise, or if the scan is not sufficient.
+ * @param delimiter one ASCII character
+ */
+export function evenCut(scanner: SampleScanner, delimiter: string): EvenCut | null {
+  const { ended, tools } = scanner;
+  const scanned = scanner.scan({ delimiter: delimiter.charCodeAt(0), quote: QUOTE });
+  if (scanned === null || scanned.rows === 0 || scanned.hasStrays) return null;
+  const { text, entries, count, rows, isOpen } = scanned;
+  if (isOpen && rows < SAMPLE_RECORDS_MAX && !isCutOff(scanner, scanned)) return null;
+  const { kernel } = tools;
+  const { u8, u32 } = tools.arena.heap;
+  let columns = 1;
+  while (!isLineBreak(u8[u32[(entries >>> 2) + columns - 1]!])) columns++;
+  const found = { text, entries, rows, columns };
+  // A record that is cut off at the end of the sample does not count.
+  if (count >= rows * columns && kernel.exports.rowsAreUniform(entries, rows, columns) === 1) return found;
+  return ended ? withoutTail(found, count, tools.arena.heap, kernel) : null;
+}
+
+/** Leaves out the last records if they are shorter. Returns null if other records differ in length. */
+function withoutTail(cut: EvenCut, count: number, { u8, u32 }: Heap, kernel: Kernel): EvenCut | null {
+  const { entries, columns } = cut;
+  const first = entries >>> 2;
+  let { rows } = cut;
+  let end = count;
+  for (let tail = 0; tail < TAIL_RECORDS_MAX && rows > RECORDS_ABOVE_TAIL_MIN; tail++) {
+    let start = end - 1;
+    while (start > 0 && !isLineBreak(u8[u32[first + start - 1]!])) start--;
+    if (end - start >= columns) break;
+    end = start;
+    rows--;
+  }
+  if (columns === 1 || rows === cut.rows || end !== rows * columns) return null;
+  return kernel.exports.rowsAreUniform(entries, rows, columns) === 1 ? { ...cut, rows } : null;
+}
+
+// Recognises a file that leaves no doubt, as most files do, from the bytes of its first part: one usual delimiter in
+// the first line, all records of the same length, no misplaced quote. Decoding a small file to text would take longer
+// than all other work on it.
 
 const LF = 10;
 const CR = 13;
-const QUOTE = 0x22;
 const SINGLE_QUOTE = 0x27;
 const SPACE = 0x20;
 
@@ -22,15 +86,15 @@ const BAR = 0x7c;
 export interface ObviousForm {
   readonly delimiter: string;
   /**
-   * 0-based record with the most names that are looked for, the first of such; null where none has any, and where the lines
-   * beside it may belong to the header, too.
+   * 0-based record number of the first record with the most expected names. null if no record has any, or if adjacent
+   * lines may also belong to the header.
    */
   readonly headerRow: number | null;
 }
 
 /**
- * @param expected the names to look for; null: none
- * @returns null where there is any doubt
+ * @param expected names to look for, or null
+ * @returns null if there is any doubt
  */
 export function* obviousForm(scanner: SampleScanner, expected: ExpectedHeaders | null): Sliced<ObviousForm | null> {
   const found = onlyCut(scanner);
@@ -46,17 +110,20 @@ interface Found {
   readonly cut: EvenCut;
 }
 
-/** The one delimiter of the first line that cuts all records alike; null where none does, or several do. */
+/**
+ * The only delimiter of the first line that splits all records evenly. null if there is no such delimiter, or if there
+ * are several.
+ */
 function onlyCut(scanner: SampleScanner): Found | null {
   const delimiters = usualDelimiters(scanner.bytes);
   const only = delimiters.length === 1;
   let found: Found | null = null;
-  // The last cut stays in the arena: the one that is found must be it.
+  // The last result stays in the arena, so it must be the one returned.
   let isLast = false;
   for (const delimiter of delimiters) {
     const cut = evenCut(scanner, delimiter);
     isLast = cut !== null;
-    // Of one record nobody can say which of its marks cuts it.
+    // With a single record, it is impossible to say which of its delimiters is meant.
     if (cut === null || (!only && cut.rows === 1)) continue;
     if (found !== null) return null;
     found = { delimiter, cut };
@@ -66,7 +133,9 @@ function onlyCut(scanner: SampleScanner): Found | null {
   return cut === null ? null : { ...found, cut };
 }
 
-/** Those of the first line; none where a field begins with a single quote, which may be the file's mark. */
+/**
+ * Usual delimiters in the first line. Empty if a field begins with a single quote, which may be the quote of the file.
+ */
 function usualDelimiters(bytes: Uint8Array): string[] {
   const found: string[] = [];
   let isStart = true;
@@ -83,13 +152,16 @@ function usualDelimiters(bytes: Uint8Array): string[] {
   return found;
 }
 
-/** The first record with the most names; null where it may be one line of several. */
+/** The first record with the most names. null if it may be one of several header lines. */
 function* namedRow(places: CellPlaces, expected: ExpectedHeaders, delimiter: string): Sliced<number | null> {
   const best = yield* bestNamed(places, expected, delimiter);
   return best === null || isOneOfSeveral(places, expected, best) ? null : best.row;
 }
 
-/** Names are missing, and titles of groups may be to blame, which leave gaps; or most names are missing. */
+/**
+ * True if names are missing and a line of group titles, which leaves gaps, may be the reason; or if most names are
+ * missing.
+ */
 function isOneOfSeveral(places: CellPlaces, { columns }: ExpectedHeaders, { row, hits }: NamedRow): boolean {
   if (hits >= columns) return false;
   return hits * 2 < columns || hasGap(places, row) || (row > 0 && hasGap(places, row - 1));
@@ -101,7 +173,7 @@ function hasGap(places: CellPlaces, record: number): boolean {
   return false;
 }
 
-/** Nothing stands there, or nothing but quotes and spaces. */
+/** True if the cell contains nothing but quotes and spaces. */
 function isBlank(places: CellPlaces, cell: number): boolean {
   const end = places.end(cell);
   let at = places.start(cell);
@@ -109,7 +181,7 @@ function isBlank(places: CellPlaces, cell: number): boolean {
   return at >= end;
 }
 
-/** The cells of an even sample, where the scan found them. */
+/** The cells of an even sample, at the positions that the scan found. */
 class EvenPlaces implements CellPlaces {
   readonly bytes: Uint8Array;
   readonly length: number;

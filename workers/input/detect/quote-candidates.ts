@@ -1,20 +1,23 @@
-// Which quotes a file may have.
+// Finds the quote characters that a file may use.
 import type { Samples } from './samples.ts';
 
 const LF = 10;
 const SPACE = 0x20;
 const SINGLE_QUOTE = 0x27;
 
-/** Bytes before a field, and behind it. */
+/** Bytes that may precede or follow a field. */
 const FIELD_ENDS: ReadonlySet<number> = new Set([...',;\t|\r\n'].map((mark) => mark.charCodeAt(0)));
 
-/** The double quote is the rule; a single quote is tried only where it stands at the start of a field, or behind spaces. */
+/**
+ * Always includes the double quote. The single quote is a candidate only if it occurs at the start of a field, possibly
+ * after spaces.
+ */
 export function quoteCandidates(samples: Samples): string[] {
   if (!samples.holds("'") || samples.holds('"')) return ['"'];
   return hasSingleQuotes(samples.bytes) ? ['"', "'"] : ['"'];
 }
 
-/** Whether a field of one line stands in single quotes, whatever usual mark cuts it. */
+/** True if a field within one line is in single quotes, with any usual delimiter. */
 export function hasSingleQuotes(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(SINGLE_QUOTE); at >= 0; at = bytes.indexOf(SINGLE_QUOTE, at + 1)) {
     let before = at - 1;

@@ -1,24 +1,24 @@
-// Records of a sample as the detectors of headers look at them: one by one, cell by cell, as far as they have to.
+// Records of a sample as header detectors access them: one by one, cell by cell, and only as far as needed.
 import { type CellKind, cellKind } from './cell-kind.ts';
 
 export type Cells = readonly string[];
 
-/** Blank ones included; counted from 0. */
+/** Numbered from 0, including blank records. All methods except `has` require that the record exists. */
 export interface Records {
   has(record: number): boolean;
-  /** Fields of a record that is there. */
+  /** Number of fields. */
   width(record: number): number;
-  /** Of a record that is there. */
+  /** Texts of all fields. */
   at(record: number): Cells;
-  /** The text of a cell that is there. */
+  /** Text of one field. */
   cell(record: number, column: number): string;
-  /** What a cell that is there looks like. */
+  /** Kind of one cell, see cellKind. */
   kind(record: number, column: number): CellKind;
-  /** One more than the last field of a record that is there in which something stands. */
+  /** Number of fields up to the last one that is not blank. */
   filledWidth(record: number): number;
 }
 
-/** Of texts that are there already. */
+/** Wraps texts that are already split. */
 export function listed(rows: readonly Cells[]): Records {
   return {
     has: (record) => record < rows.length,
@@ -30,7 +30,7 @@ export function listed(rows: readonly Cells[]): Records {
   };
 }
 
-/** The first ones, at most so many. */
+/** Limits the records to the first `most`. */
 export function upTo(records: Records, most: number): Records {
   return {
     has: (record) => record < most && records.has(record),
@@ -42,14 +42,14 @@ export function upTo(records: Records, most: number): Records {
   };
 }
 
-/** The records [start, end), as far as there are such. */
+/** Returns the existing records of [start, end). */
 export function recordsFrom(records: Records, start: number, end: number): readonly Cells[] {
   const found: Cells[] = [];
   for (let record = start; record < end && records.has(record); record++) found.push(records.at(record));
   return found;
 }
 
-/** The first record from `start` on in which something stands; -1: there is none. */
+/** Returns the first record from `start` on that is not blank, or -1. */
 export function nextFilled(records: Records, start: number): number {
   for (let record = start; records.has(record); record++) if (records.filledWidth(record) > 0) return record;
   return -1;

@@ -1,33 +1,35 @@
-// What the detectors ask of the first part of a file that is split into records and fields under one dialect.
+// The first part of a file, split into records and fields under one dialect. Interface for the detectors.
 import type { Records } from './records.ts';
 
 export interface Dialect {
-  /** One character; '' cuts nothing. */
+  /** One or more characters. '' splits nothing. */
   readonly delimiter: string;
-  /** One character, or '' for none. */
+  /** One character, or '' for no quote. */
   readonly quote: string;
-  /** Spaces between a delimiter and an opening quote are no part of the field. */
+  /** Spaces between a delimiter and an opening quote are not part of the field. */
   readonly spaced?: boolean;
 }
 
-/** Records that a detector looks at: headers and preambles stand far above this, and each costs time. */
+/**
+ * Maximum number of records that detectors examine. Headers and preambles end far above it, and each record takes time.
+ */
 export const SAMPLE_RECORDS_MAX = 500;
 
-/** Records of fields; the last record may be cut off by the end of the sample, it is left out then unless it is the first. */
+/** The last record may be cut off by the end of the sample. It is then left out, unless it is the first record. */
 export interface Sample extends Records {
-  /** Records, at most SAMPLE_RECORDS_MAX. */
+  /** Number of records, at most SAMPLE_RECORDS_MAX. */
   readonly length: number;
-  /** How many records that are more than an empty line have so many fields: by width, in the order of the first of each. */
+  /** Number of records by number of fields, without empty lines, in the order of first occurrence. */
   readonly rowsByWidth: ReadonlyMap<number, number>;
-  /** Fields that were quoted and well formed. */
+  /** Number of fields that are correctly quoted. */
   readonly quotedFields: number;
-  /** Quotes inside unquoted fields, text behind a closing quote, or a quoted field that does not end. */
+  /** Number of quotes inside unquoted fields, texts after a closing quote, and quoted fields that do not end. */
   readonly strayQuotes: number;
-  /** Fields of the first records that were quoted and well formed, and of what is left out behind them. */
+  /** Number of correctly quoted fields in the first records, and in what was left out after them. */
   quotedFieldsIn(records: number): number;
-  /** Whether a record that is there is more than an empty line. */
+  /** True if an existing record is not an empty line. */
   isFilled(record: number): boolean;
-  /** The texts of the first records, at most so many. */
+  /** Texts of the first records, at most `most`. */
   first(most: number): readonly (readonly string[])[];
 }
 

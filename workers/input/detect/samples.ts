@@ -1,4 +1,4 @@
-// The first part of a file, split into records and fields under the dialects that somebody asks for, for the detectors alone.
+// The first part of a file, split into records and fields under each dialect that a detector requests.
 import { isAscii } from 'node:buffer';
 import type { Dialect, Sample } from './sample.ts';
 import type { SampleScanner } from './scan-text.ts';
@@ -9,25 +9,25 @@ const LF = 10;
 const CR = 13;
 const SPACE = 0x20;
 
-/** Most texts differ in the number of their words from one line to the next. */
+/** Number of lines compared: in most texts, the number of words differs from one line to the next. */
 const FIRST_LINES = 3;
 
-/** Tabulator to carriage return. */
+/** Tab to carriage return. */
 const FIRST_SPACE = 9;
 const LAST_SPACE = 13;
 
-/** The samples of one file, under each dialect that somebody asks for. */
+/** The samples of one file, one for each requested dialect. */
 export class Samples {
-  /** Valid UTF-8 but for its end. */
+  /** Valid UTF-8, except possibly at its end. */
   readonly bytes: Buffer;
-  /** The bytes are the whole file. */
+  /** True if the bytes are the whole file. */
   readonly ended: boolean;
   readonly #scanner: SampleScanner | null;
   readonly #made: { readonly dialect: Dialect; readonly sample: Sample }[] = [];
   readonly #marks = new Map<string, boolean>();
   #text: string | null = null;
 
-  /** @param scanner of these bytes; null: texts are split instead */
+  /** @param scanner scanner of these bytes, or null to split texts instead */
   constructor(bytes: Uint8Array, ended: boolean, scanner: SampleScanner | null) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.ended = ended;
@@ -39,22 +39,22 @@ export class Samples {
     return this.#text;
   }
 
-  /** The line that the bytes begin with. */
+  /** First line of the bytes. */
   get firstLine(): string {
     return this.bytes.toString('utf8', 0, lineEnd(this.bytes, 0));
   }
 
-  /** The first line in which something stands, without spaces around. */
+  /** First line that is not blank, without surrounding spaces. */
   get firstFilledLine(): string {
     const { bytes } = this;
     let start = 0;
     while (bytes[start] === SPACE || (bytes[start]! >= FIRST_SPACE && bytes[start]! <= LAST_SPACE)) start++;
     const line = bytes.toString('utf8', start, lineEnd(bytes, start)).trim();
-    // Spaces outside of ASCII stand in the way.
+    // The search above does not skip non-ASCII spaces.
     return line === '' ? (/[^\s][^\r\n]*/.exec(this.text)?.[0].trim() ?? '') : line;
   }
 
-  /** Whether the mark stands anywhere in the bytes. */
+  /** True if the bytes contain the mark. */
   holds(mark: string): boolean {
     const known = this.#marks.get(mark);
     if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export class Samples {
     return found;
   }
 
-  /** True where the first lines, filled and without quotes, show already that not all records are of one length. */
+  /** True if the first lines, non-blank and without quotes, already show that the records have different lengths. */
   differsSoon({ delimiter, quote }: Dialect): boolean {
     const { bytes } = this;
     let width = -1;

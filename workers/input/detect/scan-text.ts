@@ -1,5 +1,5 @@
-// Puts a sample into the arena and lets the scan of the CSV fast lane find its delimiters and line breaks: that takes
-// microseconds, where splitting the sample into texts takes a fresh process milliseconds.
+// Copies a sample into the arena and finds its delimiters and line breaks with the scan of the fast CSV reader. This
+// takes microseconds; splitting the sample into texts takes milliseconds in a fresh process.
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import {
   AT,
@@ -17,16 +17,19 @@ import {
 import type { Arena } from '../../memory/arena.ts';
 import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
 
-/** Stands for no quote: valid text never holds it. */
+/** Quote byte if there is no quote: valid text never contains it. */
 const NO_QUOTE = 0xff;
 
-/** Bytes that cut a text. */
+/** The bytes that separate and quote fields. */
 export interface ScanMarks {
   readonly delimiter: number;
   readonly quote: number;
 }
 
-/** Null where the scan does not know such marks. A line break stands for no delimiter: it cuts anyhow. */
+/**
+ * Returns null if the scan does not support these marks. Without a delimiter, the line break takes its place, as it
+ * separates anyway.
+ */
 export function scanMarks(delimiter: string, quote: string): ScanMarks | null {
   if (delimiter.length > 1 || delimiter >= '\x80' || quote.length > 1 || quote >= '\x80') return null;
   return {
@@ -35,37 +38,39 @@ export function scanMarks(delimiter: string, quote: string): ScanMarks | null {
   };
 }
 
-/** Where the scan works: nothing of it is kept. */
+/** Memory and kernel for the scan. Nothing is kept after it. */
 export interface ScanTools {
   readonly arena: Arena;
   readonly kernel: Kernel;
 }
 
-/** What the scan found: it lies in the arena until something else is put there. */
+/** Result of the scan, stored in the arena until something else is written there. */
 export interface ScannedText {
-  /** Address of the sample's first byte. */
+  /** Address of the first byte of the sample. */
   readonly text: number;
-  /** Address of the list of the u32 addresses of all delimiters and line breaks (of a CRLF its LF) outside of quotes. */
+  /**
+   * Address of a list with the u32 addresses of all delimiters and line breaks (the LF of a CRLF) outside of quotes.
+   */
   readonly entries: number;
-  /** How many they are. */
+  /** Number of addresses in the list. */
   readonly count: number;
-  /** Line breaks among them. */
+  /** Number of line breaks among them. */
   readonly rows: number;
-  /** Quotes stand where none can stand. */
+  /** True if quotes are misplaced. */
   readonly hasStrays: boolean;
-  /** The last field is in quotes that do not end. */
+  /** True if the last field is quoted and not closed. */
   readonly isOpen: boolean;
 }
 
-/** Scans one sample for the marks that somebody asks for. */
+/** Scans one sample for the requested marks. */
 export class SampleScanner {
   /** UTF-8 without a byte order mark. */
   readonly bytes: Uint8Array;
-  /** The bytes are the whole file: the last record needs no line break then. */
+  /** True if the bytes are the whole file. The last record then needs no line break. */
   readonly ended: boolean;
   readonly tools: ScanTools;
   #last: { readonly marks: ScanMarks; readonly found: ScannedText } | null = null;
-  /** Address of the sample, where it lies in the arena; 0: it does not. */
+  /** Address of the sample in the arena, or 0 before it is copied into the arena. */
   #text = 0;
 
   constructor(bytes: Uint8Array, ended: boolean, tools: ScanTools) {
@@ -74,7 +79,7 @@ export class SampleScanner {
     this.tools = tools;
   }
 
-  /** Null where the arena has no room. */
+  /** Returns null if the arena has no space. */
   scan(marks: ScanMarks): ScannedText | null {
     const last = this.#last;
     if (last !== null && last.marks.delimiter === marks.delimiter && last.marks.quote === marks.quote)
@@ -114,13 +119,16 @@ export class SampleScanner {
   }
 }
 
-/** Copies the sample behind a line break. */
+/** Copies the sample to an address and puts a line break before it. */
 function place(u8: Uint8Array, bytes: Uint8Array, text: number): void {
   u8[text - 1] = LF;
   u8.set(bytes, text);
 }
 
-/** Where the sample ends: of a whole file behind a line break. What stands there ends nothing, though the scan looks at it. */
+/**
+ * Returns the end of the sample. If a whole file does not end with a line break, one is added. The byte after the sample is
+ * set to 0, because the scan reads it.
+ */
 function endOf(u8: Uint8Array, text: number, bytes: number, ended: boolean): number {
   let end = text + bytes;
   if (ended && !isLineBreak(u8[end - 1])) u8[end++] = LF;
@@ -128,7 +136,10 @@ function endOf(u8: Uint8Array, text: number, bytes: number, ended: boolean): num
   return end;
 }
 
-/** Where the last field is open: the quotes end behind the end of the sample, as it seems, as no line of it ends before. */
+/**
+ * For an open last field: true if its quotes probably end after the sample, because the field has no line break within
+ * the sample.
+ */
 export function isCutOff({ bytes, ended, tools }: SampleScanner, { text, entries, count }: ScannedText): boolean {
   if (ended) return false;
   const start = count === 0 ? 0 : tools.arena.heap.u32[(entries >>> 2) + count - 1]! + 1 - text;

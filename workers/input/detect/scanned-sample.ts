@@ -1,5 +1,5 @@
-// The records of a sample as the scan of the CSV fast lane finds them: where fields end, and which of them end records. A text
-// is made of a cell when somebody wants it; most are asked for nothing but their number.
+// The records of a sample from the scan of the fast CSV reader: the ends of fields, and the fields that end records.
+// Cells are decoded to text on demand; of most cells, only their number is needed.
 import { isAscii } from 'node:buffer';
 import { type CellKind, cellKind } from './cell-kind.ts';
 import type { CellPlaces } from './named-records.ts';
@@ -11,11 +11,11 @@ const CR = 13;
 const SPACE = 0x20;
 const FIRST_OTHER = 0x80;
 
-/** Tabulator to carriage return. */
+/** Tab to carriage return. */
 const FIRST_SPACE = 9;
 const LAST_SPACE = 13;
 
-/** @returns null where the scan cannot tell what TextSample does: marks that it does not know, quotes that do not end, no room */
+/** @returns null if the scan could differ from TextSample: unsupported marks, quotes that do not end, no space */
 export function scannedSample(scanner: SampleScanner, { delimiter, quote, spaced }: Dialect): ScannedSample | null {
   const marks = spaced === true ? null : scanMarks(delimiter, quote);
   const scanned = marks === null ? null : scanner.scan(marks);
@@ -27,18 +27,21 @@ export class ScannedSample implements Sample, CellPlaces {
   readonly bytes: Buffer;
   readonly length: number;
   readonly #mark: string;
-  /** NaN for none. */
+  /** NaN for no quote. */
   readonly #quote: number;
   readonly #hasStrays: boolean;
-  /** Of each field, where the delimiter or line break behind it stands, in the arena, where the text began at this address. */
+  /**
+   * For each field, the arena address of the delimiter or line break after it. `#text` is the arena address of the
+   * text.
+   */
   readonly #ends: Uint32Array;
   readonly #text: number;
-  /** Of each record, the number of its first field; one more for what comes next. */
+  /** For each record, the index of its first field, followed by the index after the last field. */
   readonly #firsts: Uint32Array;
   readonly #isAscii: boolean;
   readonly #made: string[][] = [];
   #rowsByWidth: ReadonlyMap<number, number> | null = null;
-  /** Of each field, as far as somebody asked. */
+  /** For each field, its kind once it has been requested. */
   readonly #kinds: (CellKind | undefined)[] = [];
 
   constructor({ bytes, ended, tools }: SampleScanner, quote: string, scanned: ScannedText) {
@@ -58,7 +61,7 @@ export class ScannedSample implements Sample, CellPlaces {
       while (!isLineBreak(u8[u32[first + field]!])) field++;
       this.#firsts[record] = ++field;
     }
-    // With what is cut off by the end of the sample, whose quotes count as well.
+    // Includes the record that is cut off at the end of the sample, because its quotes count, too.
     this.#ends = u32.slice(first, first + (rows < SAMPLE_RECORDS_MAX && !ended ? count : field));
   }
 
@@ -150,7 +153,7 @@ export class ScannedSample implements Sample, CellPlaces {
     return this.bytes[end] === LF && this.bytes[end - 1] === CR && end > this.start(cell) ? end - 1 : end;
   }
 
-  /** With those behind the last record, of which the last one ends with the sample. */
+  /** Number of fields, including those after the last record. The last of them ends with the sample. */
   get #fields(): number {
     const records = this.#firsts[this.length]!;
     return this.#ends.length > records || this.start(records) < this.bytes.length ? this.#ends.length + 1 : records;
@@ -163,7 +166,7 @@ export class ScannedSample implements Sample, CellPlaces {
     return this.#closing(start + 1, end) === end - 1;
   }
 
-  /** The place of the quote that ends what begins with one; `end` where there is none. */
+  /** Position of the quote that closes a quoted field, or `end` if the field is not closed. */
   #closing(start: number, end: number): number {
     let at = start;
     for (; at < end; at++) {

@@ -1,8 +1,7 @@
-// Splits the text of a sample into records and fields under one dialect, as the reader will, for the detectors alone. Where
-// fields begin and end is found as far as somebody asks; a text of a cell is made when somebody wants it: a detector needs a
-// few of thousands.
-import { type CellKind, cellKind } from './cell-kind.ts';
-import { isSpace } from './cell-units.ts';
+// Splits the text of a sample into records and fields under one dialect, with the same rules as the readers. For
+// detectors only. Field boundaries are found as far as needed, and the text of a cell is created on demand, because a
+// detector needs few of thousands.
+import { type CellKind, cellKind, isSpace } from './cell-kind.ts';
 import { countWidths, type Dialect, SAMPLE_RECORDS_MAX, type Sample } from './sample.ts';
 
 const LF = 10;
@@ -12,28 +11,34 @@ const SPACE = 0x20;
 export class TextSample implements Sample {
   readonly text: string;
   readonly #ended: boolean;
+  /** First UTF-16 unit of the delimiter, or -1 for no delimiter. */
   readonly #delimiter: number;
+  /** The whole delimiter, if it has several units. */
+  readonly #longDelimiter: string | null;
+  readonly #delimiterUnits: number;
   readonly #quote: number;
   readonly #mark: string;
   readonly #spaced: boolean;
   #at = 0;
   #quoted = 0;
   #stray = 0;
-  /** Of each field; the end is inverted where quotes in the field are doubled. */
+  /** Start and end of each field. The end is inverted if the field contains doubled quotes. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Of each record, the number of its first field; one more for what comes next. */
+  /** For each record, the index of its first field, followed by the index of the next field. */
   readonly #firsts: number[] = [0];
-  /** Of each record, how many quoted fields there are up to its end. */
+  /** For each record, the number of quoted fields up to its end. */
   readonly #quotedUpTo: number[] = [];
   readonly #made: string[][] = [];
   #rowsByWidth: ReadonlyMap<number, number> | null = null;
 
-  /** @param ended true when the text is the whole file: then its last record counts even without a line break */
+  /** @param ended true if the text is the whole file: its last record then counts even without a line break */
   constructor(text: string, { delimiter, quote, spaced = false }: Dialect, ended: boolean) {
     this.text = text;
     this.#ended = ended;
-    this.#delimiter = unitOf(delimiter);
+    this.#delimiter = delimiter === '' ? -1 : delimiter.charCodeAt(0);
+    this.#longDelimiter = delimiter.length > 1 ? delimiter : null;
+    this.#delimiterUnits = delimiter.length;
     this.#quote = unitOf(quote);
     this.#mark = quote;
     this.#spaced = spaced;
@@ -136,8 +141,8 @@ export class TextSample implements Sample {
     for (;;) {
       this.#splitField();
       const next = text.charCodeAt(this.#at);
-      if (next === this.#delimiter) {
-        this.#at++;
+      if (next === this.#delimiter && this.#isDelimiter(this.#at)) {
+        this.#at += this.#delimiterUnits;
         if (this.#at < text.length) continue;
         this.#add(text.length, text.length);
       }
@@ -152,7 +157,7 @@ export class TextSample implements Sample {
     }
   }
 
-  /** Reads one field; goes on the delimiter or line break behind it. */
+  /** Reads one field and stops at the delimiter or line break after it. */
   #splitField(): void {
     const { text } = this;
     const start = this.#spaced ? behindSpaces(text, this.#at, this.#quote) : this.#at;
@@ -172,21 +177,22 @@ export class TextSample implements Sample {
         return;
       }
       this.#stray++;
-      // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
+      // Same as in the readers: the text inside the quotes belongs to the field, whatever follows them.
       if (end >= 0) from = end + 1;
     }
     this.#at = this.#unquotedEnd(from);
     this.#add(start, this.#at);
   }
 
-  /** The quotes end behind the end of the sample, as it seems: no line of it ends before. */
+  /** True if the quotes probably end after the sample, because the field has no line break within the sample. */
   #isCutOff(start: number): boolean {
     return !this.#ended && this.text.indexOf('\n', start) < 0 && this.text.indexOf('\r', start) < 0;
   }
 
   #isFieldEnd(at: number): boolean {
     const unit = this.text.charCodeAt(at);
-    return at === this.text.length || unit === this.#delimiter || unit === LF || unit === CR;
+    if (at === this.text.length || unit === LF || unit === CR) return true;
+    return unit === this.#delimiter && this.#isDelimiter(at);
   }
 
   #unquotedEnd(from: number): number {
@@ -197,10 +203,15 @@ export class TextSample implements Sample {
     let at = from;
     for (; at < length; at++) {
       const unit = text.charCodeAt(at);
-      if (unit === delimiter || unit === LF || unit === CR) break;
+      if (unit === LF || unit === CR || (unit === delimiter && this.#isDelimiter(at))) break;
       if (unit === quote && at > from) this.#stray++;
     }
     return at;
+  }
+
+  /** Called at a match of the first unit. */
+  #isDelimiter(at: number): boolean {
+    return this.#longDelimiter === null || this.text.startsWith(this.#longDelimiter, at);
   }
 
   #add(start: number, end: number): void {
@@ -209,14 +220,14 @@ export class TextSample implements Sample {
   }
 }
 
-/** The place of an opening quote behind spaces; without one the place itself. */
+/** Position of an opening quote after spaces. Without a quote, the position itself. */
 function behindSpaces(text: string, start: number, quote: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;
   return text.charCodeAt(at) === quote ? at : start;
 }
 
-/** The UTF-16 unit that a mark is, -1 for none and for one of two units: a text is compared unit by unit. */
+/** The UTF-16 unit of a mark. -1 for no mark and for a mark of two units, because the text is compared unit by unit. */
 function unitOf(mark: string): number {
   return mark.length === 1 ? mark.charCodeAt(0) : -1;
 }

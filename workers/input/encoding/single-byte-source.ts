@@ -1,19 +1,40 @@
-// Turns text of a single-byte encoding into UTF-8 on the way, in the Run's memory: the kernel reads what stands there.
+// Converts text in a single-byte encoding to UTF-8 inside the Run's memory, with a kernel.
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { FROM, LENGTH_SHIFT, STATE_BYTES, TABLE_BYTES, TO, UTF8_BYTES_MAX } from '../../kernel/layout/single-byte.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { DecodeWork } from '../source/decode-work.ts';
-import type { ByteSource, FileRest } from '../source/source.ts';
-import { charactersIn } from './characters-in.ts';
+import type { ByteSource, DecodeWork, FileRest } from '../source/source.ts';
 import { lineBreaks } from './line-breaks.ts';
 import { isTotal } from './single-byte-table.ts';
-import { notValid } from './undecodable.ts';
+import { LateUtf8, notValid } from './undecodable.ts';
+import type { Utf8Lines } from './utf8-lines.ts';
 
-/** Characters from here on take three bytes of UTF-8, those before, outside of ASCII, two. */
+// Counts the characters of a UTF-8 text.
+
+const CONTINUATION_MASK = 0xc0;
+const CONTINUATION = 0x80;
+
+/** @param text valid UTF-8 that does not end inside a character */
+export function charactersIn(text: Uint8Array): number {
+  let characters = 0;
+  for (const byte of text) if ((byte & CONTINUATION_MASK) !== CONTINUATION) characters++;
+  return characters;
+}
+
+// Converts text in a single-byte encoding to UTF-8 inside the Run's memory, with a kernel.
+
+/** Characters from this code on take three bytes in UTF-8. Smaller non-ASCII ones take two bytes. */
 const THREE_BYTES_MIN = 0x800;
 
-/** Bytes decoded at a time: with what becomes of them they stay in the L2 cache. */
+/** Bytes decoded at a time. Input and output stay in the L2 cache. */
 const PIECE_BYTES = 32_768;
+
+export interface SingleByteEncoding {
+  readonly name: string;
+  /** Result of charactersOf. */
+  readonly characters: Uint16Array;
+  /** Searches the bytes for lines of UTF-8, or null if the file is certainly in this encoding. */
+  readonly utf8Lines: Utf8Lines | null;
+}
 
 export class SingleByteSource implements ByteSource {
   readonly #inner: ByteSource;
@@ -24,17 +45,22 @@ export class SingleByteSource implements ByteSource {
   readonly #table: number;
   readonly #piece: number;
   readonly #text: number;
-  /** What was decoded and not read: addresses. */
+  /** Start and end address of bytes that are decoded but not yet read. */
   #from = 0;
   #to = 0;
-  /** Every byte is a character: no invalid one has to be told by its line. */
+  /** True if the encoding defines every byte, so that no line number of an invalid byte is ever needed. */
   readonly #isTotal: boolean;
   #lines = 1;
+  readonly #utf8Lines: Utf8Lines | null;
+  /** True if the last line need not be searched for UTF-8 any more. */
+  #isEndSearched: boolean;
 
-  /** @param characters as charactersOf gives them */
-  constructor(inner: ByteSource, encoding: string, characters: Uint16Array, heap: Heap, kernel: KernelExports) {
+  constructor(inner: ByteSource, encoding: SingleByteEncoding, heap: Heap, kernel: KernelExports) {
+    const { name, characters, utf8Lines } = encoding;
     this.#inner = inner;
-    this.#encoding = encoding;
+    this.#encoding = name;
+    this.#utf8Lines = utf8Lines;
+    this.#isEndSearched = utf8Lines === null;
     this.#heap = heap;
     this.#kernel = kernel;
     this.#isTotal = isTotal(characters);
@@ -46,7 +72,7 @@ export class SingleByteSource implements ByteSource {
   }
 
   get ended(): boolean {
-    return this.#inner.ended && this.#from === this.#to;
+    return this.#inner.ended && this.#from === this.#to && this.#isEndSearched;
   }
 
   read(target: Uint8Array): number {
@@ -57,7 +83,7 @@ export class SingleByteSource implements ByteSource {
     return bytes;
   }
 
-  /** Where an encoding lacks a byte, lines have to be counted from the first one on. */
+  /** Returns null if the encoding does not define every byte: lines must then be counted from the start of the file. */
   rest(): FileRest | null {
     const rest = this.#isTotal ? (this.#inner.rest?.() ?? null) : null;
     if (rest === null) return null;
@@ -67,6 +93,7 @@ export class SingleByteSource implements ByteSource {
   seek(at: number): void {
     this.#inner.seek!(at);
     this.#from = this.#to;
+    this.#utf8Lines?.restart();
   }
 
   passed(at: number): void {
@@ -79,7 +106,15 @@ export class SingleByteSource implements ByteSource {
 
   decode(): DecodeWork {
     const words = this.#heap.u8.slice(this.#table, this.#table + TABLE_BYTES);
-    return { state: this.#state, table: this.#table, words, piece: this.#piece, pieceBytes: PIECE_BYTES };
+    const isMixtureSearched = this.#utf8Lines !== null;
+    return {
+      state: this.#state,
+      table: this.#table,
+      words,
+      piece: this.#piece,
+      pieceBytes: PIECE_BYTES,
+      isMixtureSearched,
+    };
   }
 
   async wait(): Promise<void> {
@@ -99,9 +134,15 @@ export class SingleByteSource implements ByteSource {
     this.#kernel.decodeSingleBytes(this.#state, end, this.#table);
     const stopped = u32[(this.#state + FROM) >>> 2]!;
     if (!this.#isTotal) this.#lines += lineBreaks(u8.subarray(this.#piece, stopped));
+    if (this.#utf8Lines !== null) this.#searchUtf8(this.#utf8Lines, u8.subarray(this.#piece, stopped));
     if (stopped < end) throw notValid(this.#encoding, this.#lines);
     this.#from = this.#text;
     this.#to = u32[(this.#state + TO) >>> 2]!;
+  }
+
+  #searchUtf8(lines: Utf8Lines, piece: Uint8Array): void {
+    this.#isEndSearched = this.#inner.ended;
+    if (lines.add(piece) || (this.#isEndSearched && lines.end())) throw new LateUtf8(this.#encoding);
   }
 }
 

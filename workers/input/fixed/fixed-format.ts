@@ -1,17 +1,19 @@
-// The format of fixed widths: a text whose lines have their columns at known places, as mainframes and banks write them. No
-// file shows that it is one: the Template says so (input.fixed). What reads them is loaded when the first one comes.
+// The fixed-width format: lines with columns at known positions, as written by mainframes and banks. It cannot be
+// detected from the content, so the Template must declare it (input.fixed). The reader is loaded on first use.
 import { Failed } from '../../protocol/failure.ts';
-import { awaited } from '../../thread/coroutine.ts';
+import { awaited } from '../../scheduling/coroutine.ts';
 import { sampleText } from '../detect/detect-form.ts';
 import { textSource } from '../encoding/text-source.ts';
+import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
 import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
 import { refusalOf } from '../refusal.ts';
+import { NulFreeSource, RecordLengthSource } from '../source/converted-source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 
-/** Name of the format, and type in the report. */
+/** Name of the format, and its type in the report. */
 export const FIXED = 'fixed';
 
 export const fixedFormat: StreamedFormat = {
@@ -20,7 +22,7 @@ export const fixedFormat: StreamedFormat = {
   needsWholeFile: false,
   splittable: null,
 
-  /** Any text, where the Template says so. */
+  /** Accepts any text if the Template declares the format. */
   detect(start, input) {
     if (input.fixed === null || refusalOf(start, input) !== null) return null;
     const isBlank = start.isWhole && sampleText(start.text(input.csv.encoding)).trim() === '';
@@ -32,10 +34,14 @@ export const fixedFormat: StreamedFormat = {
     const { openFixedReader } = yield* awaited(import('./fixed-reader.ts'));
     const { csv, fixed, nullValues } = settings.input;
     const encoding = start.encoding(csv.encoding);
+    refuseUnmarkedUtf16(start, csv.encoding, csv.nulBytes === 'drop');
     const header = settings.overrides.headerRow ?? csv.headerRow;
     settings.onExplained?.({ headerRow: certain('the Template says where the columns are') });
     const footer = yield* readFooter({ delimiter: '', quote: '', encoding }, settings);
-    const text = textSource(footer?.source ?? source, encoding, settings);
+    const decoded = textSource(footer?.source ?? source, encoding, settings);
+    const nul = csv.nulBytes === 'drop' ? new NulFreeSource(decoded) : undefined;
+    const { columns, recordLength } = fixed!;
+    const text = recordLength === null ? (nul ?? decoded) : new RecordLengthSource(nul ?? decoded, recordLength);
     const comments =
       csv.comment === null
         ? undefined
@@ -52,8 +58,11 @@ export const fixedFormat: StreamedFormat = {
       arena: settings.arena,
       source: comments ?? text,
       comments,
+      nul,
       encoding: encoding.name,
-      columns: fixed!.columns,
+      encodingGuess: encoding.guessedBy,
+      columns,
+      hasLineEnds: recordLength === null,
       headerRow,
       nullValues,
       ragged: csv.ragged,

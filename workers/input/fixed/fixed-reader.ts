@@ -1,4 +1,5 @@
-// Reads lines of fixed columns: bytes to batches whose views lie in the window. Line breaks are LF, CRLF and CR.
+// Reads lines of fixed-width columns into batches with views of the window. Line breaks are LF, CRLF and CR.
+
 import { isUtf8 } from 'node:buffer';
 import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
@@ -6,27 +7,92 @@ import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { type CodeCounts, countCode, type RunReport, tellComments } from '../../run/report.ts';
+import { type CodeCounts, countCode, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import type { CsvInput, FixedColumn } from '../../template/template.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
-import { mergeCounts } from '../csv/counts.ts';
+import { malformed, mergeCounts } from '../csv/csv-input.ts';
 import { countLineBreaks, invalidLine } from '../csv/lines.ts';
-import { malformed } from '../csv/malformed.ts';
-import { RowNumbers } from '../csv/row-numbers.ts';
+import { type RaggedRow, RowNumbers, rejectedLengths, rejectsRagged } from '../csv/selected-rows.ts';
 import { WINDOW_BYTES, Window } from '../csv/window.ts';
 import type { MetaSearch } from '../meta-values.ts';
 import type { FileHead, MetaValues, RowReader } from '../reader.ts';
 import type { ByteSource } from '../source/source.ts';
-import { LineCutter } from './cut-line.ts';
 
-/** Cells of a batch at most: 256 KiB of views. */
+// Finds the cells in a line of fixed-width columns. In an ASCII line, a character is a byte; in any other line,
+// characters (code points) are counted first. Padding spaces around a cell are not part of it.
+
+const SPACE = 0x20;
+
+/** The two highest bits of a UTF-8 continuation byte. */
+const CONTINUATION = 0x80;
+
+export class LineCutter {
+  readonly #starts: readonly number[];
+  readonly #ends: readonly number[];
+  /** Number of characters up to the end of the last column. */
+  readonly #characters: number;
+  /** Address of each character of the line, up to the one after the last column. */
+  readonly #places: Uint32Array;
+  /** Start and end address of each cell of the line that was split last, or 0 if the line ends before the cell. */
+  readonly cells: Uint32Array;
+  /** Address after the last column of that line. */
+  end = 0;
+
+  constructor(columns: readonly FixedColumn[]) {
+    this.#starts = columns.map(({ start }) => start - 1);
+    this.#ends = columns.map(({ start, length }) => start - 1 + length);
+    this.#characters = Math.max(...this.#ends);
+    this.#places = new Uint32Array(this.#characters + 1);
+    this.cells = new Uint32Array(columns.length * 2);
+  }
+
+  /**
+   * Splits the line [from, to), which is UTF-8 without its line break.
+   * @returns whether the line has anything except spaces after the last column
+   */
+  cut(u8: Uint8Array, from: number, to: number, isAscii: boolean): boolean {
+    if (isAscii) {
+      for (let column = 0; column < this.#starts.length; column++) {
+        this.#put(u8, column, Math.min(from + this.#starts[column]!, to), Math.min(from + this.#ends[column]!, to), to);
+      }
+      this.end = from + this.#characters;
+      return holdsText(u8, this.end, to);
+    }
+    const places = this.#places;
+    let count = 0;
+    for (let at = from; at < to && count <= this.#characters; at++) {
+      if ((u8[at]! & 0xc0) !== CONTINUATION) places[count++] = at;
+    }
+    const placeOf = (character: number): number => (character < count ? places[character]! : to);
+    for (let column = 0; column < this.#starts.length; column++) {
+      this.#put(u8, column, placeOf(this.#starts[column]!), placeOf(this.#ends[column]!), to);
+    }
+    this.end = placeOf(this.#characters);
+    return holdsText(u8, this.end, to);
+  }
+
+  #put(u8: Uint8Array, column: number, from: number, to: number, lineEnd: number): void {
+    const isMissing = from >= lineEnd;
+    while (from < to && u8[from] === SPACE) from++;
+    while (from < to && u8[to - 1] === SPACE) to--;
+    this.cells[column * 2] = isMissing ? 0 : from;
+    this.cells[column * 2 + 1] = to;
+  }
+}
+
+function holdsText(u8: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (u8[at] !== SPACE) return true;
+  return false;
+}
+
+/** Maximum number of cells in a batch: 256 KiB of views. */
 const CELLS_MAX = 32_768;
 
-/** See FixedReader. */
+/** Number of u32 words per line, see FixedReader. */
 const LINE_WORDS = 4;
 
-/** A CRLF behind the longest line. */
+/** Length of the CRLF after the longest line. */
 const LINE_BREAK_BYTES = 2;
 
 const LF = 10;
@@ -36,27 +102,37 @@ export interface FixedReaderParts {
   readonly format: string;
   readonly heap: Heap;
   readonly arena: Arena;
-  /** UTF-8. */
+  /** Source of UTF-8 text. */
   readonly source: ByteSource;
-  /** Before it was decoded, for the FileHead. */
+  /** Encoding of the file for FileHead, before decoding. */
   readonly encoding: string;
+  /** See FileHead. */
+  readonly encodingGuess?: string | undefined;
   readonly columns: readonly FixedColumn[];
-  /** 0-based line of the header, blank ones counted; null: there is none. It and those above it are skipped. */
+  /**
+   * 0-based line number of the header (blank lines count), or null without a header. The header and the lines above it
+   * are skipped.
+   */
   readonly headerRow: number | null;
   readonly nullValues: readonly string[];
   readonly ragged: CsvInput['ragged'];
   readonly largeRow: LargeRowAccess;
-  /** Is shown the lines above the header, each one field. */
+  /** Receives the lines above the header, each as one field. */
   readonly preamble: MetaSearch;
-  /** Counts the lines that are left out. */
+  /** Counters of the comment lines and NUL bytes that the sources leave out. */
   readonly comments?: { readonly lines: number } | undefined;
-  /** Values below the table, and without a header those of its first lines. */
+  readonly nul?: { readonly nulBytes: number } | undefined;
+  /**
+   * If true, a file of a single line that is several times as long as all columns fails: its records have no line ends.
+   */
+  readonly hasLineEnds?: boolean;
+  /** Values below the table. Without a header, also the values in its first lines. */
   readonly values: MetaValues;
   /** Bytes read at a time; results do not depend on it. */
   readonly windowBytes?: number;
 }
 
-/** Reads up to the first data line, waiting for bytes. Throws Failed; the source is then closed. */
+/** Reads up to the first data line, waiting for bytes. Throws Failed and closes the source. */
 export function* openFixedReader(parts: FixedReaderParts): Coroutine<RowReader> {
   const window = new Window(parts.heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
   try {
@@ -83,17 +159,23 @@ class FixedReader implements RowReader {
   readonly #window: Window;
   readonly #cutter: LineCutter;
   readonly #counts: CodeCounts = {};
+  #ragged: RaggedRow[] = [];
+  /** Number of bytes of the last line that continues after the last column. */
+  #lastLongBytes = 0;
   readonly #selection: RowNumbers;
   readonly #emptyIsNull: boolean;
   readonly #nullTexts: readonly Buffer[];
   readonly #rowsMax: number;
-  /** Of the lines of a batch LINE_WORDS each: first byte, byte behind the last, whether all is ASCII, its number. */
+  /**
+   * For each line of a batch, LINE_WORDS words: first byte, byte after the last, whether the line is ASCII, line
+   * number.
+   */
   readonly #lines: Uint32Array;
-  /** First byte of the next line; it moves when the window does. */
+  /** Address of the first byte of the next line. It moves with the window. */
   #next: number;
-  /** First byte of the line that was skipped last. */
+  /** Address of the first byte of the line that was skipped last. */
   #skippedAt = 0;
-  /** Lines read, blank ones and the header too. */
+  /** Number of lines read, including blank lines and the header. */
   #linesRead = 0;
 
   constructor(parts: FixedReaderParts, window: Window) {
@@ -111,6 +193,7 @@ class FixedReader implements RowReader {
       format: parts.format,
       type: parts.format,
       encoding: parts.encoding,
+      ...(parts.encodingGuess !== undefined && { encodingGuess: parts.encodingGuess }),
       delimiter: null,
       quote: null,
       headerRow: parts.headerRow,
@@ -123,10 +206,11 @@ class FixedReader implements RowReader {
     const linesBefore = this.#linesRead;
     const lines = this.#lines;
     let state = this.#fill();
+    if (state === 'end') this.#failWithoutLineEnds();
     if (state !== 'line') return state;
     const from = this.#next;
     let rows = 0;
-    // Blank lines are looked at in chunks too: between them the thread gives way.
+    // Blank lines are read in chunks as well, and the thread yields between chunks.
     for (let looked = 0; state === 'line' && rows < limit && looked < BATCH_ROWS_MAX; looked++) {
       rows += Number(this.#findLine(lines, rows * LINE_WORDS));
       state = this.#lineIsThere() ? 'line' : 'wait';
@@ -135,11 +219,14 @@ class FixedReader implements RowReader {
     return this.#batch(rows, rowsMax === 0);
   }
 
+  get raggedRows(): readonly RaggedRow[] {
+    return rejectedLengths(this.#ragged, this.#parts.ragged);
+  }
+
   wait(): Promise<void> {
     return this.#window.wait();
   }
 
-  /** Skips one line. */
   skipLine(): 'line' | 'wait' | 'end' {
     const state = this.#fill();
     if (state !== 'line') return state;
@@ -150,7 +237,7 @@ class FixedReader implements RowReader {
     return 'line';
   }
 
-  /** The line that was skipped last. */
+  /** Text of the line that was skipped last. */
   get skipped(): string {
     const { u8 } = this.#parts.heap;
     return Buffer.from(u8.slice(this.#skippedAt, this.#next))
@@ -158,21 +245,28 @@ class FixedReader implements RowReader {
       .replace(/\r?\n$|\r$/, '');
   }
 
-  /** Behind the last line above the table. */
+  /** Call it after the last line above the table. */
   keepMeta(): void {
     this.head = { ...this.head, meta: { ...this.#parts.preamble.values, ...this.#parts.values } };
   }
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
-    tellComments(report, this.#parts.comments);
+    tellLeftOut(report, this.#parts);
   }
 
   close(): void {
     this.#window.close();
   }
 
-  /** Until a whole line is in the window. */
+  /** Fails a file of one line that would contain several records, as their cells would be dropped. */
+  #failWithoutLineEnds(): void {
+    const { columns, hasLineEnds } = this.#parts;
+    const characters = Math.max(...columns.map(({ start, length }) => start - 1 + length));
+    if (hasLineEnds && this.#linesRead === 1 && this.#lastLongBytes >= characters * 2) throw noLineEnds();
+  }
+
+  /** Fills the window until it contains a whole line. */
   #fill(): 'line' | 'wait' | 'end' {
     const window = this.#window;
     for (;;) {
@@ -186,7 +280,7 @@ class FixedReader implements RowReader {
     }
   }
 
-  /** Whether the line that begins at `#next` is whole: a CR needs the byte behind it. */
+  /** True if the line that begins at `#next` is complete. A CR needs the byte after it. */
   #lineIsThere(): boolean {
     const { u8 } = this.#parts.heap;
     const end = this.#window.scanEnd;
@@ -194,7 +288,7 @@ class FixedReader implements RowReader {
     return false;
   }
 
-  /** Takes the line that is there; false for a blank one. */
+  /** Takes the complete line at `#next`. Returns false for a blank line. */
   #findLine(lines: Uint32Array, place: number): boolean {
     const { u8 } = this.#parts.heap;
     const from = this.#next;
@@ -224,6 +318,7 @@ class FixedReader implements RowReader {
   #batch(rows: number, isUnread: boolean): Batch {
     const { arena, columns } = this.#parts;
     const first = this.rowsRead + 1;
+    this.#ragged = [];
     const places = columns.map(() => arena.take(rows * VIEW_BYTES));
     for (let row = 0; row < rows; row++) this.#cutRow(row, first + row, places);
     this.rowsRead += rows;
@@ -248,6 +343,11 @@ class FixedReader implements RowReader {
     if (this.#cutter.cut(heap.u8, line[0]!, line[1]!, line[2] === 1)) {
       if (ragged === 'fail') throw tooLong(line[3]!);
       countCode(this.#counts, 'RAGGED_ROW', sourceRow);
+      const extra = rejectsRagged(this.#parts)
+        ? Buffer.from(heap.u8.subarray(this.#cutter.end, line[1]!)).toString().trimEnd()
+        : null;
+      this.#ragged.push({ row, code: 'RAGGED_ROW', extra });
+      this.#lastLongBytes = line[1]! - line[0]!;
     }
     for (let column = 0; column < places.length; column++) {
       const view = (places[column]! >>> 2) + row * 2;
@@ -265,6 +365,13 @@ class FixedReader implements RowReader {
   }
 }
 
+function noLineEnds(): Failed {
+  const message =
+    'The file is one line, which goes on after the last column of input.fixed: its records seem to have no line ends. ' +
+    'Write their length in characters into the Template: input.fixed.record_length.';
+  return new Failed('MALFORMED_FILE', message);
+}
+
 function tooLong(line: number): Failed {
-  return new Failed('MALFORMED_FILE', `Line ${line} holds text behind the last column of input.fixed.`);
+  return new Failed('MALFORMED_FILE', `Line ${line} has text after the last column of input.fixed.`);
 }

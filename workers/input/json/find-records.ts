@@ -1,25 +1,18 @@
-// Where the records of a JSON file stand: one after the other, in the list that the file is, or in a list inside its object.
-
+// Locates the records of a JSON file, and chooses the list that contains them.
 import { DEPTH, PHASE, STACK, WALK_BEHIND, WALK_VALUE } from '../../kernel/layout/json.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
+import type { ExpectedHeaders } from '../expected-headers.ts';
+import type { OpenSettings } from '../format.ts';
 import type { JsonText } from './json-text.ts';
-import { noRecordsAt, severalLists } from './malformed-json.ts';
+import { ambiguousLists, type ListKind, type ListMember, listOfValues, noRecordsAt } from './malformed-json.ts';
 
-/** A key, or the place of a member or item, from 0. */
-type PathStep = string | number;
+// Runs steps on a JSON text that may need more bytes than the window holds.
 
-/** Null: records stand one after the other. Else the way to their list from the one value of the file. */
-export type RecordsPath = readonly PathStep[] | null;
-
-/** The brackets around a list that was entered. */
-export type Brackets = Uint8Array;
-
-const OPEN_LIST = 0x5b;
-const OPEN_OBJECT = 0x7b;
-
-/** Runs a step until the window has what it needs; 'more' at the end of the text. */
+/** Repeats a step until the window has the bytes it needs. Returns 'more' at the end of the text. */
 export function* stepped<Status extends string>(text: JsonText, step: () => Status): Coroutine<Status> {
   for (;;) {
+    const rest = text.giveWay();
+    if (rest !== null) yield rest;
     const status = step();
     if (status !== 'more') return status;
     for (let filled = text.fill(); filled !== 'filled'; filled = text.fill()) {
@@ -29,66 +22,246 @@ export function* stepped<Status extends string>(text: JsonText, step: () => Stat
   }
 }
 
-/**
- * The text stands at its beginning, and anywhere afterwards. 'unknown': more of it would tell.
- * @param pointer JSON pointer to the list, null = the only one of objects in the object that the file is
- * @param isWhole whether the text is all of the file
- */
-export function* findRecords(
-  text: JsonText,
-  pointer: string | null,
-  isWhole: boolean,
-): Coroutine<RecordsPath | 'unknown'> {
-  if (pointer !== null && pointer !== '') return stepsOf(pointer);
-  const first = yield* stepped(text, () => text.peek());
-  if (first === 'more') return isWhole ? null : 'unknown';
-  if (text.byte === OPEN_LIST) return [];
-  if (pointer === '') return null;
-  const lists = yield* listsOfObjects(text);
-  if (lists === 'unknown') return isWhole ? null : 'unknown';
-  const behind = yield* stepped(text, () => text.peek());
-  if (behind !== 'more') return null;
-  if (!isWhole) return 'unknown';
-  if (lists.length > 1) throw severalLists(lists.map((member) => member + 1));
-  return lists.length === 0 ? null : lists;
+/** Prepares a walk that begins with the value at the current position. */
+function begin(text: JsonText): void {
+  text.set(DEPTH, 0);
+  text.set(PHASE, WALK_VALUE);
 }
 
-/** The members of the object that hold lists of objects, by their places. The text goes behind the object. */
-function* listsOfObjects(text: JsonText): Coroutine<number[] | 'unknown'> {
-  const lists: number[] = [];
-  let member = -1;
-  let stopDepth = 1;
+// Chooses the list in a JSON object that contains the records. Column names that the Template looks for decide first.
+// Without them, it is the only list that can contain records. Any other case is ambiguous and refused.
+
+/** Tools for scanning the members of an object. */
+interface MemberTools extends Pick<OpenSettings, 'clock' | 'giveWay'> {
+  /** The names that the Template looks for, or null. */
+  readonly expected: ExpectedHeaders | null;
+  /** True if nested objects become columns. The keys of a record are then not enough to know its column names. */
+  readonly flattens: boolean;
+}
+
+interface ObjectMembers {
+  /**
+   * The first lists that may contain records. Their number is limited, but the number of members of an object is not.
+   */
+  readonly lists: readonly ListMember[];
+  readonly counts: Readonly<Record<ListKind, number>>;
+  /** The first lists whose records have expected names. Two are already ambiguous. */
+  readonly named: readonly ListMember[];
+  /** True if the object itself has an expected name. */
+  readonly isNamed: boolean;
+}
+
+/** Maximum number of lists in a message. */
+const LISTS_MAX = 10;
+
+/** Longest key in a message, in UTF-16 units. */
+const KEY_LENGTH_MAX = 100;
+
+/** Number of events between two checks of the clock. */
+const EVENTS_AT_ONCE = 64;
+
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/** The text must be at the object. Afterwards it is after the object. */
+function* membersOf(text: JsonText, tools: MemberTools): Coroutine<ObjectMembers | 'unknown'> {
+  const { clock, giveWay } = tools;
+  const scan = new MemberScan(text, tools);
   begin(text);
-  for (;;) {
-    const status = yield* stepped(text, () => text.walk(stopDepth));
+  for (let events = 1; ; events++) {
+    const status = yield* stepped(text, () => text.walk(scan.stopDepth));
     if (status === 'more') return 'unknown';
-    if (status === 'done') return lists;
-    const isItem = text.get(DEPTH) === 2;
-    if (isItem) {
-      if (text.byte === OPEN_OBJECT) lists.push(member);
-      stopDepth = 1;
-    } else {
-      member++;
-      // The first item tells what kind of list it is.
-      stopDepth = text.byte === OPEN_LIST ? 2 : 1;
-    }
+    if (status === 'done') return scan.end();
+    scan.look(text.get(DEPTH));
+    if (events % EVENTS_AT_ONCE === 0 && giveWay !== undefined && clock?.isDue()) yield giveWay();
   }
 }
 
 /**
- * Goes from the beginning of the text into the list of records.
- * @returns the brackets around it; null where the text, which is not all of the file, ends before
- * @throws Failed where there is no list
+ * Returns the index of the member that contains the records, or null if the object is one record.
+ * @param looksForNames whether the Template looks for columns by name
+ * @throws Failed if several lists may contain them
  */
-export function* enterRecords(text: JsonText, path: readonly PathStep[], isWhole: boolean): Coroutine<Brackets | null> {
+function recordsMember(members: ObjectMembers, looksForNames: boolean): number | null {
+  const { lists, counts, named, isNamed } = members;
+  if (named.length === 1 && !isNamed) return named[0]!.place;
+  if (named.length === 0 && isNamed) return null;
+  const { objects, empty } = counts;
+  if (objects + empty === 0) return null;
+  const count = objects + empty + counts.lists;
+  if (objects === 1 && count === 1) return lists[0]!.place;
+  // If all lists are empty, it does not matter which one is chosen.
+  const isWithoutRecords = empty === count && looksForNames && !isNamed;
+  if (isWithoutRecords) return lists[0]!.place;
+  throw ambiguousLists(lists, count);
+}
+
+class MemberScan {
+  /** Deeper values are skipped. */
+  stopDepth = 1;
+  readonly #text: JsonText;
+  readonly #tools: MemberTools;
+  readonly #lists: ListMember[] = [];
+  readonly #counts: Record<ListKind, number> = { objects: 0, lists: 0, empty: 0 };
+  readonly #named: ListMember[] = [];
+  #isNamed = false;
+  #place = -1;
+  /** The list whose items are being scanned. */
+  #list: ListMember | null = null;
+  /** True until its first item arrives. */
+  #isAwaited = false;
+
+  constructor(text: JsonText, tools: MemberTools) {
+    this.#text = text;
+    this.#tools = tools;
+  }
+
+  look(depth: number): void {
+    if (depth === 1) this.#lookAtMember();
+    else if (depth === 2) this.#lookAtItem();
+    else this.#lookAtKey();
+  }
+
+  end(): ObjectMembers {
+    this.#leaveList();
+    return { lists: this.#lists, counts: this.#counts, named: this.#named, isNamed: this.#isNamed };
+  }
+
+  #lookAtMember(): void {
+    this.#leaveList();
+    this.#place++;
+    if (this.#isExpected()) this.#isNamed = true;
+    if (this.#text.byte !== OPEN_LIST) return;
+    const isKept = this.#lists.length < LISTS_MAX;
+    const key = isKept ? (this.#text.key() ?? '').slice(0, KEY_LENGTH_MAX) : '';
+    this.#list = { place: this.#place, key, kind: 'empty', isNamed: false };
+    this.#isAwaited = true;
+    this.stopDepth = 2;
+  }
+
+  #lookAtItem(): void {
+    const { byte } = this.#text;
+    const list = this.#list!;
+    this.stopDepth = 1;
+    if (!this.#isAwaited) return;
+    this.#isAwaited = false;
+    if (byte === OPEN_OBJECT) {
+      list.kind = 'objects';
+      if (this.#tools.expected !== null) this.stopDepth = 3;
+    } else if (byte === OPEN_LIST) list.kind = 'lists';
+    // A list of scalar values cannot contain records.
+    else this.#list = null;
+  }
+
+  /** Handles a key of the first record in a list. */
+  #lookAtKey(): void {
+    const mayHoldNames = this.#tools.flattens && this.#text.byte === OPEN_OBJECT;
+    if (mayHoldNames || this.#isExpected()) this.#list!.isNamed = true;
+  }
+
+  #leaveList(): void {
+    const list = this.#list;
+    this.#list = null;
+    this.stopDepth = 1;
+    if (list === null) return;
+    this.#counts[list.kind]++;
+    if (this.#lists.length < LISTS_MAX) this.#lists.push(list);
+    if (list.isNamed && this.#named.length < 2) this.#named.push(list);
+  }
+
+  #isExpected(): boolean {
+    const { expected } = this.#tools;
+    if (expected === null) return false;
+    const key = this.#text.key();
+    return key !== null && expected.has(key);
+  }
+}
+
+// Locates the records of a JSON file: concatenated, in the top-level list, or in a list inside the top-level object.
+
+/** A key, or the index of a member or item, from 0. */
+type PathStep = string | number;
+
+/** null if the records are concatenated. Otherwise the path from the top of the file to their list. */
+export type RecordsPath = readonly PathStep[] | null;
+
+/** The opening brackets around a list that was entered. */
+export type Brackets = Uint8Array;
+
+/** A list of records that was entered. */
+export interface EnteredList {
+  readonly brackets: Brackets;
+  /** Number of values before the list that are not part of the path: members of objects and items of lists. */
+  readonly valuesBefore: number;
+}
+
+/** Settings that decide where the records are. */
+export interface RecordsSearch {
+  /** JSON pointer to the list of records, or null if it is not declared. */
+  readonly pointer: string | null;
+  /** True if the file name extension means that each line is a record. */
+  readonly isLines: boolean;
+  /** True if the text is the whole file. */
+  readonly isWhole: boolean;
+  readonly members: MemberTools;
+}
+
+/**
+ * Finds the records, starting at the beginning of the text. Advances the text.
+ * @returns 'unknown' if more of the text is needed
+ * @throws Failed if the location of the records is ambiguous
+ */
+export function* findRecords(text: JsonText, search: RecordsSearch): Coroutine<RecordsPath | 'unknown'> {
+  const { pointer, isLines, isWhole, members } = search;
+  const atEnd = isWhole ? null : 'unknown';
+  if (pointer !== null && pointer !== '') return stepsOf(pointer);
+  if ((yield* stepped(text, () => text.peek())) === 'more') return atEnd;
+  if (text.byte === OPEN_LIST) return yield* findInList(text, isWhole);
+  if (pointer === '' || isLines) return null;
+  const found = yield* membersOf(text, members);
+  if (found === 'unknown') return atEnd;
+  const behind = yield* stepped(text, () => text.peek());
+  if (behind !== 'more') return null;
+  if (!isWhole) return 'unknown';
+  const member = recordsMember(found, members.expected !== null);
+  return member === null ? null : [member];
+}
+
+/** For a file that begins with a list: either a list of records, or concatenated records that are lists. */
+function* findInList(text: JsonText, isWhole: boolean): Coroutine<RecordsPath | 'unknown'> {
+  begin(text);
+  const first = yield* stepped(text, () => text.walk(1));
+  if (first === 'more') return isWhole ? [] : 'unknown';
+  if (first === 'done' || text.byte === OPEN_OBJECT || text.byte === OPEN_LIST) return [];
+  const place = text.place();
+  if ((yield* stepped(text, () => text.walk(0))) === 'more') return isWhole ? [] : 'unknown';
+  const behind = yield* stepped(text, () => text.peek());
+  if (behind === 'more' && !isWhole) return 'unknown';
+  if (behind === 'more' || text.byte !== OPEN_LIST) throw listOfValues(place);
+  return null;
+}
+
+/**
+ * Advances from the beginning of the text into the list of records.
+ * @returns null if the text is only a part of the file and ends before the list
+ * @throws Failed if there is no list at this path
+ */
+export function* enterRecords(
+  text: JsonText,
+  path: readonly PathStep[],
+  isWhole: boolean,
+): Coroutine<EnteredList | null> {
   let status: string = yield* stepped(text, () => text.peek());
+  let valuesBefore = 0;
   begin(text);
   for (const [depth, step] of path.entries()) {
     for (let place = 0; status !== 'more'; place++) {
       status = yield* stepped(text, () => text.walk(depth + 1));
-      // Events end where the value closes in which the step was looked for.
+      // Events stop when the value that should contain this step ends.
       if (status === 'done' || (status === 'event' && text.get(DEPTH) !== depth + 1)) throw noRecordsAt();
-      if (status === 'event' && isStep(step, place, text)) break;
+      if (status !== 'event') continue;
+      if (isStep(step, place, text)) break;
+      valuesBefore++;
     }
   }
   if (status === 'more') {
@@ -98,19 +271,14 @@ export function* enterRecords(text: JsonText, path: readonly PathStep[], isWhole
   if (text.byte !== OPEN_LIST) throw noRecordsAt();
   text.pass();
   const stack = text.get(STACK);
-  return text.heap.u8.slice(stack, stack + text.get(DEPTH));
+  return { brackets: text.heap.u8.slice(stack, stack + text.get(DEPTH)), valuesBefore };
 }
 
-/** From behind the list of records to the end of the value that it stands in. */
+/** Advances from the end of the list of records towards the end of the enclosing value. */
 export function leaveRecords(text: JsonText, brackets: Brackets): void {
   text.heap.u8.set(brackets, text.get(STACK));
   text.set(DEPTH, brackets.length);
   text.set(PHASE, WALK_BEHIND);
-}
-
-function begin(text: JsonText): void {
-  text.set(DEPTH, 0);
-  text.set(PHASE, WALK_VALUE);
 }
 
 function isStep(step: PathStep, place: number, text: JsonText): boolean {
@@ -118,7 +286,7 @@ function isStep(step: PathStep, place: number, text: JsonText): boolean {
   return step === (text.key() ?? String(place));
 }
 
-/** Of RFC 6901. */
+/** Splits a JSON pointer (RFC 6901). */
 function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')

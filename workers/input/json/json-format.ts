@@ -1,20 +1,84 @@
-// The format JSON: a list of objects or of lists, objects one after the other (NDJSON), or an object that holds such a list.
-// What reads them is loaded when the first one comes.
-import { awaited } from '../../thread/coroutine.ts';
+// The JSON format, and JSON with a prefix, which is refused.
+import { Failed } from '../../protocol/failure.ts';
+import { awaited } from '../../scheduling/coroutine.ts';
+import type { TemplateInput } from '../../template/template.ts';
 import { sampleText } from '../detect/detect-form.ts';
-import type { StreamedFormat } from '../format.ts';
+import type { Detection, StreamedFormat } from '../format.ts';
 import { JSON_FORMAT } from './json-name.ts';
+
+// Recognises JSON with a prefix: JavaScript, JSONP, a guard against hijacking, a comment. Such files are neither JSON
+// nor tables. Without this check, they would be read as CSV, and the message would only say that columns are missing.
+
+/** Number of bytes in which the JSON must begin. */
+const LOOKED_AT_BYTES = 1024;
+
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+const NAME = String.raw`[A-Za-z_$][\w$]*(?:\.[\w$]+|\[["'\w]+\])*`;
+
+interface Wrapping {
+  readonly form: RegExp;
+  readonly name: string;
+  readonly isComment?: true;
+}
+
+const WRAPPINGS: readonly Wrapping[] = [
+  {
+    form: new RegExp(String.raw`^\s*(?:(?:export\s+)?(?:var|let|const)\s+)?${NAME}\s*=\s*|^\s*export\s+default\s+`),
+    name: 'JavaScript that assigns the JSON to a variable',
+  },
+  {
+    form: new RegExp(String.raw`^\s*(?:/\*\*/\s*)?${NAME}\s*\(\s*`),
+    name: 'JSONP, a call of a function with the JSON in it',
+  },
+  {
+    form: /^\s*(?:\)\]\}'?,?|while\s*\(1\);|for\s*\(;;\);)\s*/,
+    name: 'JSON after a prefix that prevents browsers from running it',
+  },
+  { form: /^\s*(?:\/\/[^\n]*\n\s*|\/\*[^*]*\*\/\s*)+/, name: 'JSON after a comment', isComment: true },
+];
+
+/** Beginnings of JSON or of a JavaScript object. */
+const INSIDE = /^(?:\[\s*(?:[{[\]"]|-?\d|$)|\{\s*(?:["'}]|[A-Za-z_$][\w$]*\s*:|$))/;
+
+/**
+ * Returns null for any other file.
+ * @param hasComments whether the Template declares comment lines
+ */
+function wrappedJson(bytes: Uint8Array, hasComments: boolean): Failed | null {
+  const start = bytes.subarray(0, LOOKED_AT_BYTES);
+  if (!start.includes(OPEN_LIST) && !start.includes(OPEN_OBJECT)) return null;
+  const text = Buffer.from(start.buffer, start.byteOffset, start.length)
+    .toString('latin1')
+    .replace(/^\u00EF\u00BB\u00BF/, '');
+  for (const { form, name, isComment } of WRAPPINGS) {
+    const before = isComment && hasComments ? null : form.exec(text);
+    if (before === null || !INSIDE.test(text.slice(before[0].length))) continue;
+    return new Failed(
+      'MALFORMED_FILE',
+      `The file is ${name}. Send the JSON alone: remove everything before its first bracket and after its last one.`,
+    );
+  }
+  return null;
+}
+
+// The JSON format: a list of objects or of lists, concatenated objects or lists (NDJSON), or an object that contains
+// such a list. The reader is loaded on first use.
 
 const ENDINGS = ['json', 'ndjson', 'jsonl', 'geojson'];
 
 /**
- * A list of objects or lists, or an object. The first header of a CSV may be in brackets or braces: behind them stands a name
- * then, not what JSON has there.
+ * A list of objects or lists, or an object. The first header of a CSV may be in brackets or braces, but a name follows
+ * there, which JSON does not allow.
  */
 const BEGINNING = /^\s*(?:\[\s*(?:[{[\]]|$)|\{\s*(?:"|\}|$))/;
 
-/** In a file whose name says that it is JSON: broken JSON is refused as such. */
+/** For files with a JSON extension: broken JSON is then refused as JSON. */
 const ANY_BEGINNING = /^\s*[[{]/;
+
+/** Two lines that look like lists of values. JSON.parse decides. */
+const TWO_LISTS = /^\s*(\[[^\n]{0,4096}\])\s*\n\s*(\[[^\n]{0,4096}\])\s*(?:\n|$)/;
 
 export const jsonFormat: StreamedFormat = {
   name: JSON_FORMAT,
@@ -22,11 +86,12 @@ export const jsonFormat: StreamedFormat = {
   needsWholeFile: false,
   splittable: null,
 
-  detect(start) {
-    if (isOther(start.bytes)) return null;
+  detect(start, input) {
+    if (isOther(start.bytes)) return wrapped(start.bytes, input);
     const text = sampleText(start.text(null));
     const beginning = ENDINGS.includes(start.ending) ? ANY_BEGINNING : BEGINNING;
-    return beginning.test(text) ? { sureness: 'content', problem: null } : null;
+    if (beginning.test(text) || isListPerLine(text)) return { sureness: 'content', problem: null };
+    return wrapped(start.bytes, input);
   },
 
   *open(source, start, settings) {
@@ -35,8 +100,28 @@ export const jsonFormat: StreamedFormat = {
   },
 };
 
-/** True for most files that are none: their first byte is neither white space nor a bracket, nor that of a mark. */
+/** True for most other files: the first byte is neither white space nor a bracket nor part of a byte order mark. */
 function isOther(bytes: Uint8Array): boolean {
   const first = bytes[0]!;
   return first > 0x20 && first < 0x80 && first !== 0x5b && first !== 0x7b;
+}
+
+/** Recognises JSON wrapped in other text, for a specific refusal. */
+function wrapped(bytes: Uint8Array, input: TemplateInput): Detection | null {
+  const problem = wrappedJson(bytes, input.csv.comment !== null);
+  return problem === null ? null : { sureness: 'content', problem };
+}
+
+function isListPerLine(text: string): boolean {
+  const [, ...lists] = TWO_LISTS.exec(text) ?? [];
+  return lists.length > 0 && lists.every(isJson);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,3 @@
-// The name of the format: its table knows it before what reads its files is loaded.
+// The name of the format. In its own file, so that the table of formats does not load the reader.
 
 export const JSON_FORMAT = 'json';

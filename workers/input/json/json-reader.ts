@@ -1,30 +1,117 @@
-// The reader of JSON: records become batches of views into the window, each cell with its native kind.
+// The JSON reader: turns records into batches with views of the window, also with a read-ahead thread.
+
 import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
+  AT,
   COLUMNS,
   EMPTY_IS_NULL,
+  EXTRA_BYTES,
   EXTRA_COUNT,
+  EXTRA_END,
+  EXTRA_REPLACED,
+  EXTRA_ROW,
+  EXTRA_START,
   EXTRAS,
   KINDS,
+  LINE_START,
+  PHASE,
+  ROWS,
+  STATE_BYTES,
   STRIDE,
   UNSETTLED,
   VIEWS,
 } from '../../kernel/layout/json.ts';
 import type { Arena } from '../../memory/arena.ts';
-import { type CodeCounts, countCode, type RunReport } from '../../run/report.ts';
-import { mergeCounts } from '../csv/counts.ts';
+import { type CodeCounts, countCode, countInAnyOrder, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import type { CsvInput } from '../../template/template.ts';
+import { mergeCounts } from '../csv/csv-input.ts';
 import type { NullTexts } from '../csv/null-texts.ts';
-import { RowNumbers } from '../csv/row-numbers.ts';
+import { type RaggedRow, RowNumbers, rejectedLengths, rejectsRagged } from '../csv/selected-rows.ts';
+import type { JsonWork } from '../read-ahead/json-work.ts';
+import type { Chunk } from '../read-ahead/read-ahead-memory.ts';
+import type { RowsAhead } from '../read-ahead/read-ahead-rows.ts';
 import type { ReadAheadThread } from '../read-ahead/read-ahead-thread.ts';
 import type { FileHead, RowReader } from '../reader.ts';
-import { JsonAhead, type JsonCells } from './json-ahead.ts';
 import type { JsonRecords } from './json-records.ts';
 import type { JsonText } from './json-text.ts';
 import type { KeyTable } from './key-table.ts';
+import { otherLength } from './malformed-json.ts';
 
-/** Cells of a batch at most: 512 KiB of views. Wide files have fewer rows in a batch. */
+// Connects a JSON reader to a read-ahead thread: describes the work for the thread, and takes over its results.
+
+/** Positions of the cells of a batch in the memory of a reader. */
+interface JsonCells {
+  /** Only the columns that are used. */
+  columns: readonly { readonly at: number; readonly kinds: number }[];
+  /** Maximum number of rows of the batch that was last requested. */
+  rowsMax: number;
+  /** Address of one byte per column of the file. */
+  readonly unsettled: number;
+  readonly columnCount: number;
+  /** Address of the entries for rows with lost cells (EXTRAS). */
+  readonly extras: number;
+}
+
+class JsonAhead implements RowsAhead {
+  readonly end: number;
+  readonly #text: JsonText;
+  readonly #keys: KeyTable;
+  readonly #cells: JsonCells;
+
+  /** Created after the reader has allocated all its memory. */
+  constructor(text: JsonText, keys: KeyTable, cells: JsonCells) {
+    this.#text = text;
+    this.#keys = keys;
+    this.#cells = cells;
+    this.end = text.heap.end;
+  }
+
+  get rowStart(): number {
+    return this.#text.get(AT);
+  }
+
+  work(): JsonWork {
+    const { state, heap } = this.#text;
+    const { columns, rowsMax, unsettled, columnCount } = this.#cells;
+    const images = [
+      { at: state, bytes: heap.u8.slice(state, state + STATE_BYTES) },
+      { at: unsettled, bytes: new Uint8Array(columnCount) },
+      ...this.#keys.images(),
+    ];
+    return { format: 'json', state, images, views: columns.map(({ at }) => at), rowsMax };
+  }
+
+  put(slot: Uint8Array, { bytes, entries: rows, lines }: Chunk, base: number): void {
+    const text = this.#text;
+    const { u8 } = text.heap;
+    const copy = (at: number, length: number): void => u8.set(slot.subarray(at, at + length), at);
+    const { columns, unsettled, columnCount, extras } = this.#cells;
+    for (const { at, kinds } of columns) {
+      copy(at, rows * VIEW_BYTES);
+      copy(kinds, rows);
+    }
+    copy(unsettled, columnCount);
+    slot.fill(0, unsettled, unsettled + columnCount);
+    const words = new Uint32Array(slot.buffer, text.state, STATE_BYTES >>> 2);
+    const lost = words[EXTRA_COUNT >>> 2]!;
+    copy(extras, lost * EXTRA_BYTES);
+    text.set(EXTRA_COUNT, lost);
+    text.moveTo(base);
+    text.passed(bytes, lines, words[LINE_START >>> 2]!);
+    text.set(PHASE, words[PHASE >>> 2]!);
+    text.set(ROWS, rows);
+  }
+
+  restart(start: number): void {
+    this.#text.moveTo(start);
+  }
+}
+
+// The JSON reader: turns records into batches with views of the window. Each cell has its native kind.
+
+/** Maximum number of cells in a batch: 512 KiB of views. Batches of wide files have fewer rows. */
 const CELLS_MAX = 65_536;
 
 type JsonColumn = ViewsColumn & { readonly kinds: number };
@@ -36,14 +123,15 @@ export interface JsonReaderParts {
   readonly arena: Arena;
   readonly kernel: KernelExports;
   readonly nullTexts: NullTexts;
+  readonly ragged: CsvInput['ragged'];
   readonly keys: KeyTable;
-  /** By column its node in the table of keys; none where records are lists. */
+  /** For each column, its node in the key table. Empty if records are lists. */
   readonly nodes: readonly number[];
-  /** Reads ahead where the source is a large file. */
+  /** Reads ahead if the source is a large file. */
   readonly readAhead: ReadAheadThread | undefined;
-  /** Hears that the table of keys is full. */
+  /** Called when the key table is full. */
   readonly onFull: () => void;
-  /** The file, where it is not the text's. */
+  /** Closes the file, if the text does not own it. */
   readonly close: () => void;
 }
 
@@ -57,11 +145,14 @@ export class JsonReader implements RowReader {
   readonly #unsettled: number;
   readonly #extras: number;
   readonly #columns: readonly JsonColumn[];
-  /** Cells of columns that nobody reads are null from the first batch on. */
+  /** Cells of unused columns are null from the first batch on. */
   readonly #cells: JsonCells;
   #isFirst = true;
   readonly #selection: RowNumbers;
   readonly #counts: CodeCounts = {};
+  /** Counted separately, so that the order of codes in the report does not depend on batches. */
+  readonly #surrogates: CodeCounts = {};
+  #ragged: RaggedRow[] = [];
 
   constructor(parts: JsonReaderParts) {
     this.#parts = parts;
@@ -73,7 +164,7 @@ export class JsonReader implements RowReader {
     this.#views = heap.allocate(cells * VIEW_BYTES);
     this.#kinds = heap.allocate(cells);
     this.#unsettled = heap.allocate(columns);
-    this.#extras = heap.allocate(this.#rowsMax * 4);
+    this.#extras = heap.allocate(this.#rowsMax * EXTRA_BYTES);
     heap.u8.fill(0, this.#unsettled, this.#unsettled + columns);
     this.#selection = new RowNumbers(heap);
     this.#columns = parts.head.headers.map((_, column) => ({
@@ -81,7 +172,13 @@ export class JsonReader implements RowReader {
       at: this.#views + column * this.#rowsMax * VIEW_BYTES,
       kinds: this.#kinds + column * this.#rowsMax,
     }));
-    this.#cells = { columns: this.#columns, rowsMax: 0, unsettled: this.#unsettled, columnCount: columns };
+    this.#cells = {
+      columns: this.#columns,
+      rowsMax: 0,
+      unsettled: this.#unsettled,
+      columnCount: columns,
+      extras: this.#extras,
+    };
     this.#tell(columns);
     const { text, keys, records, readAhead } = parts;
     if (readAhead !== undefined && !records.areLists) text.readAhead(readAhead, new JsonAhead(text, keys, this.#cells));
@@ -106,9 +203,14 @@ export class JsonReader implements RowReader {
     const { rows } = text;
     const first = this.rowsRead + 1;
     this.rowsRead += rows;
-    this.#countExtras(first);
-    if (rowsMax > 0) this.#settle(rows);
+    if (records.areLists) this.#countLengths(first);
+    else this.#countReplaced(first);
+    this.#settle(rows, first, rowsMax > 0);
     return this.#batch(rowsMax === 0 ? 0 : rows, first);
+  }
+
+  get raggedRows(): readonly RaggedRow[] {
+    return rejectedLengths(this.#ragged, this.#parts.ragged);
   }
 
   wait(): Promise<void> {
@@ -117,6 +219,8 @@ export class JsonReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
+    mergeCounts(report.input.errors, this.#surrogates);
+    tellLeftOut(report, this.#parts.records);
   }
 
   close(): void {
@@ -136,7 +240,7 @@ export class JsonReader implements RowReader {
     text.set(EMPTY_IS_NULL, nullTexts.empty ? 1 : 0);
   }
 
-  /** What a record lacks is null. */
+  /** A member that a record lacks is null. */
   #clear(rows: number): void {
     const { u8 } = this.#parts.text.heap;
     if (this.#isFirst) u8.fill(0, this.#views, this.#views + this.#columns.length * this.#rowsMax * VIEW_BYTES);
@@ -144,24 +248,57 @@ export class JsonReader implements RowReader {
     this.#isFirst = false;
   }
 
-  /** Cells with escapes, JSON with white space, and texts that mean "missing". */
-  #settle(rows: number): void {
+  /**
+   * Finishes cells that the kernel leaves open: texts with escapes, JSON with white space, and null texts. Counts texts
+   * in which a lone surrogate was replaced.
+   * @param isUsed false if the rows are only counted
+   */
+  #settle(rows: number, first: number, isUsed: boolean): void {
     const { text, kernel, nullTexts } = this.#parts;
-    const { u8 } = text.heap;
+    const nullList = isUsed ? nullTexts.list : 0;
+    const { u8, u32 } = text.heap;
     for (const [index, column] of this.#columns.entries()) {
       const isUnsettled = u8[this.#unsettled + index] !== 0;
-      if (!isUnsettled && nullTexts.list === 0) continue;
+      if (!isUnsettled && nullList === 0) continue;
       u8[this.#unsettled + index] = 0;
-      kernel.settleCells(column.at, column.kinds, rows, nullTexts.list);
+      // The list of extras is free: its entries have been counted.
+      const replaced = kernel.settleCells(column.at, column.kinds, rows, nullList, this.#extras);
+      for (let i = 0; i < replaced; i++) {
+        countInAnyOrder(this.#surrogates, 'LONE_SURROGATE', first + u32[(this.#extras >>> 2) + i]!);
+      }
     }
   }
 
-  #countExtras(first: number): void {
+  /** Counts lists with too few or too many cells. Throws Failed if the Template refuses such files. */
+  #countLengths(first: number): void {
+    const { text, ragged } = this.#parts;
+    this.#ragged = [];
+    const count = text.get(EXTRA_COUNT);
+    const { u8, u32 } = text.heap;
+    for (let entry = this.#extras; entry < this.#extras + count * EXTRA_BYTES; entry += EXTRA_BYTES) {
+      const row = u32[(entry + EXTRA_ROW) >>> 2]!;
+      const [start, end] = [u32[(entry + EXTRA_START) >>> 2]!, u32[(entry + EXTRA_END) >>> 2]!];
+      if (ragged === 'fail') throw otherLength(first + row);
+      const code = start === 0 ? 'SHORT_ROW' : 'RAGGED_ROW';
+      countCode(this.#counts, code, first + row);
+      const isKept = start !== 0 && rejectsRagged({ ragged });
+      const extra = isKept ? Buffer.from(u8.subarray(start, end)).toString().trimEnd() : null;
+      this.#ragged.push({ row, code, extra });
+    }
+    text.set(EXTRA_COUNT, 0);
+  }
+
+  /** Counts cells that were replaced because their record has their key twice. */
+  #countReplaced(first: number): void {
     const { text } = this.#parts;
     const count = text.get(EXTRA_COUNT);
-    if (count === 0) return;
-    const rows = text.heap.u32.subarray(this.#extras >>> 2, (this.#extras >>> 2) + count);
-    for (const row of rows) countCode(this.#counts, 'RAGGED_ROW', first + row);
+    const { u32 } = text.heap;
+    for (let entry = this.#extras; entry < this.#extras + count * EXTRA_BYTES; entry += EXTRA_BYTES) {
+      const row = first + u32[(entry + EXTRA_ROW) >>> 2]!;
+      for (let cells = u32[(entry + EXTRA_REPLACED) >>> 2]!; cells > 0; cells--) {
+        countCode(this.#counts, 'DUPLICATE_KEY', row);
+      }
+    }
     text.set(EXTRA_COUNT, 0);
   }
 

@@ -1,5 +1,4 @@
-// The text of a JSON file as the kernels go through it: the window, where they stand in it, and the place of what is wrong.
-// It can begin again with another source. States: at work, and filling (between a 'wait' and the next try).
+// The text of a JSON file for the kernels: the window, the position in it, and the location of errors.
 import { isUtf8 } from 'node:buffer';
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import {
@@ -29,19 +28,115 @@ import {
   WALK_ITEM,
 } from '../../kernel/layout/json.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import { Window } from '../csv/window.ts';
+import { isOpen } from '../encoding/high-lines.ts';
+import type { OpenSettings } from '../format.ts';
 import { ReadAheadRows, type RowsAhead } from '../read-ahead/read-ahead-rows.ts';
 import type { ReadAheadThread } from '../read-ahead/read-ahead-thread.ts';
-import type { ByteSource } from '../source/source.ts';
-import { invalidByte } from './invalid-byte.ts';
+import { BytesSource } from '../source/bytes-source.ts';
+import type { ByteSource, DecodeWork, FileRest } from '../source/source.ts';
 import { endsEarly, expectedAt, notUtf8, recordTooLong, type TextPlace } from './malformed-json.ts';
-import { ReplaceableSource } from './replaceable-source.ts';
 
-/** `more`: nothing complete is left in the window. */
+// Finds the position at which a text is not UTF-8. Used only after an error, off the fast path.
+
+/** Maximum length of a character in bytes. */
+const CHARACTER_BYTES_MAX = 4;
+
+/** Number of bytes checked per step before the position is narrowed down. */
+const STEP_BYTES = 4096;
+
+/** Returns the address of the first byte in [from, to) that is not part of a valid character, or `to`. */
+function invalidByte(u8: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to) {
+    const step = characterStart(u8, at, Math.min(at + STEP_BYTES, to), to);
+    if (isUtf8(u8.subarray(at, step))) at = step;
+    else return firstInvalid(u8, at, step);
+  }
+  return to;
+}
+
+function firstInvalid(u8: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to) {
+    const bytes = characterBytes(u8, at, to);
+    if (bytes === 0) return at;
+    at += bytes;
+  }
+  return to;
+}
+
+/** Length of the character at `at`, or 0 if no valid character begins there. */
+function characterBytes(u8: Uint8Array, at: number, to: number): number {
+  for (let bytes = 1; bytes <= CHARACTER_BYTES_MAX && at + bytes <= to; bytes++) {
+    if (isUtf8(u8.subarray(at, at + bytes))) return bytes;
+  }
+  return 0;
+}
+
+/** Returns the last position after `from` and up to `at` at which a character may begin. */
+function characterStart(u8: Uint8Array, from: number, at: number, to: number): number {
+  if (at === to) return to;
+  for (let back = 0; back < CHARACTER_BYTES_MAX && at - back > from; back++) {
+    if ((u8[at - back]! & 0xc0) !== 0x80) return at - back;
+  }
+  return at;
+}
+
+// A source that can be replaced by another one, because a JSON file is scanned before it is read.
+
+class ReplaceableSource implements ByteSource {
+  #inner: ByteSource = new BytesSource(new Uint8Array(0));
+
+  /** Does not close the previous source. */
+  replace(source: ByteSource): void {
+    this.#inner = source;
+  }
+
+  get ended(): boolean {
+    return this.#inner.ended;
+  }
+
+  read(target: Uint8Array): number {
+    return this.#inner.read(target);
+  }
+
+  rest(): FileRest | null {
+    return this.#inner.rest?.() ?? null;
+  }
+
+  seek(at: number): void {
+    this.#inner.seek!(at);
+  }
+
+  passed(at: number): void {
+    this.#inner.passed?.(at);
+  }
+
+  bytesOf(text: Uint8Array): number {
+    return this.#inner.bytesOf?.(text) ?? text.length;
+  }
+
+  decode(): DecodeWork | null {
+    return this.#inner.decode?.() ?? null;
+  }
+
+  wait(): Promise<void> {
+    return this.#inner.wait();
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+}
+
+// The text of a JSON file for the kernels: the window, the position in it, and the location of errors. Can restart with
+// another source. Two states: working, and filling (between a 'wait' and the next attempt).
+
+/** `more`: the window contains no further complete record. */
 export type ReadStatus = 'more' | 'full' | 'list_end' | 'keys_full';
-/** `event`: before a value that lies not too deep; `done`: behind the value that was begun. */
+/** `event`: at a value that is not below the stop depth. `done`: after the value at which the walk began. */
 export type WalkStatus = 'more' | 'event' | 'done';
 
 const READ_STATUSES: Readonly<Record<number, ReadStatus>> = {
@@ -53,7 +148,10 @@ const WALK_STATUSES: Readonly<Record<number, WalkStatus>> = { [STATUS_EVENT]: 'e
 
 const LF = 10;
 
-/** Where a kernel began. */
+/** Number of bytes before and after an error that select the hint in a message. */
+const HINT_BYTES = 16;
+
+/** Position at which a kernel call began. */
 interface Mark {
   readonly at: number;
   readonly lines: number;
@@ -63,24 +161,31 @@ interface Mark {
 export class JsonText {
   readonly heap: Heap;
   readonly state: number;
+  /** Yields to other Runs. Returns null if it is not yet time to yield. */
+  readonly giveWay: () => Promise<void> | null;
+  readonly #isDue: () => boolean;
+  /** True if `wait` only yields until the next turn of the event loop. */
+  #isResting = false;
   readonly #kernel: KernelExports;
   readonly #window: Window;
   readonly #source: ReplaceableSource;
-  /** Reads records ahead where the source is a large file, once the reader has said how. */
+  /** Reads ahead if the source is a large file. Set by the reader. */
   #ahead: ReadAheadRows | null = null;
-  /** Whether the end of the source is the end of the file. */
+  /** True if the end of the source is the end of the file. */
   #isWhole = true;
-  /** Byte of the text at address 0. */
+  /** Offset in the text of address 0. */
   #origin = 0;
-  /** Byte of the text at which the line of AT begins. */
+  /** Offset in the text at which the current line begins. */
   #lineStart = 0;
-  /** The same of the line before. */
+  /** Offset in the text at which the previous line begins. */
   #lastLineStart = 0;
 
-  /** @param windowBytes read at a time; results do not depend on it */
-  constructor(heap: Heap, kernel: KernelExports, largeRow: LargeRowAccess, windowBytes: number) {
+  /** @param windowBytes bytes read at a time; results do not depend on it */
+  constructor({ arena: { heap }, kernel, largeRow, clock, giveWay }: OpenSettings, windowBytes: number) {
     this.heap = heap;
-    this.#kernel = kernel;
+    this.#isDue = () => clock?.isDue() === true;
+    this.giveWay = () => (this.#isDue() ? (giveWay?.() ?? null) : null);
+    this.#kernel = kernel.exports;
     this.#source = new ReplaceableSource();
     this.#window = new Window(heap, this.#source, largeRow, windowBytes, { atStart: false });
     this.state = heap.allocate(STATE_BYTES);
@@ -90,7 +195,10 @@ export class JsonText {
     this.set(MEMBERS_MAX, COLUMNS_MAX);
   }
 
-  /** @param source UTF-8 without a byte order mark. @param isWhole see #isWhole */
+  /**
+   * @param source UTF-8 without a byte order mark
+   * @param isWhole see #isWhole
+   */
   begin(source: ByteSource, isWhole: boolean): void {
     this.#source.replace(source);
     this.#window.begin();
@@ -111,46 +219,48 @@ export class JsonText {
     this.heap.u32[(this.state + word) >>> 2] = value;
   }
 
-  /** Sends a read-ahead thread for records from now on. */
+  /** Lets a read-ahead thread read records from now on. */
   readAhead(readAhead: ReadAheadThread, rows: RowsAhead): void {
     this.#ahead = new ReadAheadRows(readAhead, this.#window, rows);
   }
 
-  /** After 'more': 'rows' where the read-ahead thread has brought some; 'alone': they are read here. */
+  /**
+   * Called after 'more'. 'rows': the read-ahead thread has delivered rows. 'alone': this thread must read on itself.
+   */
   advance(): 'rows' | 'wait' | 'alone' {
     const isOver = this.#window.filling || this.#window.complete;
     return isOver ? 'alone' : (this.#ahead?.advance() ?? 'alone');
   }
 
-  /** What a read-ahead thread does goes on here. */
+  /** Takes over the work of the read-ahead thread. */
   leaveAhead(): void {
     this.#ahead?.leave();
   }
 
-  /** The text goes on at this address, where what follows was put. */
+  /** Continues at this address, to which the following text was copied. */
   moveTo(address: number): void {
     this.#origin += this.get(AT) - address;
     this.set(AT, address);
   }
 
-  /** Passes what another thread has read of it, which stands at AT. */
+  /** Skips text at the current position that another thread has read. */
   passed(bytes: number, lines: number, lineStart: number): void {
     this.#passLines(lineStart, this.#lineStart);
     this.set(LINES, this.get(LINES) + lines);
     this.set(AT, this.get(AT) + bytes);
   }
 
-  /** Records of the last `read`. */
+  /** Number of records of the last `read`. */
   get rows(): number {
     return this.get(ROWS);
   }
 
-  /** The byte at which the text stands. */
+  /** The byte at the current position. */
   get byte(): number {
     return this.heap.u8[this.get(AT)]!;
   }
 
-  /** Reads complete records of the window. Throws Failed. */
+  /** Reads the complete records in the window. Throws Failed. */
   read(rowsMax: number): ReadStatus {
     if (this.#window.filling) {
       this.set(ROWS, 0);
@@ -162,7 +272,7 @@ export class JsonText {
     return READ_STATUSES[this.get(STATUS)] ?? 'more';
   }
 
-  /** Goes on with a walk from its phase (see walkJson). Throws Failed. */
+  /** Continues a walk from its phase (see walkJson). Throws Failed. */
   walk(stopDepth: number): WalkStatus {
     if (this.#window.filling) return 'more';
     const before = this.#mark();
@@ -172,19 +282,19 @@ export class JsonText {
     return WALK_STATUSES[this.get(STATUS)] ?? 'more';
   }
 
-  /** Goes to the next byte that is no white space: an event. */
+  /** Advances to the next byte that is not white space, which is an event. */
   peek(): WalkStatus {
     this.set(PHASE, WALK_ITEM);
     this.set(DEPTH, 0);
     return this.walk(0);
   }
 
-  /** Passes one byte, which is there. */
+  /** Skips one byte, which must be available. */
   pass(): void {
     this.set(AT, this.get(AT) + 1);
   }
 
-  /** The key of the value before which a walk stands, null in a list. */
+  /** Key of the value at the current event, or null inside a list. */
   key(): string | null {
     const start = this.get(KEY_START);
     if (start === 0) return null;
@@ -192,7 +302,9 @@ export class JsonText {
     return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
   }
 
-  /** After 'more': 'wait' (then `wait`, and again), or 'end' where the source has no more. Throws Failed. */
+  /**
+   * Called after 'more'. 'wait': call `wait`, then `fill` again. 'end': the source has no more bytes. Throws Failed.
+   */
   fill(): 'filled' | 'wait' | 'end' {
     const window = this.#window;
     const at = this.get(AT);
@@ -207,7 +319,17 @@ export class JsonText {
     return filled;
   }
 
+  /** Returns true if it is time to yield; `wait` then yields. */
+  rests(): boolean {
+    this.#isResting = this.#isDue();
+    return this.#isResting;
+  }
+
   wait(): Promise<void> {
+    if (this.#isResting) {
+      this.#isResting = false;
+      return new Promise((resolve) => setImmediate(resolve));
+    }
     return this.#ahead?.isAway ? this.#ahead.wait() : this.#window.wait();
   }
 
@@ -216,12 +338,15 @@ export class JsonText {
     this.#window.close();
   }
 
-  /** Of AT, or of an address behind it in the line of AT. */
+  /** Place of the current position, or of a later address in the same line. */
   place(address: number = this.get(AT)): TextPlace {
     return { line: this.get(LINES) + 1, column: address + this.#origin - this.#lineStart + 1 };
   }
 
-  /** Of the end of the text: behind its last line, whose line feed the window has added where there was none. */
+  /**
+   * Place of the end of the text: the end of its last line. The window adds a line feed if the text does not end with
+   * one.
+   */
   end(): TextPlace {
     const { start, filled } = this.#window;
     const { u8 } = this.heap;
@@ -251,10 +376,12 @@ export class JsonText {
     if (!isTrouble) return;
     const at = this.get(TROUBLE_AT);
     if (this.#isLast && at >= this.#window.filled - 1) throw endsEarly(this.end());
-    throw expectedAt(this.place(at), this.get(TROUBLE));
+    const textBefore = u8.subarray(Math.max(at - HINT_BYTES, this.#window.start), at);
+    const found = u8.subarray(at, Math.min(at + HINT_BYTES, this.#window.filled));
+    throw expectedAt(this.place(at), this.get(TROUBLE), textBefore, found);
   }
 
-  /** @param lineStart address behind the last line feed, 0: there was none */
+  /** @param lineStart address after the last line feed, or 0 without a line feed */
   #passLines(lineStart: number, before: number): void {
     if (lineStart === 0) return;
     this.#lastLineStart = before;
@@ -271,6 +398,9 @@ export class JsonText {
       line++;
       start = address + 1 + this.#origin;
     }
-    return notUtf8({ line, column: invalid + this.#origin - start + 1 });
+    const place = { line, column: invalid + this.#origin - start + 1 };
+    // The window adds a line feed after the text.
+    const isCutOff = this.#isLast && isOpen(u8.subarray(invalid, this.#window.filled - 1));
+    return isCutOff ? endsEarly(place) : notUtf8(place);
   }
 }

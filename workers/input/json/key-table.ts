@@ -1,5 +1,5 @@
-// The keys of a file's records, as the kernel keeps them: in the order of their first appearance, each below the key of the
-// object that it stands in. It grows as keys come, up to as many as a file may have columns.
+// The table of keys that the kernel fills, in the order of their first occurrence. Each key is a node below the key of
+// the object that contains it. The table grows up to the maximum number of columns.
 import { randomInt } from 'node:crypto';
 import {
   FLATTEN_LEVELS_MAX,
@@ -31,19 +31,22 @@ import { COLUMNS_MAX } from '../ceilings.ts';
 import type { MemoryImage } from '../read-ahead/json-work.ts';
 import type { JsonText } from './json-text.ts';
 
-/** Keys that there is room for at first: more than most files have. */
+/** Initial number of nodes: more than most files need. */
 const NODES_FIRST = 512;
 
-/** Bytes of keys that there is room for at first: one of any length. */
+/** Initial space for the bytes of keys: enough for one key of any length. */
 const KEYS_BYTES_FIRST = KEY_BYTES_MAX;
 
-/** A table that is full gives way to one this many times as large. */
+/** Growth factor when the table is full. */
 const GROWTH_FACTOR = 4;
 
-/** As many as columns, and the objects that hold some of them: three steps, in which the keys' bytes grow to 4 MiB. */
+/**
+ * Maximum number of nodes: all columns, and the objects that contain some of them. Reached in three steps, in which the
+ * space for keys grows to 4 MiB.
+ */
 const NODES_MOST = 2 * COLUMNS_MAX;
 
-/** Slots for each node: half of them are free. */
+/** Hash slots per node: half of them are free. */
 const SLOTS_PER_NODE = 2;
 
 const SEED_MAX = 2 ** 32;
@@ -75,12 +78,12 @@ export class KeyTable {
     this.#tell();
   }
 
-  /** Nodes in use, the first of which is no key. */
+  /** Number of nodes in use. The first node is not a key. */
   get count(): number {
     return this.#text.get(NODE_COUNT);
   }
 
-  /** Makes room for more keys; false where the file has more than it may have. */
+  /** Makes space for more keys. Returns false if the file has more keys than allowed. */
   grow(): boolean {
     if (this.#nodesMax >= NODES_MOST) return false;
     this.#growKeys();
@@ -97,14 +100,14 @@ export class KeyTable {
     return true;
   }
 
-  /** No key is added from now on: those that are unknown are nobody's. */
+  /** Stops adding keys: unknown keys are ignored from now on. */
   close(): void {
     this.#text.set(LEARNS, 0);
   }
 
   /**
-   * The columns that the keys make: by node its header, null where it makes none (objects alone stand there, whose own keys
-   * are columns).
+   * Returns the header for each node, or null for a node that is not a column: its values are always objects, whose
+   * keys are columns instead.
    */
   headers(separator: string): (string | null)[] {
     const names: string[] = [''];
@@ -120,12 +123,12 @@ export class KeyTable {
     return headers;
   }
 
-  /** @param column below 0: its cells are not wanted */
+  /** @param column negative if the cells are not needed */
   setColumn(node: number, column: number): void {
     this.#heap.u32[this.#at(node, NODE_COLUMN)] = column;
   }
 
-  /** All of it, as it stands in memory. */
+  /** Returns copies of all memory of the table. */
   images(): readonly MemoryImage[] {
     const { u8 } = this.#heap;
     const imageOf = (at: number, bytes: number): MemoryImage => ({ at, bytes: u8.slice(at, at + bytes) });
@@ -149,7 +152,7 @@ export class KeyTable {
     this.#text.set(KEYS_NEXT, this.#keys + used);
   }
 
-  /** Tells the kernel where all is, and puts the nodes into their slots. */
+  /** Writes the addresses into the state of the kernel and inserts the nodes into their slots. */
   #tell(): void {
     const text = this.#text;
     const slots = this.#nodesMax * SLOTS_PER_NODE;

@@ -1,50 +1,135 @@
-// From the bytes of a JSON file to a reader of its records. The beginning of the file is looked through first: where it shows
-// all that must be known, rows are read behind the upload as it comes, else the whole file is looked through before.
+// Opens a reader for the records of a JSON file.
+
 import { BATCH_ROWS_MAX } from '../../batch/batch.ts';
-import { GUESSES } from '../../kernel/layout/json.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+import type { KernelExports } from '../../kernel/bindings/exports.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { COLUMNS, EMPTY_IS_NULL, GUESSES, KINDS, MEMBERS, STRIDE, UNSETTLED, VIEWS } from '../../kernel/layout/json.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import { goOnAtOnce } from '../csv/csv-input.ts';
 import { placeNullTexts } from '../csv/null-texts.ts';
 import { WINDOW_BYTES } from '../csv/window.ts';
 import { textSource } from '../encoding/text-source.ts';
+import { certain, type FileExplanation } from '../explanation.ts';
 import type { FileStart } from '../file-start.ts';
 import type { OpenSettings } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { BytesSource } from '../source/bytes-source.ts';
 import { ForwardSource } from '../source/forward-source.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
-import { explainRecords } from './explain-records.ts';
-import { findRecords, type RecordsPath } from './find-records.ts';
+import { findRecords, type RecordsPath, type RecordsSearch } from './find-records.ts';
 import { JSON_FORMAT } from './json-name.ts';
 import { JsonReader } from './json-reader.ts';
 import { JsonRecords } from './json-records.ts';
 import { JsonText } from './json-text.ts';
 import { KeyTable } from './key-table.ts';
-import { readListHeader } from './list-header.ts';
-import { tooManyKeys } from './malformed-json.ts';
+import { loneSurrogateInHeader, noHeaderRow, tooManyKeys } from './malformed-json.ts';
 
-/** Stands between the names of an object and its keys where none is declared, and so no object has columns. */
+// The header of records that are lists: the first record, unless declared otherwise.
+
+const ROW_NUMBER_BYTES = 4;
+
+/** 0-based record number of the header, or 'none' if all records are rows. */
+type ListHeaderRow = number | 'none';
+
+/**
+ * Reads the records up to and including the header. Without a header, reads the first record.
+ * @returns one text per column, '' for a column without a header; null if the text ends before
+ */
+function* readListHeader(
+  text: JsonText,
+  records: JsonRecords,
+  kernel: KernelExports,
+  headerRow: ListHeaderRow,
+): Coroutine<readonly string[] | null> {
+  const { heap } = text;
+  const bytes = COLUMNS_MAX * (VIEW_BYTES + 2 + ROW_NUMBER_BYTES);
+  const views = heap.allocate(bytes);
+  const kinds = views + COLUMNS_MAX * VIEW_BYTES;
+  text.set(VIEWS, views);
+  text.set(KINDS, kinds);
+  text.set(UNSETTLED, kinds + COLUMNS_MAX);
+  text.set(STRIDE, 1);
+  text.set(COLUMNS, COLUMNS_MAX);
+  text.set(EMPTY_IS_NULL, 1);
+  for (let left = headerRow === 'none' ? 1 : headerRow + 1; left > 0; ) {
+    heap.u8.fill(0, views, views + bytes);
+    const state = records.next(1, () => {});
+    if (state === 'end') return null;
+    if (state === 'rows') left--;
+    else yield text.wait();
+  }
+  const columns = text.get(MEMBERS);
+  if (headerRow === 'none') {
+    heap.giveBack(views, bytes);
+    return new Array<string>(columns).fill('');
+  }
+  // settleCells works on columns, so each cell of the header is treated as a column with one row.
+  const replaced = kernel.settleCells(views, kinds, columns, 0, kinds + 2 * COLUMNS_MAX);
+  if (replaced > 0) throw loneSurrogateInHeader(text.place());
+  const { u8, u32 } = heap;
+  const headers = Array.from({ length: columns }, (_, column) => {
+    const at = (views + column * VIEW_BYTES) >>> 2;
+    return Buffer.from(u8.subarray(u32[at]!, u32[at]! + (u32[at] === 0 ? 0 : u32[at + 1]!))).toString();
+  });
+  heap.giveBack(views, bytes);
+  return headers;
+}
+
+// Explains where the records of a JSON file were found, for `inspect --explain`.
+
+/**
+ * @param listHeader record of the header if records are lists, or null if they are objects
+ * @param declared location of the records declared in the Template
+ */
+function explainRecords(path: RecordsPath, listHeader: ListHeaderRow | null, declared: string | null): FileExplanation {
+  return { records: certain(placeOf(path, declared)), headerRow: certain(headerOf(listHeader)) };
+}
+
+function headerOf(listHeader: ListHeaderRow | null): string {
+  if (listHeader === null) return 'the keys of the records name the columns';
+  if (listHeader === 'none') return 'header_row says that there is no header';
+  if (listHeader > 0) return `header_row names list ${listHeader}, counted from 0`;
+  return 'the file is a list of lists, and the first one is the header';
+}
+
+function placeOf(path: RecordsPath, declared: string | null): string {
+  if (declared !== null) return 'the Template says where the records are';
+  if (path === null) return 'the file is a sequence of records';
+  if (path.length === 0) return 'the file is one list';
+  return 'it is the only list of the object that can hold records, or the one with the columns of the Template';
+}
+
+// Opens a reader for the records of a JSON file. Scans the beginning of the file first: if it shows all necessary
+// facts, rows are read while the upload arrives. Otherwise the whole file is scanned before the first row.
+
+/** Separator between the keys of nested objects if none is declared. Nested objects then have no columns. */
 const NO_SEPARATOR = '';
 
-/** On what no result depends. */
+/** File name extensions that mean that each line is a record. */
+const LINES_ENDINGS: ReadonlySet<string> = new Set(['ndjson', 'jsonl']);
+
+/** Settings that do not influence results. */
 export interface JsonTuning {
-  /** Read at a time. */
+  /** Bytes read at a time. */
   readonly windowBytes: number;
-  /** Whether keys are guessed from the record before. */
+  /** True if keys are predicted from the previous record. */
   readonly guesses: boolean;
 }
 
 const TUNING: JsonTuning = { windowBytes: WINDOW_BYTES, guesses: true };
 
-/** @param raw the bytes from the first one on. Throws Failed. */
+/**
+ * Throws Failed.
+ * @param raw source that starts at the first byte of the file
+ */
 export function* openJson(
   raw: ByteSource,
   start: FileStart,
   settings: OpenSettings,
   { windowBytes, guesses }: JsonTuning = TUNING,
 ): Coroutine<RowReader> {
-  const text = new JsonText(settings.arena.heap, settings.kernel.exports, settings.largeRow, windowBytes);
+  const text = new JsonText(settings, windowBytes);
   text.set(GUESSES, guesses ? 1 : 0);
   const opening = new JsonOpening(text, raw, start, settings);
   try {
@@ -55,10 +140,10 @@ export function* openJson(
   }
 }
 
-/** What was found out before the first row. */
+/** Facts found before the first row. */
 interface Found {
   readonly path: RecordsPath;
-  /** By column, its node in the table of keys. */
+  /** For each column, its node in the key table. */
   readonly nodes: readonly number[];
   readonly headers: readonly string[];
 }
@@ -78,7 +163,7 @@ class JsonOpening {
     this.#raw = raw;
     this.#start = start;
     this.#settings = settings;
-    // JSON is Unicode: what a Template says of the encoding of CSV is not meant.
+    // JSON is always Unicode, so the encoding that a Template sets for CSV does not apply.
     this.#encoding = start.encoding(null);
   }
 
@@ -97,15 +182,15 @@ class JsonOpening {
     text.begin(this.#source(), true);
     const records = (yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole: true }))!;
     const { areLists } = records;
-    if (areLists) yield* readListHeader(text, records, kernel.exports);
-    this.#settings.onExplained?.(explainRecords(path, areLists, input.json.records));
+    if (areLists && this.#headerRow !== 'none') yield* readListHeader(text, records, kernel.exports, this.#headerRow);
+    this.#settings.onExplained?.(explainRecords(path, areLists ? this.#headerRow : null, input.json.records));
     const head: FileHead = {
       format: JSON_FORMAT,
       type: path === null ? 'ndjson' : 'json',
       encoding: this.#encoding.name,
       delimiter: null,
       quote: null,
-      headerRow: areLists ? 0 : null,
+      headerRow: areLists && this.#headerRow !== 'none' ? this.#headerRow : null,
       headers,
       hasKinds: headers.map(() => true),
     };
@@ -114,7 +199,8 @@ class JsonOpening {
     const nullTexts = placeNullTexts(arena.heap, input.nullValues, '');
     const { readAhead } = this.#settings;
     const keys = this.#keys;
-    const parts = { head, text, records, arena, kernel: kernel.exports, nullTexts, keys, nodes, readAhead };
+    const { ragged } = input.csv;
+    const parts = { head, text, records, arena, kernel: kernel.exports, nullTexts, ragged, keys, nodes, readAhead };
     return new JsonReader({ ...parts, onFull, close });
   }
 
@@ -126,23 +212,25 @@ class JsonOpening {
   }
 
   /**
-   * Looks through the beginning, or through the whole file once it is there.
-   * @returns null where the beginning does not tell enough
+   * Scans the beginning of the file, or the whole file once it has arrived.
+   * @returns null if the beginning does not show enough
    */
   *#look(isWhole: boolean): Coroutine<Found | null> {
     const { json } = this.#settings.input;
     const text = this.#text;
     text.begin(this.#lookSource(), isWhole);
-    const path = yield* findRecords(text, json.records, isWhole);
+    const path = yield* findRecords(text, this.#search(isWhole));
     if (path === 'unknown') return null;
     text.begin(this.#lookSource(), isWhole);
     const records = yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole });
     if (records === null) return null;
     if (records.areLists) {
-      const headers = yield* readListHeader(text, records, this.#settings.kernel.exports);
+      const headers = yield* readListHeader(text, records, this.#settings.kernel.exports, this.#headerRow);
+      if (headers === null && isWhole) throw noHeaderRow();
       return headers && { path, nodes: [], headers };
     }
-    yield* this.#readKeys(records);
+    const rows = yield* this.#readKeys(records);
+    if (rows === 0 && isWhole) return { path, nodes: [], headers: this.#settings.expected?.names ?? [] };
     const byNode = this.#keys.headers(json.flatten ?? NO_SEPARATOR);
     const nodes = [...byNode.keys()].filter((node) => byNode[node] !== null);
     if (nodes.length > COLUMNS_MAX) throw tooManyKeys(text.place());
@@ -150,7 +238,9 @@ class JsonOpening {
     return isWhole || (yield* this.#isEnough(headers)) ? { path, nodes, headers } : null;
   }
 
-  *#readKeys(records: JsonRecords): Coroutine<void> {
+  /** @returns the number of records */
+  *#readKeys(records: JsonRecords): Coroutine<number> {
+    let rows = 0;
     const { clock, giveWay = goOnAtOnce } = this.#settings;
     const text = this.#text;
     const grow = (): void => {
@@ -158,11 +248,19 @@ class JsonOpening {
     };
     for (let state = records.next(BATCH_ROWS_MAX, grow); state !== 'end'; state = records.next(BATCH_ROWS_MAX, grow)) {
       if (state === 'wait') yield text.wait();
+      else rows += text.rows;
       if (clock?.isDue()) yield giveWay();
     }
+    return rows;
   }
 
-  /** Whether columns whose keys come first further down are nobody's. */
+  #search(isWhole: boolean): RecordsSearch {
+    const { expected, clock, giveWay, input } = this.#settings;
+    const members = { expected, flattens: this.#flattens, clock, giveWay };
+    return { pointer: input.json.records, isLines: LINES_ENDINGS.has(this.#start.ending), isWhole, members };
+  }
+
+  /** True if columns that only later records introduce would be unused. */
   *#isEnough(headers: readonly string[]): Coroutine<boolean> {
     const { input, expected, clock, giveWay = goOnAtOnce } = this.#settings;
     if (expected === null) return input.otherColumns === 'drop';
@@ -174,15 +272,21 @@ class JsonOpening {
     }
   }
 
+  /** Header row for records that are lists. */
+  get #headerRow(): ListHeaderRow {
+    const { overrides, input } = this.#settings;
+    return overrides.headerRow ?? input.csv.headerRow ?? 0;
+  }
+
   get #flattens(): boolean {
     return this.#settings.input.json.flatten !== null;
   }
 
-  /** What is looked through: the whole file, where it is there, else its beginning. */
+  /** Source for the scan: the whole file if it has arrived, otherwise its beginning. */
   #lookSource(): ByteSource {
     if (this.#whole !== null) return this.#source();
     const { name, markBytes } = this.#encoding;
-    // What is not valid is to be found where it stands.
+    // UTF-8 is not converted, so that invalid bytes are found at their place.
     const isUtf8 = name === 'utf-8';
     return new BytesSource(isUtf8 ? this.#start.bytes.subarray(markBytes) : this.#start.text(null));
   }

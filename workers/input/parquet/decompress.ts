@@ -1,27 +1,137 @@
-// Inflates the pages of a Parquet file, by the number of their codec, each to the length that its header promises and no further.
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+// Decompresses the pages of a Parquet file by their codec number. The output never exceeds the length in the page
+// header.
+
+// Decompresses the pages of a Parquet file by their codec number. The output never exceeds the length in the page
+// header.
+import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { decompress } from 'fzstd';
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
-import { inflateLz4Block, inflateLz4Frames } from './lz4.ts';
-import { HAS_RUNTIME_ZSTD, inflateZstd, ZSTD_PAGE_BYTES_MAX } from './zstd.ts';
+import { isWorthInflating } from './zstd-blocks.ts';
+
+// Decompresses Zstandard with the runtime if possible (since Node 22.15), otherwise with fzstd.
+
+type RuntimeInflate = (input: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
+
+/** First bytes of a frame. */
+const FRAME_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * Both lie in the kernel's memory.
- * @returns whether `input` was sound and filled `output` to its last byte
+ * Maximum size of a page if the runtime has no decoder: fzstd decompresses about 100 MB/s and cannot be interrupted.
+ * Writers make pages of 1 MiB.
+ */
+const ZSTD_PAGE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** True if the runtime has a decoder, so that pages may be as large as with other codecs. */
+const HAS_RUNTIME_ZSTD = 'zstdDecompressSync' in zlib;
+
+/** @returns whether `input` was valid and filled `output` exactly */
+function inflateZstd(input: Uint8Array, output: Uint8Array): boolean {
+  if (FRAME_MAGIC.some((byte, index) => input[index] !== byte)) return false;
+  const ours = (zlib as { readonly zstdDecompressSync?: RuntimeInflate }).zstdDecompressSync;
+  try {
+    const inflated =
+      ours === undefined ? inflateInOne(input, output) : ours(input, { maxOutputLength: Math.max(1, output.length) });
+    if (inflated?.length !== output.length) return false;
+    if (inflated !== output) output.set(inflated);
+    return true;
+  } catch {
+    // Both decoders throw if the data is invalid. The message does not matter.
+    return false;
+  }
+}
+
+/**
+ * Never writes beyond the output, whatever length the frame declares. Returns null if the frame has too many blocks.
+ */
+function inflateInOne(input: Uint8Array, output: Uint8Array): Uint8Array | null {
+  return isWorthInflating(input, output.length) ? decompress(input, output) : null;
+}
+
+// Decompresses LZ4 into a buffer of known length: single blocks (LZ4_RAW), and blocks in the frames of Hadoop (LZ4, the
+// older form). The work is bounded by both lengths.
+
+const MATCH_MIN = 4;
+
+/** Value that means that a length continues after its four bits. */
+const MORE = 15;
+
+/** Length of a frame header: decompressed and compressed length, big-endian. */
+const FRAME_BYTES = 8;
+
+/** @returns whether `input` is a valid block that fills `output` exactly */
+function inflateLz4Block(input: Uint8Array, output: Uint8Array): boolean {
+  let at = 0;
+  let out = 0;
+  /** Reads a length whose first part is `start`. Returns -1 if the input ends before. */
+  const length = (start: number): number => {
+    let sum = start;
+    if (start !== MORE) return sum;
+    for (;;) {
+      const byte = input[at++];
+      if (byte === undefined || sum > output.length) return -1;
+      sum += byte;
+      if (byte !== 255) return sum;
+    }
+  };
+  while (at < input.length) {
+    const token = input[at++]!;
+    const literals = length(token >>> 4);
+    if (literals < 0 || literals > input.length - at || literals > output.length - out) return false;
+    output.set(input.subarray(at, at + literals), out);
+    at += literals;
+    out += literals;
+    // The last sequence has only literals.
+    if (at === input.length) return out === output.length;
+    const offset = input[at]! + (input[at + 1] ?? 0) * 256;
+    at += 2;
+    const match = length(token & MORE) + MATCH_MIN;
+    if (match < MATCH_MIN || offset === 0 || offset > out || match > output.length - out) return false;
+    if (offset >= match) output.copyWithin(out, out - offset, out - offset + match);
+    else for (let index = 0; index < match; index++) output[out + index] = output[out + index - offset]!;
+    out += match;
+  }
+  return input.length === 0 && output.length === 0;
+}
+
+/** Same as inflateLz4Block, for Hadoop frames. Some files that declare LZ4 contain a block without a frame. */
+function inflateLz4Frames(input: Uint8Array, output: Uint8Array): boolean {
+  return inflateFrames(input, output) || inflateLz4Block(input, output);
+}
+
+function inflateFrames(input: Uint8Array, output: Uint8Array): boolean {
+  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+  let out = 0;
+  for (let at = 0; at < input.length; ) {
+    if (input.length - at < FRAME_BYTES) return false;
+    const inflated = view.getUint32(at);
+    const compressed = view.getUint32(at + 4);
+    at += FRAME_BYTES;
+    if (compressed === 0 || compressed > input.length - at || inflated > output.length - out) return false;
+    if (!inflateLz4Block(input.subarray(at, at + compressed), output.subarray(out, out + inflated))) return false;
+    at += compressed;
+    out += inflated;
+  }
+  return out === output.length;
+}
+
+/**
+ * Input and output are in the kernel's memory.
+ * @returns whether `input` was valid and filled `output` exactly
  */
 export type Inflate = (input: Uint8Array, output: Uint8Array, kernel: Kernel['exports']) => boolean;
 
 interface Codec {
   readonly inflate: Inflate;
-  /** It makes a buffer of its own for what comes out. */
+  /** True if the decoder allocates its own output buffer. */
   readonly copies: boolean;
-  /** Of a page, inflated or as it is stored; PAGE_BYTES_MAX unless said. */
+  /** Maximum size of a page, decompressed or as stored. PAGE_BYTES_MAX by default. */
   readonly pageBytesMax?: number;
 }
 
-/** The codec of pages that are not compressed. */
+/** Codec number of uncompressed pages. */
 export const UNCOMPRESSED = 0;
 
-/** By their numbers in parquet.thrift; 3 is LZO, which nobody writes. */
+/** Codecs by their numbers in parquet.thrift. 3 is LZO, which no writer uses. */
 const CODECS: readonly (Codec | null)[] = [
   { inflate: copyPlain, copies: false },
   { inflate: inflateSnappy, copies: false },
@@ -33,7 +143,7 @@ const CODECS: readonly (Codec | null)[] = [
   { inflate: inflateLz4Block, copies: false },
 ];
 
-/** Null for a codec that is not known. */
+/** Returns null for an unknown codec. */
 export function codecOf(number: number): Codec | null {
   return CODECS[number] ?? null;
 }
@@ -57,7 +167,7 @@ function byRuntime(inflate: typeof gunzipSync): Inflate {
       output.set(inflated);
       return true;
     } catch {
-      // It throws for data that is not sound, or that is longer than was promised.
+      // Decoders throw if the data is invalid or longer than the page header declares.
       return false;
     }
   };

@@ -1,43 +1,128 @@
-// The values of a stored column as cells: address, bytes and native kind of each one's canonical text. Texts of the file stay where
-// they are; those that are made go to the arena, and of a dictionary's entries are made once.
+// Converts the values of a stored column to cells.
+
 import { isUtf8 } from 'node:buffer';
 import { BATCH_ROWS_MAX } from '../../batch/batch.ts';
-import { KIND_JSON, KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
+import { KIND_JSON, KIND_TEXT } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
+import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { isSoundJson } from '../../values/sound-json.ts';
+import { isSoundJson } from '../../values/json-text.ts';
 import { CELL_BYTES_MAX } from '../ceilings.ts';
-import { compactJson } from './compact-json.ts';
 import type { LeafPages } from './leaf-pages.ts';
-import { JSON_DEPTH_MAX } from './limits.ts';
-import { malformedParquet } from './malformed-parquet.ts';
-import type { NullTexts } from './null-texts.ts';
+import { JSON_DEPTH_MAX, malformedParquet } from './limits.ts';
 import { NUMBER_BYTES_MAX, putNumber } from './number-digits.ts';
-import { PageRegion } from './page-memory.ts';
-import { TextBlocks } from './text-blocks.ts';
+import { allocateFor, PageRegion } from './page-memory.ts';
 import type { ValueForm } from './value-form.ts';
 import type { Places } from './value-readers.ts';
 
-/** Stands for the kind of an entry that nobody has met yet: its place is that of the value. */
+// Removes the white space from a JSON text in place. The text must be valid.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+/** @returns the new length */
+function compactJson(bytes: Uint8Array, at: number, length: number): number {
+  let to = at;
+  let isString = false;
+  for (let from = at; from < at + length; from++) {
+    const byte = bytes[from]!;
+    // Outside strings, every byte up to the space character is white space.
+    if (!isString && byte <= SPACE) continue;
+    bytes[to++] = byte;
+    if (byte === QUOTE) isString = !isString;
+    else if (byte === BACKSLASH) bytes[to++] = bytes[++from]!;
+  }
+  return to - at;
+}
+
+// Texts with the lifetime of a dictionary, in blocks of the Run's memory.
+
+const BLOCK_BYTES = 65_536;
+
+class TextBlocks {
+  readonly #heap: Heap;
+  #blocks: { readonly at: number; readonly bytes: number }[] = [];
+  #next = 0;
+  #end = 0;
+
+  constructor(heap: Heap) {
+    this.#heap = heap;
+  }
+
+  /** Returns the address of an ASCII text. */
+  write(text: string): number {
+    const bytes = text.length;
+    if (bytes > this.#end - this.#next) {
+      const size = Math.max(bytes, BLOCK_BYTES);
+      this.#next = allocateFor(this.#heap, size, 'dictionary');
+      this.#end = this.#next + size;
+      this.#blocks.push({ at: this.#next, bytes: size });
+    }
+    const at = this.#next;
+    const { u8 } = this.#heap;
+    for (let index = 0; index < bytes; index++) u8[at + index] = text.charCodeAt(index);
+    this.#next += bytes;
+    return at;
+  }
+
+  /** Removes all texts. */
+  clear(): void {
+    for (const { at, bytes } of this.#blocks) this.#heap.giveBack(at, bytes);
+    this.#blocks = [];
+    this.#next = 0;
+    this.#end = 0;
+  }
+}
+
+// Compares texts of a file with the Template's `null_values`.
+
+/** Texts of this length or more share one bit of the mask. */
+const LENGTH_BIT_MAX = 31;
+
+export class NullTexts {
+  readonly #texts: readonly Buffer[];
+  /** One bit for each length that occurs. */
+  readonly #lengths: number;
+
+  constructor(texts: readonly string[]) {
+    this.#texts = texts.map((text) => Buffer.from(text));
+    this.#lengths = this.#texts.reduce((mask, { length }) => mask | (1 << Math.min(length, LENGTH_BIT_MAX)), 0);
+  }
+
+  has({ u8 }: Heap, at: number, bytes: number): boolean {
+    if ((this.#lengths & (1 << Math.min(bytes, LENGTH_BIT_MAX))) === 0) return false;
+    return this.#texts.some((text) => {
+      if (text.length !== bytes) return false;
+      for (let index = 0; index < bytes; index++) if (u8[at + index] !== text[index]) return false;
+      return true;
+    });
+  }
+}
+
+// Converts the values of a stored column to cells: address, length and native kind of each canonical text. Texts in the
+// file are not copied. Other texts are written to the arena; those of dictionary entries are written once.
+
+/** Kind of a dictionary entry that has not been used yet: its address is that of the raw value. */
 const RAW = 255;
 
-/** Of an entry: address (0 = null), bytes, kind. */
+/** Words per entry: address (0 = null), length in bytes, kind. */
 const ENTRY_WORDS = 3;
 const WORD_BYTES = 4;
 
-/** Of texts that are looked at byte by byte. */
+/** Texts up to this length are checked byte by byte. */
 const SHORT_BYTES_MAX = 64;
 
 export interface CellSettings {
   readonly form: ValueForm;
   readonly arena: Arena;
   readonly nullTexts: NullTexts;
-  /** Of the file, from 1. */
+  /** Column number in the file, from 1. */
   readonly column: number;
 }
 
 export class LeafCells {
-  /** Of the cells that `next` gave: address (0 = null), bytes and kind. */
+  /** Results of `next`: address (0 = null), length in bytes, and kind of each cell. */
   readonly at = new Uint32Array(BATCH_ROWS_MAX);
   /** See `at`. */
   readonly bytes = new Uint32Array(BATCH_ROWS_MAX);
@@ -47,7 +132,7 @@ export class LeafCells {
   readonly #form: ValueForm;
   readonly #arena: Arena;
   readonly #nullTexts: NullTexts;
-  /** Of the column of the file, from 1. */
+  /** Column number in the file, from 1. */
   readonly #column: number;
   readonly #indexes = new Uint32Array(BATCH_ROWS_MAX);
   readonly #places: Places;
@@ -55,11 +140,11 @@ export class LeafCells {
   readonly #texts: TextBlocks;
   #entriesAt = 0;
   #entriesOf: object | null = null;
-  /** For texts that are made; null: the arena. */
+  /** Memory for texts that are created, or null for the arena. */
   readonly #made: TextBlocks | null;
   #view: DataView;
 
-  /** @param staysBeyondBatch cells that `next` gave are read after the arena was emptied */
+  /** @param staysBeyondBatch whether cells from `next` are still read after the arena has been emptied */
   constructor(pages: LeafPages, settings: CellSettings, staysBeyondBatch: boolean) {
     const { form, arena, nullTexts, column } = settings;
     this.#made = staysBeyondBatch ? new TextBlocks(arena.heap) : null;
@@ -74,7 +159,7 @@ export class LeafCells {
     this.#view = new DataView(arena.heap.u8.buffer);
   }
 
-  /** The next `count` values of the page that are there, up to BATCH_ROWS_MAX. Throws Failed. */
+  /** Reads the next `count` non-null values of the page, at most BATCH_ROWS_MAX. Throws Failed. */
   next(count: number): void {
     this.#made?.clear();
     if (count === 0) return;
@@ -91,7 +176,9 @@ export class LeafCells {
     for (let index = 0; index < count; index++) this.#look(index, this.#indexes[index]!);
   }
 
-  /** A place becomes a cell. `texts`: where a text that is made goes, null = the arena. */
+  /**
+   * Turns the address of a raw value into a cell. `texts` is the memory for a text that is created, null for the arena.
+   */
   #finish(index: number, isAscii: boolean, texts: TextBlocks | null): void {
     const { text, bytesMax = CELL_BYTES_MAX } = this.#form;
     const at = this.at[index]!;
@@ -112,7 +199,7 @@ export class LeafCells {
     } else this.at[index] = texts.write(made);
   }
 
-  /** False where the number is left to its text. */
+  /** Returns false if the number must be formatted through a string. */
   #putDigits(index: number, at: number): boolean {
     const arena = this.#arena;
     const { digits } = this.#form;
@@ -136,7 +223,7 @@ export class LeafCells {
     else if (kind === KIND_TEXT && this.#nullTexts.has(heap, at, bytes)) this.at[index] = 0;
   }
 
-  /** A list or an object as JSON without spaces, in place. What says it is JSON and is not, and a single value, is text. */
+  /** Writes a list or an object as JSON without spaces, in place. Invalid JSON and single values become plain text. */
   #finishJson(index: number): void {
     const { heap } = this.#arena;
     const at = this.at[index]!;
@@ -147,7 +234,7 @@ export class LeafCells {
     } else this.bytes[index] = compactJson(heap.u8, at, this.bytes[index]!);
   }
 
-  /** A cell from an entry of the dictionary, which is finished when it is first met. */
+  /** Reads a cell from a dictionary entry, which is converted at first use. */
   #look(index: number, entry: number): void {
     const { heap } = this.#arena;
     const dictionary = this.#pages.dictionary!;
@@ -187,7 +274,7 @@ export class LeafCells {
   #notText(): Failed {
     return new Failed(
       'MALFORMED_FILE',
-      `Column ${this.#column} of the Parquet file holds bytes that are no text in UTF-8. Leave the column out (input.other_columns: drop).`,
+      `Column ${this.#column} of the Parquet file contains bytes that are not UTF-8 text. Leave the column out (input.other_columns: drop).`,
     );
   }
 
@@ -197,10 +284,10 @@ export class LeafCells {
 }
 
 function lacks(entry: number, count: number, position: number): Failed {
-  return malformedParquet(`a value of number ${entry} in a dictionary of ${count}`, position);
+  return malformedParquet(`a value with number ${entry} in a dictionary of ${count} values`, position);
 }
 
-/** Most texts are, and a call of the runtime takes longer than to see it. */
+/** Most texts are short and ASCII. This check is faster than a call into the runtime. */
 function isShortAscii(bytes: Uint8Array, at: number, length: number): boolean {
   if (length > SHORT_BYTES_MAX) return false;
   let all = 0;

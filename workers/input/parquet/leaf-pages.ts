@@ -1,24 +1,20 @@
-// The pages of one stored column, one after the other: inflated into the Run's memory, with their levels and values ready to be
-// read. A page is void when the next one is loaded.
+// The pages of one stored column in sequence: decompressed into the Run's memory, with levels and values ready to be
+// read. Loading a page invalidates the previous one.
 import { isAscii } from 'node:buffer';
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { Failed } from '../../protocol/failure.ts';
 import type { WholeSource } from '../source/source.ts';
 import { codecOf, UNCOMPRESSED } from './decompress.ts';
-import { expandIntegers, expandLengths, expandPrefixes, expandStreams, type PackedValues } from './expand-values.ts';
-import type { ColumnChunk } from './footer.ts';
-import type { InflatedBytes } from './inflated-bytes.ts';
-import { PAGE_BYTES_MAX } from './limits.ts';
-import { malformedParquet, unsupportedParquet } from './malformed-parquet.ts';
-import { type PageHeader, readPageHeader } from './page-header.ts';
-import { PageRegion, tooLarge } from './page-memory.ts';
-import { RunDecoder } from './run-decoder.ts';
+import { DeltaIntegers, DeltaLengths, DeltaPrefixes, type PackedValues, SplitStreams } from './expand-values.ts';
+import { type ColumnChunk, type PageHeader, readPageHeader } from './footer.ts';
+import { EMPTY_PAGES_MAX, HEADERS_AT_ONCE, malformedParquet, PAGE_BYTES_MAX, unsupportedParquet } from './limits.ts';
+import { type InflatedBytes, PageRegion, tooLarge } from './page-memory.ts';
 import { BOOLEAN, BYTE_ARRAY, INT32, type SchemaNode } from './schema.ts';
 import { valueWidth } from './value-form.ts';
-import { Booleans, type BooleanTexts, ByteArrays, FixedValues, type ValueReader } from './value-readers.ts';
+import { Booleans, type BooleanTexts, ByteArrays, FixedValues, RunDecoder, type ValueReader } from './value-readers.ts';
 
-/** Encodings, as parquet.thrift numbers them. */
+/** Numbers of encodings in parquet.thrift. */
 const PLAIN = 0;
 const PLAIN_DICTIONARY = 2;
 const RLE = 3;
@@ -31,18 +27,18 @@ const BYTE_STREAM_SPLIT = 9;
 const LENGTH_BYTES = 4;
 const INDEX_BITS_MAX = 32;
 
-/** What all columns of a reader share. */
+/** Shared by all columns of a reader. */
 export interface PageTools {
   readonly source: WholeSource;
   readonly heap: Heap;
   readonly kernel: Kernel['exports'];
-  /** For a page as it stands in the file. */
+  /** Region for a page as stored in the file. */
   readonly stored: PageRegion;
   readonly inflated: InflatedBytes;
   readonly booleans: BooleanTexts;
 }
 
-/** The values of a dictionary; they stand there until the next chunk is opened. */
+/** Values of a dictionary. Valid until the next chunk is opened. */
 export interface DictionaryPage {
   readonly count: number;
   readonly values: ValueReader;
@@ -55,23 +51,26 @@ export class LeafPages {
   readonly #width: number;
   readonly #page: PageRegion;
   readonly #unpacked: PageRegion;
+  readonly #lastValue: PageRegion;
   readonly #dictionaryRegion: PageRegion;
   #chunk: ColumnChunk = { start: 0, end: 0, codec: UNCOMPRESSED, values: 0 };
   #position = 0;
-  /** Of the chunk, in pages that were not loaded yet. */
+  /** Number of values of the chunk in pages that have not been loaded. */
   #valuesLeft = 0;
+  /** Number of pages of the chunk without values. */
+  #emptyPages = 0;
   #dictionary: DictionaryPage | null = null;
 
-  /** Values with nulls of the page. */
+  /** Number of values of the page, including nulls. */
   values = 0;
-  /** Null: all are there. */
+  /** null if no value is null. */
   definitions: RunDecoder | null = null;
-  /** Null: each value begins a row. */
+  /** null if each value begins a row. */
   repetitions: RunDecoder | null = null;
-  /** Of values that are there; in a page of a dictionary their numbers in it. */
+  /** Reads the non-null values, or `indexes` reads their dictionary indexes. */
   reader: ValueReader | null = null;
   indexes: RunDecoder | null = null;
-  /** All of the page's bytes are ASCII. */
+  /** True if all bytes of the page are ASCII. */
   isAscii = false;
 
   constructor(tools: PageTools, leaf: SchemaNode) {
@@ -80,15 +79,16 @@ export class LeafPages {
     this.#width = valueWidth(leaf);
     this.#page = new PageRegion(tools.heap, 'page');
     this.#unpacked = new PageRegion(tools.heap, 'page');
+    this.#lastValue = new PageRegion(tools.heap, 'value');
     this.#dictionaryRegion = new PageRegion(tools.heap, 'dictionary');
   }
 
-  /** Null until a page of the chunk has told it. */
+  /** null until a page of the chunk has defined it. */
   get dictionary(): DictionaryPage | null {
     return this.#dictionary;
   }
 
-  /** Where the page at hand begins in the file, or the next one. */
+  /** Offset in the file of the current or next page. */
   get position(): number {
     return this.#position;
   }
@@ -97,12 +97,13 @@ export class LeafPages {
     this.#chunk = chunk;
     this.#position = chunk.start;
     this.#valuesLeft = chunk.values;
+    this.#emptyPages = 0;
     this.#dictionary = null;
     this.#dictionaryRegion.giveBack();
     this.values = 0;
   }
 
-  /** Loads the next page with values; false where the chunk has no more. Throws Failed. */
+  /** Loads the next page with values. Returns false if the chunk has no more pages. Throws Failed. */
   load(): boolean {
     this.values = 0;
     while (this.#valuesLeft > 0) {
@@ -114,7 +115,7 @@ export class LeafPages {
       const body = start + header.headerBytes;
       if (header.storedBytes > end - body) throw pageTooLong(header, end - body, start);
       this.#position = body + header.storedBytes;
-      const broken = (): Failed => malformedParquet('a page that does not hold what its header says', start);
+      const broken = (): Failed => malformedParquet('a page whose content differs from its header', start);
       if (header.kind === 'dictionary') this.#loadDictionary(header, body, broken);
       else if (header.kind !== 'other' && header.values > 0) {
         if (header.values > this.#valuesLeft) {
@@ -124,16 +125,26 @@ export class LeafPages {
         this.#valuesLeft -= header.values;
         this.#loadData(header, body, broken);
         return true;
+      } else if (++this.#emptyPages > EMPTY_PAGES_MAX) {
+        throw malformedParquet(`a column with more than ${EMPTY_PAGES_MAX} pages without values`, start);
       }
     }
     return false;
   }
 
-  /** Values with nulls in pages that are not loaded; passes over them by their headers alone. Throws Failed. */
+  /** True if all pages of the chunk have been passed. */
+  get isPassed(): boolean {
+    return this.#position >= this.#chunk.end;
+  }
+
+  /**
+   * Skips at most HEADERS_AT_ONCE pages by reading only their headers. Returns their number of values, including nulls.
+   * Throws Failed.
+   */
   pass(): number {
     let values = 0;
     const { end } = this.#chunk;
-    while (this.#position < end) {
+    for (let count = 0; count < HEADERS_AT_ONCE && this.#position < end; count++) {
       const header = readPageHeader(this.#tools.source, this.#position, end);
       const next = this.#position + header.headerBytes + header.storedBytes;
       if (next > end) throw pageTooLong(header, end - this.#position - header.headerBytes, this.#position);
@@ -190,10 +201,11 @@ export class LeafPages {
     const { physical } = this.leaf;
     this.indexes = null;
     this.reader = null;
-    const packed: PackedValues = { heap, at, end, valuesMax: values, region: this.#unpacked, broken };
+    const regions = { region: this.#unpacked, lastValue: this.#lastValue };
+    const packed: PackedValues = { heap, at, end, valuesMax: values, ...regions, broken };
     if (encoding === PLAIN_DICTIONARY || encoding === RLE_DICTIONARY) {
       if (this.#dictionary === null) throw broken();
-      // A page of nulls alone may have no bytes.
+      // A page of nulls may have no bytes.
       const width = at < end ? heap.u8[at]! : 0;
       if (width > INDEX_BITS_MAX) throw broken();
       this.indexes = new RunDecoder(at + 1, end, width, broken);
@@ -213,14 +225,14 @@ export class LeafPages {
     const isBytes = physical !== null && physical >= BYTE_ARRAY;
     if (packed.at === packed.end) return new FixedValues(packed.at, packed.end, 1, packed.broken);
     if (encoding === DELTA_BINARY_PACKED && (this.#width === 4 || this.#width === 8) && !isBytes)
-      return expandIntegers(packed, physical === INT32 ? 4 : 8);
-    if (encoding === DELTA_LENGTH_BYTE_ARRAY && physical === BYTE_ARRAY) return expandLengths(packed);
-    if (encoding === DELTA_BYTE_ARRAY && isBytes) return expandPrefixes(packed);
-    if (encoding === BYTE_STREAM_SPLIT && this.#width > 0) return expandStreams(packed, this.#width);
+      return new DeltaIntegers(packed, physical === INT32 ? 4 : 8);
+    if (encoding === DELTA_LENGTH_BYTE_ARRAY && physical === BYTE_ARRAY) return new DeltaLengths(packed);
+    if (encoding === DELTA_BYTE_ARRAY && isBytes) return new DeltaPrefixes(packed);
+    if (encoding === BYTE_STREAM_SPLIT && this.#width > 0) return new SplitStreams(packed, this.#width);
     throw unsupportedParquet('an encoding that is not known');
   }
 
-  /** Address of the inflated page. Its first `plainBytes` are not compressed. */
+  /** Returns the address of the decompressed page. Its first `plainBytes` bytes are stored uncompressed. */
   #inflate(header: PageHeader, body: number, plainBytes: number, region: PageRegion, broken: () => Failed): number {
     const { source, heap, kernel, stored, inflated } = this.#tools;
     const { bytes, storedBytes } = header;
@@ -245,7 +257,7 @@ function pageTooLong({ storedBytes }: PageHeader, there: number, position: numbe
   return malformedParquet(`a page of ${storedBytes} bytes in a column that has ${there} left`, position);
 }
 
-/** Bits of numbers up to `max`. */
+/** Number of bits for numbers up to `max`. */
 function bitsFor(max: number): number {
   return 32 - Math.clz32(max);
 }

@@ -1,36 +1,77 @@
-// Ceilings of Parquet files that are this reader's own. Those of cells, rows and columns are every format's (../ceilings.ts).
+// Limits for Parquet files, and failures caused by a file's content.
+import { Failed } from '../../protocol/failure.ts';
 
-/** Bytes of the metadata at the end of a file: a thousand row groups of a thousand columns have some 100 MB. */
+// Limits for Parquet files only. Limits of cells, rows and columns apply to all formats (../ceilings.ts).
+
+/**
+ * Maximum size of the metadata at the end of a file, in bytes. A thousand row groups of a thousand columns need about
+ * 100 MB.
+ */
 export const FOOTER_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Elements of a schema, groups and columns together: four for each column that a file may have. */
+/**
+ * Maximum number of Thrift values in the schema, in one row group, and after the row groups. Each of these is read
+ * without a pause. The value allows for 65,536 stored columns with 64 values each; writers write about 40.
+ */
+export const METADATA_VALUES_MAX = 4_194_304;
+
+/** Maximum number of schema elements, groups and columns together: four for each column that a file may have. */
 export const SCHEMA_ELEMENTS_MAX = 65_536;
 
-/** Groups inside each other: lists and maps take two each. */
+/** Maximum nesting depth of groups. Lists and maps take two levels each. */
 export const SCHEMA_DEPTH_MAX = 64;
 
-/** Structs and lists of the metadata inside each other that are skipped: the format itself has seven. */
+/** Maximum nesting depth of skipped structs and lists in the metadata. The format itself uses seven levels. */
 export const THRIFT_DEPTH_MAX = 32;
 
-/** Bytes of one page, not compressed; writers make pages of 1 MiB, and a few of some 10 MiB. */
+/** Maximum decompressed size of a page, in bytes. Writers make pages of 1 MiB, and a few of some 10 MiB. */
 export const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Bytes of a page header that are read at first, and at most: it may hold the smallest and the largest value of the page. */
+/**
+ * Number of bytes read first for a page header. It is read again with more bytes, up to PAGE_HEADER_BYTES_MAX, as it
+ * may contain the smallest and the largest value of the page.
+ */
 export const PAGE_HEADER_BYTES = 1024;
 /** See PAGE_HEADER_BYTES. */
 export const PAGE_HEADER_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Digits behind the point of a decimal: DuckDB and Arrow end at 38 and 76. */
+/**
+ * Maximum number of pages without values per column of a row group: a dictionary, and an index for each kind of page.
+ */
+export const EMPTY_PAGES_MAX = 32;
+
+/**
+ * Maximum number of pages for one row of a list, map or struct. Writers begin a page with a row, and a cell has at most
+ * 4 MiB.
+ */
+export const ROW_PAGES_MAX = 1_000;
+
+/** Number of page headers read between two checks of the clock. */
+export const HEADERS_AT_ONCE = 256;
+
+/** Maximum number of decimal places. DuckDB supports 38, Arrow 76. */
 export const DECIMAL_SCALE_MAX = 256;
 
-/** Bytes of a decimal's unscaled value. */
+/** Maximum size of a decimal's unscaled value, in bytes. */
 export const DECIMAL_BYTES_MAX = 128;
 
-/** Cells of a batch at most, so that a wide file's batches stay in the cache: 256 KiB of views. */
+/** Maximum number of cells in a batch: 256 KiB of views, so that batches of wide files stay in the cache. */
 export const BATCH_CELLS_MAX = 32_768;
 
-/** Bytes of made JSON after which a batch ends. */
+/** Size of created JSON in bytes after which a batch ends. */
 export const BATCH_JSON_BYTES = 512 * 1024;
 
-/** Lists and objects inside each other in a cell that says it is JSON; deeper ones are plain text. */
+/** Maximum nesting depth of lists and objects in a JSON cell. Deeper values are plain text. */
 export const JSON_DEPTH_MAX = 200;
+
+// Failures of broken or unsupported Parquet files, with the offset in the file.
+
+/** @param position offset in the file, from 0 */
+export function malformedParquet(what: string, position: number): Failed {
+  return new Failed('MALFORMED_FILE', `The Parquet file is broken: ${what}, at byte ${position}.`);
+}
+
+/** For valid features of the format that this reader does not support. */
+export function unsupportedParquet(what: string): Failed {
+  return new Failed('UNSUPPORTED_FILE_TYPE', `The file is Parquet with ${what}, which is not read.`);
+}

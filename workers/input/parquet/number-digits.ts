@@ -1,23 +1,28 @@
-// Writes numbers as the digits of their texts (number-texts.ts), without a text between, as far as their digits are few: most
-// are whole numbers, or sums with some decimals.
+// Texts of Parquet numbers.
 
-/** How the bytes of a value are to be read. */
+// Writes the digits of numbers without creating a string, if there are few digits. The result is the same as in
+// number-digits.ts. Most numbers are whole, or amounts with a few decimals.
+
+/** Describes how to read the bytes of a value. */
 export interface DigitsForm {
   readonly of: 'int32' | 'uint32' | 'int64' | 'double';
-  /** Digits behind the point, of whole numbers that are decimals. */
+  /** Number of decimal places of a whole number that is a decimal. */
   readonly scale: number;
 }
 
-/** Bytes that `putNumber` needs. */
+/** Number of bytes that `putNumber` may write. */
 export const NUMBER_BYTES_MAX = 32;
 
-/** Digits behind the point that a double is tried with. */
+/** Maximum number of decimal places that are tried for a double. */
 const FRACTION_DIGITS_MAX = 4;
 
-/** Digits behind the point of decimals. */
+/** Maximum number of decimal places of a decimal. */
 const SCALE_MAX = 15;
 
-/** So many digits tell any two doubles apart: who finds so few has the shortest. */
+/**
+ * Numbers below this limit have at most 15 digits, which distinguish any two doubles. A result with so few digits is
+ * therefore the shortest.
+ */
 const SURE_MAX = 1e15;
 
 const TWO_32 = 2 ** 32;
@@ -25,16 +30,16 @@ const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 
-/** Written digit by digit in whole numbers of 32 bits. */
+/** Digits are written in pieces that are 32-bit whole numbers. */
 const PIECE = 1_000_000_000;
 const PIECE_DIGITS = 9;
 
-/** Null where decimals have so many digits behind the point that they are left to texts. */
+/** Returns null if a decimal has too many decimal places, so that it must be formatted through a string. */
 export function digitsForm(of: DigitsForm['of'], scale = 0): DigitsForm | null {
   return scale <= SCALE_MAX ? { of, scale } : null;
 }
 
-/** Writes the value at `at` to `to`; gives its bytes, 0 where it is left to texts. */
+/** Writes the value at `at` to `to`. Returns the number of bytes, or 0 if it must be formatted through a string. */
 export function putNumber(view: DataView, at: number, { of, scale }: DigitsForm, u8: Uint8Array, to: number): number {
   switch (of) {
     case 'int32':
@@ -60,7 +65,7 @@ function putDouble(u8: Uint8Array, to: number, value: number): number {
   return 0;
 }
 
-/** @param scaled a whole number, which the text is with a point before its last `scale` digits */
+/** @param scaled whole number that is written with a decimal point before its last `scale` digits */
 function putScaled(u8: Uint8Array, to: number, scaled: number, scale: number): number {
   const start = scaled < 0 ? to + 1 : to;
   if (scaled < 0) u8[to] = MINUS;
@@ -88,4 +93,52 @@ function digitsOf(magnitude: number): number {
   let digits = 1;
   for (let bound = 10; magnitude >= bound; bound *= 10) digits++;
   return digits;
+}
+
+// Texts of Parquet numbers: the shortest text that parses to the same value. Decimals have all digits of their scale.
+
+/** Number of significant digits that distinguish any two 32-bit floats. */
+const FLOAT_DIGITS_MAX = 9;
+/** Number of digits that every float from FLOAT_NORMAL_MIN on has. */
+const FLOAT_DIGITS_SURE = 6;
+const FLOAT_NORMAL_MIN = 1.1754943508222875e-38;
+
+export function doubleText(value: number): string {
+  return String(value);
+}
+
+/** @param value must be a 32-bit float */
+export function floatText(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const first = Math.abs(value) < FLOAT_NORMAL_MIN ? 1 : FLOAT_DIGITS_SURE;
+  for (let digits = first; digits < FLOAT_DIGITS_MAX; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(Number(value.toPrecision(FLOAT_DIGITS_MAX)));
+}
+
+/** Value of a 16-bit float (IEEE 754 binary16). */
+export function halfFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >>> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
+}
+
+/** @param digits unscaled value, with its sign */
+export function decimalText(digits: string, scale: number): string {
+  if (scale === 0) return digits;
+  const isNegative = digits.charCodeAt(0) === 0x2d;
+  const padded = (isNegative ? digits.slice(1) : digits).padStart(scale + 1, '0');
+  return `${isNegative ? '-' : ''}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}
+
+/** For an unscaled value in two's complement, big-endian. */
+export function decimalTextOfBytes(view: DataView, at: number, bytes: number, scale: number): string {
+  if (bytes === 0) return decimalText('0', scale);
+  let value = BigInt(view.getInt8(at));
+  for (let index = 1; index < bytes; index++) value = (value << 8n) | BigInt(view.getUint8(at + index));
+  return decimalText(String(value), scale);
 }

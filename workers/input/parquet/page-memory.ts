@@ -1,13 +1,35 @@
-// The memory that pages of a Parquet file lie in: regions of the Run's heap, so that the budget is asked for each of them.
+// Memory for the pages of a Parquet file, and the limit on their decompressed bytes.
+
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
 
-/** More than is asked for, so that the next page, which may be a little longer, fits too. */
+// Counts the decompressed bytes of all pages against the limit of the plan.
+
+export class InflatedBytes {
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  /** @param bytesMax null for no limit */
+  constructor(bytesMax: number | null) {
+    this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Throws Failed. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#bytesMax)
+      throw new Failed('FILE_TOO_LARGE', `The file inflates to more than ${this.#bytesMax} bytes.`);
+  }
+}
+
+// Memory for the pages of a Parquet file: regions of the Run's heap, so that the budget limits them.
+
+/** Factor for the size of a region, so that a slightly larger next page also fits. */
 const SPARE = 1.25;
 
 /**
- * A region that the file cannot be read without. Where the budget has none left the Run waits for the node's arena
- * (MemoryWanted); what that cannot hold is too large.
+ * Allocates a region that is necessary to read the file. If the budget is exhausted, the Run waits for the node's arena
+ * (MemoryWanted). If that is too small as well, the file is too large.
  *
  * @throws Failed FILE_TOO_LARGE
  */
@@ -27,7 +49,7 @@ export function tooLarge(what: string, bytes: number): Failed {
   );
 }
 
-/** A region that is taken for one page after the other, and made larger where one needs it. */
+/** A region that is reused for one page after the other and grows if necessary. */
 export class PageRegion {
   readonly #heap: Heap;
   readonly #what: string;
@@ -39,7 +61,7 @@ export class PageRegion {
     this.#what = what;
   }
 
-  /** Address of so many bytes. What was there is gone. */
+  /** Returns the address of a region with this many bytes. Its previous content is lost. */
   take(bytes: number): number {
     if (this.#at !== 0 && bytes <= this.#bytes) return this.#at;
     const size = this.#at === 0 ? bytes : Math.ceil(bytes * SPARE);

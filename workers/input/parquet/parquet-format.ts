@@ -1,6 +1,6 @@
-// Parquet as an input format: which files are its own. What reads them is loaded when the first one comes.
+// The Parquet input format: recognises its files. The reader is loaded on first use.
 import { Failed } from '../../protocol/failure.ts';
-import { awaited } from '../../thread/coroutine.ts';
+import { awaited } from '../../scheduling/coroutine.ts';
 import { certain } from '../explanation.ts';
 import type { WholeFileFormat } from '../format.ts';
 

@@ -1,20 +1,17 @@
-// The rows of a Parquet file: row groups one after the other, of each the pages of the used columns side by side, and of these as
-// many rows at a time as all pages at hand have.
+// Reads the rows of a Parquet file: row groups in sequence, and within a row group the pages of all used columns in
+// parallel. A batch ends where the first of the current pages ends.
 import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
-import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { KIND_JSON } from '../../kernel/layout/native-kinds.ts';
+import { KIND_JSON, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
-import type { RunReport } from '../../run/report.ts';
+import type { RunReport } from '../../protocol/report.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
 import type { WholeFileSettings } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import type { WholeSource } from '../source/source.ts';
 import { Footer, type RowGroup } from './footer.ts';
-import { InflatedBytes } from './inflated-bytes.ts';
 import { LeafPages, type PageTools } from './leaf-pages.ts';
-import { BATCH_CELLS_MAX, BATCH_JSON_BYTES } from './limits.ts';
-import { malformedParquet } from './malformed-parquet.ts';
-import { PageRegion } from './page-memory.ts';
+import { BATCH_CELLS_MAX, BATCH_JSON_BYTES, malformedParquet } from './limits.ts';
+import { InflatedBytes, PageRegion } from './page-memory.ts';
 import { isFlat, type UsedColumns, useColumns } from './parquet-columns.ts';
 import { hasKind } from './value-form.ts';
 import { placeBooleanTexts } from './value-readers.ts';
@@ -29,15 +26,17 @@ export class ParquetReader implements RowReader {
   readonly #footer: Footer;
   readonly #tools: PageTools;
   readonly #rowBytes = new Float64Array(BATCH_ROWS_MAX);
-  /** A view and a kind of each row of a column that nobody reads. */
+  /** A view and a kind per row, for unused columns. */
   readonly #nulls: ViewsColumn;
-  /** The first column with one value a row, which tells how many rows there are; -1: there is none. */
+  /** The first column with one value per row, whose values give the number of rows; -1 without such a column. */
   readonly #lead: number;
   #used: UsedColumns | null = null;
   #wanted: ReadonlySet<number>;
-  /** Of the row group. */
+  /** Number of rows left in the row group. */
   #rowsLeft = 0;
   #isAtEnd = false;
+  /** The row group whose rows are being counted by page headers: its remaining pages and the rows so far. */
+  #counted: { readonly group: RowGroup; readonly pages: LeafPages; rows: number } | null = null;
 
   /** Throws Failed. */
   constructor(source: WholeSource, settings: WholeFileSettings) {
@@ -71,7 +70,7 @@ export class ParquetReader implements RowReader {
     };
   }
 
-  /** One column tells how many rows there are, even where none is wanted. */
+  /** At least one column is read, because it gives the number of rows. */
   useColumns(fields: Iterable<number>): void {
     this.#wanted = new Set(fields);
     if (this.#wanted.size === 0) this.#wanted = new Set([Math.max(0, this.#lead)]);
@@ -81,14 +80,18 @@ export class ParquetReader implements RowReader {
     if (this.#isAtEnd) return 'end';
     if (rowsMax === 0) return this.#countRows();
     this.#used ??= this.#use();
-    while (this.#rowsLeft === 0) if (!this.#nextGroup()) return 'end';
+    while (this.#rowsLeft === 0) {
+      if (!this.#nextGroup()) return 'end';
+      // A file may have millions of row groups without rows, so the loop must yield.
+      if (this.#settings.clock?.isDue()) return 'wait';
+    }
     const { flat, nested } = this.#used;
     let rows = Math.min(rowsMax, BATCH_ROWS_MAX, this.#rowsLeft);
     rows = Math.min(rows, Math.max(1, Math.floor(BATCH_CELLS_MAX / (flat.size + nested.size))));
     for (const [place, column] of flat) {
       if (column.rowsLeft === 0) {
         if (!column.load()) throw otherRows(place, `${this.#rowsLeft} rows fewer than`, column.pages.position);
-        // A page is a unit of work.
+        // Loading a page is a unit of work.
         if (this.#settings.clock?.isDue()) return 'wait';
       }
       rows = Math.min(rows, column.rowsLeft);
@@ -133,7 +136,7 @@ export class ParquetReader implements RowReader {
     return true;
   }
 
-  /** What is left in a column behind the last row is a lie of the metadata. */
+  /** Fails if a column has values after the last row, because the metadata is then wrong. */
   #endGroup(): void {
     const { flat, nested } = this.#used!;
     for (const [place, column] of flat) {
@@ -162,7 +165,7 @@ export class ParquetReader implements RowReader {
     return this.#made(rows, selection, columns);
   }
 
-  /** Rows of all nested columns side by side, fewer where they become long texts. */
+  /** Reads the rows of all nested columns. Returns fewer rows if their texts are long. */
   #readNested(most: number): { readonly rows: number; readonly columns: ReadonlyMap<number, ViewsColumn> } {
     const { arena } = this.#settings;
     const { nested } = this.#used!;
@@ -177,6 +180,8 @@ export class ParquetReader implements RowReader {
     );
     let rows = 0;
     for (let bytes = 0; rows < most && bytes < BATCH_JSON_BYTES; rows++) {
+      // A row may span many pages.
+      if (rows > 0 && this.#settings.clock?.isDue()) break;
       for (const [place, column] of nested) {
         const text = column.readRow();
         const length = text === null ? 0 : arena.write(text);
@@ -190,15 +195,15 @@ export class ParquetReader implements RowReader {
     return { rows, columns };
   }
 
-  /** The next row group's rows, by the page headers of one column: nobody looks at the cells. */
-  #countRows(): Batch | 'end' {
+  /** Counts the rows of the next row group by the page headers of one column, without reading cells. */
+  #countRows(): Batch | 'wait' | 'end' {
     let rows = this.#rowsLeft;
     if (rows === 0) {
       const lead = this.#lead < 0 ? -1 : this.#footer.columns[this.#lead]!.leaves[0];
-      const group = this.#footer.nextGroup((leaf) => leaf === lead);
+      const group = this.#counted?.group ?? this.#footer.nextGroup((leaf) => leaf === lead);
       this.#isAtEnd = group === null;
       if (group === null) return 'end';
-      if (lead >= 0) this.#checkRows(group, lead);
+      if (lead >= 0 && !this.#hasCounted(group, lead)) return 'wait';
       rows = group.rows;
     }
     this.#rowsLeft = 0;
@@ -206,13 +211,24 @@ export class ParquetReader implements RowReader {
     return this.#made(0, 0, this.#nullColumns());
   }
 
-  #checkRows(group: RowGroup, lead: number): void {
+  /** Returns false if it is time to yield; the caller must then call it again. */
+  #hasCounted(group: RowGroup, lead: number): boolean {
     const chunk = group.chunks[lead] ?? null;
     if (chunk === null) throw this.#lacksLeaf(group, lead);
-    const pages = new LeafPages(this.#tools, this.#footer.columns[this.#lead]!);
-    pages.open(chunk);
-    const rows = pages.pass();
-    if (rows !== group.rows) throw otherRows(this.#lead, `${rows} rows in place of the ${group.rows} of`, chunk.start);
+    if (this.#counted === null) {
+      const pages = new LeafPages(this.#tools, this.#footer.columns[this.#lead]!);
+      pages.open(chunk);
+      this.#counted = { group, pages, rows: 0 };
+    }
+    const counted = this.#counted;
+    while (!counted.pages.isPassed) {
+      counted.rows += counted.pages.pass();
+      if (!counted.pages.isPassed && this.#settings.clock?.isDue()) return false;
+    }
+    const { rows } = counted;
+    this.#counted = null;
+    if (rows !== group.rows) throw otherRows(this.#lead, `${rows} rows instead of the ${group.rows} of`, chunk.start);
+    return true;
   }
 
   #lacksLeaf({ number }: RowGroup, leaf: number): Failed {
@@ -239,7 +255,7 @@ export class ParquetReader implements RowReader {
   }
 }
 
-/** @param place of the column, from 0 */
+/** @param place position of the column, from 0 */
 function otherRows(place: number, found: string, position: number): Failed {
   return malformedParquet(`column ${place + 1} has ${found} its row group`, position);
 }

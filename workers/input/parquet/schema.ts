@@ -1,7 +1,7 @@
-// The schema of a Parquet file: from the flat list of its elements to a tree whose leaves are the columns that are stored.
+// The schema of a Parquet file: turns the flat list of elements into a tree whose leaves are the stored columns.
 
 import { Failed } from '../../protocol/failure.ts';
-import { COLUMNS_MAX } from '../ceilings.ts';
+import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import { SCHEMA_DEPTH_MAX, SCHEMA_ELEMENTS_MAX } from './limits.ts';
 import { isTrue, type ThriftReader } from './thrift.ts';
 
@@ -9,7 +9,7 @@ export const REQUIRED = 0;
 export const OPTIONAL = 1;
 export const REPEATED = 2;
 
-/** Physical types, as parquet.thrift numbers them. */
+/** Numbers of physical types in parquet.thrift. */
 export const BOOLEAN = 0;
 export const INT32 = 1;
 export const INT64 = 2;
@@ -21,7 +21,7 @@ export const FIXED_LEN_BYTE_ARRAY = 7;
 
 export type TimeUnit = 'millis' | 'micros' | 'nanos';
 
-/** What the values of a column mean: the logical type, or the older converted type. */
+/** Meaning of the values of a column, from the logical type or the older converted type. */
 export type Meaning =
   | { readonly is: 'plain' | 'text' | 'map' | 'list' | 'date' | 'json' | 'uuid' | 'float16' | 'interval' | 'null' }
   | { readonly is: 'decimal'; readonly scale: number }
@@ -32,17 +32,17 @@ export type Meaning =
 export interface SchemaNode {
   readonly name: string;
   readonly repetition: number;
-  /** Null: a group. */
+  /** null for a group. */
   readonly physical: number | null;
-  /** Bytes of a value of fixed length. */
+  /** Length of a fixed-length value in bytes. */
   readonly typeLength: number;
   readonly meaning: Meaning;
   readonly children: readonly SchemaNode[];
-  /** Level from which on it is there; for a repeated one: has an element. */
+  /** Definition level from which on the value exists; for a repeated node, from which on it has an element. */
   readonly definition: number;
-  /** Level at which another element of it begins. */
+  /** Repetition level at which another element begins. */
   readonly repetitionLevel: number;
-  /** Numbers of its leaves: [first, end). */
+  /** Range of its leaves: [first, end). */
   readonly leaves: readonly [first: number, end: number];
 }
 
@@ -59,7 +59,7 @@ interface Element {
 
 const PLAIN: Meaning = { is: 'plain' };
 
-/** By the number of the converted type. */
+/** Indexed by the number of the converted type. */
 const CONVERTED: readonly Meaning[] = [
   ...([{ is: 'text' }, { is: 'map' }, { is: 'map' }, { is: 'list' }, { is: 'text' }] as const),
   ...([PLAIN, { is: 'date' }] as const),
@@ -70,7 +70,7 @@ const CONVERTED: readonly Meaning[] = [
 ];
 const CONVERTED_DECIMAL = 5;
 
-/** By the field of LogicalType, where nothing else has to be known. */
+/** Keyed by the field of LogicalType, for types without parameters. */
 const LOGICAL: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   ...([
     [1, { is: 'text' }],
@@ -89,12 +89,16 @@ const LOGICAL: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
 
 const UNITS: readonly (TimeUnit | null)[] = [null, 'millis', 'micros', 'nanos'];
 
-/** The columns of the file: the children of the schema's root. Throws Failed. */
+/** Returns the columns of the file, which are the children of the schema's root. Throws Failed. */
 export function readSchema(thrift: ThriftReader): readonly SchemaNode[] {
   const elements: Element[] = [];
+  let namesLength = 0;
   thrift.list(() => {
     if (elements.length === SCHEMA_ELEMENTS_MAX) throw tooWide();
-    elements.push(readElement(thrift));
+    const element = readElement(thrift);
+    namesLength += element.name.length;
+    if (namesLength > ROW_BYTES_MAX) throw thrift.fail(`column names of more than ${ROW_BYTES_MAX} bytes`);
+    elements.push(element);
   });
   const builder = new TreeBuilder(elements, thrift);
   const root = elements[0];
@@ -154,7 +158,7 @@ function readElement(thrift: ThriftReader): Element {
   let name = '';
   let logical: Meaning | null = null;
   thrift.struct((id) => {
-    if (id === 4) name = thrift.text();
+    if (id === 4) name = thrift.text(CELL_BYTES_MAX);
     else if (id === 10) logical = readLogical(thrift);
     else if (id <= 8) numbers.set(id, thrift.integer());
     else return false;

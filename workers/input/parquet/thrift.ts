@@ -1,8 +1,8 @@
-// Reads Thrift's compact protocol, in which Parquet writes its metadata and page headers. Nothing is made of what nobody asks
-// for, and every element takes a byte at least: work and memory are bounded by the bytes.
-import type { Failed } from '../../protocol/failure.ts';
-import { THRIFT_DEPTH_MAX } from './limits.ts';
-import { malformedParquet } from './malformed-parquet.ts';
+// Reads Thrift's compact protocol, which Parquet uses for metadata and page headers. Creates nothing for skipped
+// fields, and every element takes at least one byte, so work and memory are bounded by the input size. A reader reads at
+// most METADATA_VALUES_MAX values, since it cannot pause.
+import { Failed } from '../../protocol/failure.ts';
+import { METADATA_VALUES_MAX, malformedParquet, THRIFT_DEPTH_MAX } from './limits.ts';
 
 const TRUE = 1;
 const FALSE = 2;
@@ -15,20 +15,21 @@ const SET = 10;
 const MAP = 11;
 const STRUCT = 12;
 
-/** Bytes of the longest number. */
+/** Maximum length of an encoded number. */
 const VARINT_BYTES_MAX = 10;
 const DOUBLE_BYTES = 8;
 
-/** The bytes end before what was begun does: of a page header more may be read. */
+/** The bytes end inside a value. For a page header, the caller reads more bytes. */
 export class ThriftCut extends Error {}
 
 export class ThriftReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
-  /** Byte of the file minus its place in `bytes`. */
+  /** Offset of `bytes` in the file. */
   readonly #base: number;
   at: number;
   #depth = 0;
+  #valuesLeft = METADATA_VALUES_MAX;
 
   constructor(bytes: Uint8Array, at: number, end: number, filePosition: number) {
     this.#bytes = bytes;
@@ -37,47 +38,63 @@ export class ThriftReader {
     this.at = at;
   }
 
-  /** Where in the file it reads. */
+  /** Current offset in the file. */
   get filePosition(): number {
     return this.#base + this.at;
   }
 
-  /** Calls `field` for each field of a struct; what it gives false for is skipped. */
-  struct(field: (id: number, type: number) => boolean): void {
+  /**
+   * Calls `field` for each field of a struct. Skips the field if it returns false, and stops if it returns 'stop'.
+   *
+   * @param after number of the field that was read before, if the struct is read from its middle
+   */
+  struct(field: (id: number, type: number) => boolean | 'stop', after = 0): void {
     this.#enter();
-    let id = 0;
+    let id = after;
     for (;;) {
       const head = this.#byte();
       if (head === 0) break;
+      this.#count();
       const delta = head >>> 4;
       const type = head & 15;
       id = delta === 0 ? this.integer() : id + delta;
-      if (!field(id, type)) this.#skip(type);
+      const read = field(id, type);
+      if (read === 'stop') break;
+      if (!read) this.#skip(type);
     }
     this.#depth--;
   }
 
-  /** Calls `element` for each element of a list; each has to read its own. */
+  /** Reads the head of a list and returns the number of its elements. */
+  listSize(): number {
+    return this.#listHead().size;
+  }
+
+  /** Calls `element` for each element of a list. Each call must read its element. */
   list(element: (index: number) => void): void {
     const { size } = this.#listHead();
     this.#enter();
-    for (let index = 0; index < size; index++) element(index);
+    for (let index = 0; index < size; index++) {
+      this.#count();
+      element(index);
+    }
     this.#depth--;
   }
 
-  /** Beyond 53 bits it is not exact; what is out of all bounds stays so. */
+  /** Not exact beyond 53 bits, but values out of range stay out of range. */
   integer(): number {
     const value = this.#varint();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** An integer of one byte. */
+  /** A one-byte integer. */
   byte(): number {
     return (this.#byte() << 24) >> 24;
   }
 
-  text(): string {
+  text(bytesMax: number): string {
     const length = this.#varint();
+    if (length > bytesMax) throw this.fail(`a name of more than ${bytesMax} bytes`);
     this.#need(length);
     const bytes = this.#bytes.subarray(this.at, this.at + length);
     this.at += length;
@@ -106,9 +123,12 @@ export class ThriftReader {
 
   #skipList(): void {
     const { size, type } = this.#listHead();
-    this.#enter();
-    for (let index = 0; index < size; index++) this.#skipElement(type);
-    this.#depth--;
+    if (type === BYTE || type === TRUE || type === FALSE) this.#pass(size);
+    else {
+      this.#enter();
+      for (let index = 0; index < size; index++) this.#skipElement(type);
+      this.#depth--;
+    }
   }
 
   #skipMap(): void {
@@ -123,8 +143,9 @@ export class ThriftReader {
     this.#depth--;
   }
 
-  /** In a list a boolean takes a byte. */
+  /** A boolean takes one byte in a list or map. */
   #skipElement(type: number): void {
+    this.#count();
     if (type === TRUE || type === FALSE) this.#byte();
     else this.#skip(type);
   }
@@ -161,12 +182,21 @@ export class ThriftReader {
     if (bytes > this.#end - this.at) throw new ThriftCut('cut');
   }
 
+  #count(): void {
+    if (this.#valuesLeft-- > 0) return;
+    const what = 'for its schema, for one row group or after its row groups';
+    throw new Failed(
+      'FILE_TOO_LARGE',
+      `The metadata of the Parquet file has more than ${METADATA_VALUES_MAX} values ${what}. Write the file with fewer columns.`,
+    );
+  }
+
   #enter(): void {
     if (++this.#depth > THRIFT_DEPTH_MAX) throw this.fail('metadata nested too deep');
   }
 }
 
-/** Whether the value of a field of this type is the boolean true. */
+/** True if the value of a field with this type is the boolean true. */
 export function isTrue(type: number): boolean {
   return type === TRUE;
 }

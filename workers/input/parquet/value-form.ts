@@ -1,4 +1,5 @@
-// What a value of a column is for the engine: its native kind and its canonical text, by logical type and physical form.
+// Representation of the values of a column as cells, including texts of dates, times and UUIDs.
+
 import {
   KIND_BOOLEAN,
   KIND_DATE,
@@ -7,11 +8,18 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../kernel/layout/native-kinds.ts';
-import { DECIMAL_BYTES_MAX, DECIMAL_SCALE_MAX } from './limits.ts';
-import { malformedParquet, unsupportedParquet } from './malformed-parquet.ts';
-import { type DigitsForm, digitsForm } from './number-digits.ts';
-import { decimalText, decimalTextOfBytes, doubleText, floatText, halfFloat } from './number-texts.ts';
+} from '../../kernel/layout/cells.ts';
+import { civilDate, DAY_MAX, DAY_MIN, dateText } from '../../values/timestamp.ts';
+import { DECIMAL_BYTES_MAX, DECIMAL_SCALE_MAX, malformedParquet, unsupportedParquet } from './limits.ts';
+import {
+  type DigitsForm,
+  decimalText,
+  decimalTextOfBytes,
+  digitsForm,
+  doubleText,
+  floatText,
+  halfFloat,
+} from './number-digits.ts';
 import {
   BOOLEAN,
   BYTE_ARRAY,
@@ -23,51 +31,115 @@ import {
   INT96,
   type Meaning,
   type SchemaNode,
+  type TimeUnit,
 } from './schema.ts';
-import { dateTextOf, instantText, intervalText, timeText, uuidText } from './time-texts.ts';
 
-/** The text of a value whose bytes begin at `at`. */
+// Texts of Parquet dates, times, timestamps, intervals and UUIDs in the canonical forms of native kinds. Fractions of a
+// second appear only if they are not zero.
+
+const PER_SECOND: Readonly<Record<TimeUnit, bigint>> = { millis: 1000n, micros: 1_000_000n, nanos: 1_000_000_000n };
+const FRACTION_DIGITS: Readonly<Record<TimeUnit, number>> = { millis: 3, micros: 6, nanos: 9 };
+const SECONDS_PER_DAY = 86_400;
+const MILLIS_PER_SECOND = 1000;
+
+/** Years with more than four digits and years before 1 have a sign and six digits (ISO 8601, expanded). */
+function dateTextOf(days: number): string {
+  if (days >= DAY_MIN && days <= DAY_MAX) return dateText(days);
+  const { year, month, day } = civilDate(days);
+  const digits = String(Math.abs(year)).padStart(6, '0');
+  return `${year < 0 ? '-' : '+'}${digits}-${twoDigits(month)}-${twoDigits(day)}`;
+}
+
+/** @param value time since midnight. Beyond one day, the result has more than 23 hours. */
+function timeText(value: bigint, unit: TimeUnit): string {
+  if (value < 0n) return `-${timeText(-value, unit)}`;
+  const perSecond = PER_SECOND[unit];
+  return clockText(Number(value / perSecond), Number(value % perSecond), unit);
+}
+
+/**
+ * @param value time since 1970-01-01T00:00:00
+ * @param isUtc whether it is an instant, which is written with a Z
+ */
+function instantText(value: bigint, unit: TimeUnit, isUtc: boolean): string {
+  const perSecond = PER_SECOND[unit];
+  const rest = ((value % perSecond) + perSecond) % perSecond;
+  const seconds = Number((value - rest) / perSecond);
+  const days = Math.floor(seconds / SECONDS_PER_DAY);
+  const clock = clockText(seconds - days * SECONDS_PER_DAY, Number(rest), unit);
+  return `${dateTextOf(days)}T${clock}${isUtc ? 'Z' : ''}`;
+}
+
+/** Months, days and milliseconds as an ISO 8601 duration. */
+function intervalText(view: DataView, at: number): string {
+  const months = view.getUint32(at, true);
+  const days = view.getUint32(at + 4, true);
+  const millis = view.getUint32(at + 8, true);
+  const date = `${months > 0 ? `${months}M` : ''}${days > 0 ? `${days}D` : ''}`;
+  const time = millis > 0 ? `T${millis / MILLIS_PER_SECOND}S` : '';
+  return date === '' && time === '' ? 'PT0S' : `P${date}${time}`;
+}
+
+function uuidText(view: DataView, at: number): string {
+  const hex = Buffer.from(view.buffer, at, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function clockText(seconds: number, fraction: number, unit: TimeUnit): string {
+  const minutes = Math.floor(seconds / 60);
+  const whole = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`;
+  if (fraction === 0) return whole;
+  return `${whole}.${String(fraction).padStart(FRACTION_DIGITS[unit], '0').replace(/0+$/, '')}`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
+}
+
+// Representation of the values of a column in the engine: native kind and canonical text, by logical and physical type.
+
+/** Text of a value whose bytes begin at `at`. */
 type ValueText = (view: DataView, at: number, bytes: number) => string;
 
 export interface ValueForm {
-  /** Of its cells, where the text says nothing else (`isNative`). */
+  /** Kind of the cells, unless the text rules it out (`isNative`). */
   readonly kind: number;
-  /** Null: the bytes themselves are the text. */
+  /** null if the bytes themselves are the text. */
   readonly text: ValueText | null;
-  /** Of numbers, where the digits of most are written without a text between. */
+  /** For numbers: writes most of them without creating a string. */
   readonly digits?: DigitsForm;
-  /** Longer values have no sense. */
+  /** Maximum length of a value. A longer value would be meaningless. */
   readonly bytesMax?: number;
-  /** False for texts that are none of the kind: a number that is none, a date beyond year 9999. Those cells are text. */
+  /** False for texts that are not of the kind, such as NaN or a date after year 9999. Those cells are text. */
   readonly isNative: (text: string) => boolean;
 }
 
-/** Bytes of a value by its physical type, where all have the same; 0: they have not. */
+/** Length of a value by physical type, 0 if it varies. */
 const WIDTHS: readonly number[] = [0, 4, 8, 12, 4, 8, 0, 0];
 const INTERVAL_BYTES = 12;
 const UUID_BYTES = 16;
 const HALF_BYTES = 2;
 
 const always = (): boolean => true;
-/** Not for `NaN` and `Infinity`. */
+/** False for `NaN` and `Infinity`. */
 const endsWithDigit = (text: string): boolean => {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0x30 && last <= 0x39;
 };
-/** Not for years of more than four digits or before 1, which have a sign, and times of other days. */
+/** False for years with more than four digits or before 1, which have a sign, and for times outside a day. */
 const beginsWithDigit = (text: string): boolean => {
   const first = text.charCodeAt(0);
   return first >= 0x30 && first <= 0x39;
 };
 
-/** Bytes of a value; 0 where each has its own length, and for booleans, which have none. */
+/** Length of a value in bytes. 0 if each value has its own length, and for booleans, which are bits. */
 export function valueWidth({ physical, typeLength }: SchemaNode): number {
   return physical === FIXED_LEN_BYTE_ARRAY ? typeLength : WIDTHS[physical ?? BYTE_ARRAY]!;
 }
 
 /**
- * Throws Failed for a type that has no sense.
- * @param position of the metadata in the file
+ * Throws Failed for a type without meaning.
+ * @param position offset of the metadata in the file
  */
 export function valueForm(leaf: SchemaNode, position: number): ValueForm {
   const { physical, typeLength, meaning } = leaf;
@@ -76,11 +148,11 @@ export function valueForm(leaf: SchemaNode, position: number): ValueForm {
   if (meaning.is === 'decimal' && (meaning.scale < 0 || meaning.scale > DECIMAL_SCALE_MAX))
     throw malformedParquet('a decimal of an impossible scale', position);
   const form = formOf(leaf);
-  if (form === null) throw unsupportedParquet('a logical type on a physical type that cannot hold it');
+  if (form === null) throw unsupportedParquet('a logical type on a physical type that cannot store it');
   return form;
 }
 
-/** Whether its cells may have a kind. */
+/** True if its cells may have a kind. */
 export function hasKind({ physical, meaning }: SchemaNode): boolean {
   if (physical === null || meaning.is === 'json') return true;
   return !(physical >= BYTE_ARRAY && ['plain', 'text', 'uuid', 'interval', 'null'].includes(meaning.is));
@@ -161,7 +233,7 @@ function int64Form(meaning: Meaning): ValueForm | null {
   }
 }
 
-/** @param length of each value in bytes, 0: each has its own */
+/** @param length length of each value in bytes, or 0 if it varies */
 function bytesForm(meaning: Meaning, length: number): ValueForm | null {
   const text = (made: ValueText): ValueForm => ({ kind: KIND_TEXT, text: made, isNative: always });
   switch (meaning.is) {
@@ -183,7 +255,7 @@ function bytesForm(meaning: Meaning, length: number): ValueForm | null {
   }
 }
 
-/** The older timestamps of 12 bytes: nanoseconds of a day, and the Julian day. They name no zone. */
+/** The older 12-byte timestamps: nanoseconds of the day and the Julian day. They have no time zone. */
 function int96Text(view: DataView, at: number): string {
   const JULIAN_DAY_OF_1970 = 2_440_588;
   const NANOS_PER_DAY = 86_400_000_000_000n;
@@ -191,7 +263,7 @@ function int96Text(view: DataView, at: number): string {
   return instantText(days * NANOS_PER_DAY + view.getBigInt64(at, true), 'nanos', false);
 }
 
-/** From 00:00:00 to 23:59:59.999... */
+/** True from 00:00:00 to 23:59:59.999... */
 function isTimeOfDay(text: string): boolean {
   return beginsWithDigit(text) && text.charCodeAt(2) === 0x3a && text < '24';
 }

@@ -1,5 +1,6 @@
-// Looks through the frames of a Zstandard page (RFC 8878) before they are inflated by code that cannot be interrupted: whether their
-// blocks are as many as their content is worth, and come to no more than the page says. To inflate them takes time by the block.
+// Inspects the frames of a Zstandard page (RFC 8878) before code that cannot be interrupted decompresses them. Each
+// block takes time, so a page must not have too many blocks for its content. The content must not be larger than the
+// page header declares.
 
 const FRAME_MAGIC = 0xfd2fb528;
 const BLOCK_HEADER_BYTES = 3;
@@ -8,16 +9,19 @@ const BLOCK_STORED = 0;
 const BLOCK_REPEATED = 1;
 const BLOCK_RESERVED = 3;
 
-/** Blocks that any page may have, and the least bytes of content for each more: encoders fill them up to 128 KiB. */
+/**
+ * Number of blocks that any page may have, and minimum content in bytes for each further block. Encoders fill blocks up
+ * to 128 KiB.
+ */
 const BLOCKS_FREE = 64;
 const BLOCK_BYTES_MIN = 1024;
 
-/** @returns whether `input` is frames, one behind the other, that may hold so many bytes */
+/** @returns whether `input` is a sequence of frames that may contain `bytes` bytes */
 export function isWorthInflating(input: Uint8Array, bytes: number): boolean {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   const blocksMax = BLOCKS_FREE + bytes / BLOCK_BYTES_MIN;
   let blocks = 0;
-  /** Content of the blocks that tell it. */
+  /** Sum of the content sizes of blocks that declare them. */
   let told = 0;
   for (let at = 0; at < input.length; ) {
     if (at + 5 > input.length || view.getUint32(at, true) !== FRAME_MAGIC) return false;
@@ -39,7 +43,7 @@ export function isWorthInflating(input: Uint8Array, bytes: number): boolean {
   return true;
 }
 
-/** Bytes of a frame's header behind its descriptor. */
+/** Length of a frame header after its descriptor. */
 function headerBytes(descriptor: number): number {
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const sizeFlag = descriptor >> 6;

@@ -1,4 +1,5 @@
-// The rows of a CSV that a read-ahead thread finds: the scan of the kernel (kernel/assembly/scan.ts) over a slot's memory.
+// Finds the rows of a CSV on the read-ahead thread, by running the scan kernel (kernel/assembly/scan.ts) on the memory
+// of a slot.
 import { isUtf8 } from 'node:buffer';
 import {
   AT,
@@ -14,13 +15,13 @@ import {
 } from '../../kernel/layout/scan.ts';
 import { lastRowEnd } from '../csv/last-row-end.ts';
 import { countLineBreaks } from '../csv/lines.ts';
-import type { FilledSlot, FoundRows } from './filled-slot.ts';
+import type { FilledSlot, FoundRows } from './decoded-file.ts';
 
 export interface CsvWork {
   readonly format: 'csv';
   readonly delimiter: number;
   readonly quote: number;
-  /** Addresses of the Run: the scan's state, the structurals and their room. */
+  /** Addresses in the Run's memory: scan state and structurals; and the maximum number of structurals. */
   readonly state: number;
   readonly entries: number;
   readonly entriesMax: number;

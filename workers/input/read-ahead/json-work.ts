@@ -1,9 +1,11 @@
-// The records of a JSON file that a read-ahead thread reads: the kernel that reads them (kernel/assembly/read-json.ts) over a slot's
-// memory, with a copy of the reader's table of keys. What it finds stands in the kernel's state there, for the Run to take.
+// Reads the records of a JSON file on the read-ahead thread, by running the kernel (kernel/assembly/read-json.ts) on
+// the memory of a slot with a copy of the reader's key table. The results stay in the kernel's state in the slot, from
+// where the Run takes them.
 import { isUtf8 } from 'node:buffer';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
   AT,
+  EXTRA_COUNT,
   LEARNS,
   LINE_START,
   LINES,
@@ -13,21 +15,21 @@ import {
   STATUS_FULL,
   STATUS_MORE,
 } from '../../kernel/layout/json.ts';
-import type { FilledSlot, FoundRows } from './filled-slot.ts';
+import type { FilledSlot, FoundRows } from './decoded-file.ts';
 
 export interface JsonWork {
   readonly format: 'json';
   /** Address of the kernel's state. */
   readonly state: number;
-  /** What stands in the Run's memory before the first record: the state and the table of keys. */
+  /** Copies of the Run's memory before the first record: the state and the key table. */
   readonly images: readonly MemoryImage[];
-  /** Addresses of the views of those columns that are read. */
+  /** Addresses of the views of the used columns. */
   readonly views: readonly number[];
-  /** Of a chunk. */
+  /** Maximum number of rows in a chunk. */
   readonly rowsMax: number;
 }
 
-/** Bytes of the Run's memory and where they stand. */
+/** A copy of a part of the Run's memory, and its address. */
 export interface MemoryImage {
   readonly at: number;
   readonly bytes: Uint8Array;
@@ -35,7 +37,7 @@ export interface MemoryImage {
 
 export class JsonRowFinder {
   readonly #work: JsonWork;
-  /** What the text before ended with. */
+  /** Phase of the kernel at the end of the previous text. */
   #phase: number | null = null;
 
   constructor(work: JsonWork) {
@@ -44,7 +46,7 @@ export class JsonRowFinder {
 
   prepare(u8: Uint8Array): void {
     for (const { at, bytes } of this.#work.images) u8.set(bytes, at);
-    // Who has the table of keys decides what comes into it.
+    // Only the owner of the key table may add keys.
     new Uint32Array(u8.buffer, this.#work.state + LEARNS, 1)[0] = 0;
   }
 
@@ -54,8 +56,9 @@ export class JsonRowFinder {
     u32[word(AT)] = base;
     u32[word(LINES)] = 0;
     u32[word(LINE_START)] = 0;
+    u32[word(EXTRA_COUNT)] = 0;
     if (this.#phase !== null) u32[word(PHASE)] = this.#phase;
-    // What a record lacks is null.
+    // A member that a record lacks is null.
     for (const at of views) u8.fill(0, at, at + rowsMax * VIEW_BYTES);
     kernels.readJson(state, filled, rowsMax, isAtEnd ? 1 : 0);
     this.#phase = u32[word(PHASE)]!;

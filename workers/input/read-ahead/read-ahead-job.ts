@@ -1,26 +1,27 @@
-// What a read-ahead thread is sent for: the rows of one range of a file. Chunk by chunk it reads, decodes, finds the rows, checks
-// the text, and puts all of it where the Run will have it in its own memory, so that copying is all that is left to do.
-// It hands out nothing but complete and sound rows: of everything else the Run finds out itself, and says what it is.
+// A job of a read-ahead thread: the rows of a range of a file. Chunk by chunk, it reads, decodes, finds rows and
+// validates the text, at the same addresses as in the Run's memory, so that the Run only has to copy the result. It
+// emits complete and valid rows only. At anything else it stops, and the Run itself reads on and reports the error.
 import { LF } from '../../kernel/layout/scan.ts';
 import { END_MARK } from '../end-mark.ts';
-import type { DecodeWork } from '../source/decode-work.ts';
-import type { FileRest } from '../source/source.ts';
+import type { DecodeWork, FileRest } from '../source/source.ts';
 import { type CsvWork, findCsvRows } from './csv-work.ts';
-import { DecodedFile } from './decoded-file.ts';
-import type { FilledSlot, FindRows, SlotKernels } from './filled-slot.ts';
+import { DecodedFile, type FilledSlot, type FindRows, type SlotKernels } from './decoded-file.ts';
 import { JsonRowFinder, type JsonWork } from './json-work.ts';
 import { type ReadAheadMemory, slotAfter } from './read-ahead-memory.ts';
 
 export interface ReadAheadJob extends FileRest {
-  /** Addresses of the Run: the window's first byte, and how much is read at a time; there is room for twice as much. */
+  /**
+   * Addresses in the Run's memory: start of the window, and number of bytes read at a time. The memory has space for
+   * twice as much.
+   */
   readonly base: number;
   readonly windowBytes: number;
-  /** What makes UTF-8 of the file's bytes; null: they are UTF-8. */
+  /** Decoding of the file's bytes to UTF-8, or null if they are UTF-8. */
   readonly decode: DecodeWork | null;
   readonly rows: CsvWork | JsonWork;
 }
 
-/** Bytes of a slot that are not handed out: the beginning of the next row and what there was no room for. */
+/** Bytes of a slot that were not emitted: the beginning of the next row, and rows that did not fit. */
 interface Rest {
   readonly slot: number;
   readonly from: number;
@@ -33,12 +34,12 @@ export class ReadAheadJobRun {
   readonly #kernels: readonly SlotKernels[];
   readonly #file: DecodedFile;
   readonly #find: FindRows;
-  /** The line feed that the file lacks at its end, once it is there. */
+  /** 1 if the file lacks a line feed at its end and one has been added. */
   #addedBytes = 0;
 
   /**
-   * @param descriptor of the job's file
-   * @param kernels of each slot
+   * @param descriptor file descriptor of the job's file
+   * @param kernels the kernels of each slot
    */
   constructor(job: ReadAheadJob, descriptor: number, memory: ReadAheadMemory, kernels: readonly SlotKernels[]) {
     this.#job = job;
@@ -54,7 +55,7 @@ export class ReadAheadJobRun {
     }
   }
 
-  /** Fills slots until the range is done, something is not as it should be, or the Run calls it back. */
+  /** Fills slots until the range is finished, something is irregular, or the Run recalls the thread. */
   run(): void {
     const { base } = this.#job;
     let rest: Rest = { slot: 1, from: base, to: base };
@@ -87,23 +88,26 @@ export class ReadAheadJobRun {
     return { u8, u32, kernels: this.#kernels[slot]!, base, filled, isAtEnd: this.#isAtEnd };
   }
 
-  /** Bytes of the file that became the text [from, filled). */
+  /** Number of file bytes from which the text [from, filled) was decoded. */
   #bytesOf(slot: number, from: number, filled: number): number {
     return this.#file.bytesOf(this.#memory.u8[slot]!.subarray(from, filled)) - this.#addedBytes;
   }
 
-  /** Address behind the text that stands in the slot now; null: it is no more than the one before, or ends in a Ctrl-Z. */
+  /**
+   * Returns the address after the text in the slot. Returns null if nothing was added to the previous rest, or if the
+   * text ends with Ctrl-Z.
+   */
   #fill(slot: number, rest: Rest): number | null {
     const { base, windowBytes } = this.#job;
     const u8 = this.#memory.u8[slot]!;
     u8.set(this.#memory.u8[rest.slot]!.subarray(rest.from, rest.to), base);
-    // Kernels look at the byte before a row.
+    // Kernels read the byte before a row.
     u8[base - 1] = LF;
     const carried = base + rest.to - rest.from;
     if ((carried >= base + windowBytes || this.#file.isRead) && !this.#isAtEnd) return null;
     const filled = this.#file.fill(u8, this.#kernels[slot]!, carried);
     if (filled === null || !this.#isAtEnd) return filled;
-    // Whether it is a mark of the end is for the Run to say.
+    // The Run must decide whether this Ctrl-Z is an end-of-text mark.
     if (u8[filled - 1] === END_MARK) return null;
     if (u8[filled - 1] !== LF) this.#addedBytes = 1;
     const end = u8[filled - 1] === LF ? filled : filled + 1;

@@ -1,20 +1,22 @@
-// What a Run and its read-ahead thread share: two slots that are filled in turn, and numbers that say how far each of the two is.
-// Phases of the read-ahead thread: starting → idle ⇄ on a job; idle → gone, when nobody has sent it anywhere for long.
-// States of a slot: empty → full (a chunk for the Run) → empty; or empty → over (the Run goes on alone from there).
+// Memory shared by a Run and its read-ahead thread: two slots that are filled alternately, and counters for the
+// progress of both.
+//
+// Phases of the read-ahead thread: starting → idle ⇄ on a job; idle → gone, after it has been idle for long.
+// States of a slot: empty → full (a chunk for the Run) → empty; or empty → over (the Run continues alone from there).
 
-/** 8 MiB for each slot, of which no more than the places of a window and of its index are ever touched. */
+/** 8 MiB per slot. Only the parts used by a window and its index are ever touched. */
 const SLOT_PAGES = 128;
 
 const PAGE_BYTES = 65_536;
 
-/** A slot is as large as this; what a Run has at higher addresses cannot be lent. */
+/** Size of a slot. Data of a Run at higher addresses cannot be shared. */
 export const SLOT_BYTES = SLOT_PAGES * PAGE_BYTES;
 
 const SLOTS = 2;
 
 const PHASE = 0;
 const RECALLED = 1;
-/** The fields of the first slot; those of the next follow. */
+/** Start of the fields of the first slot; those of the next slot follow. */
 const FIELDS = 2;
 
 const STATE = 0;
@@ -36,24 +38,24 @@ const EMPTY = 0;
 const FULL = 1;
 const OVER = 2;
 
-/** Complete and sound rows, and where the kernel found their cells. */
+/** Complete and valid rows, and the positions of their cells found by the kernel. */
 export interface Chunk {
-  /** From the window's base on, with the line break of the last row. */
+  /** Length from the base of the window, including the line break of the last row. */
   readonly bytes: number;
-  /** Of the file, that became this text. */
+  /** Number of file bytes from which this text was decoded. */
   readonly fileBytes: number;
-  /** Structurals of these rows, as addresses; of JSON the records. */
+  /** Number of structurals in these rows; for JSON, the number of records. */
   readonly entries: number;
   readonly rowEnds: number;
-  /** Line breaks, quoted ones too. */
+  /** Number of line breaks, including quoted ones. */
   readonly lines: number;
-  /** True when quotes may stand out of place. */
+  /** True if quotes may be misplaced. */
   readonly literal: boolean;
-  /** The file ends with these rows. */
+  /** True if the file ends with these rows. */
   readonly last: boolean;
 }
 
-/** What one thread sends the other, once. */
+/** Shared memory, sent once from one thread to the other. */
 export interface ReadAheadShare {
   readonly memories: readonly WebAssembly.Memory<SharedArrayBuffer>[];
   readonly control: SharedArrayBuffer;
@@ -69,7 +71,7 @@ export function newReadAheadShare(): ReadAheadShare {
 }
 
 export class ReadAheadMemory {
-  /** Of each slot, all its bytes. */
+  /** For each slot, all its bytes. */
   readonly u8: readonly Uint8Array<SharedArrayBuffer>[];
   readonly u32: readonly Uint32Array<SharedArrayBuffer>[];
   readonly #control: Int32Array<SharedArrayBuffer>;
@@ -84,30 +86,32 @@ export class ReadAheadMemory {
     return Atomics.load(this.#control, PHASE);
   }
 
-  /** Changes the phase and wakes who waits for it. False: it was another one. */
+  /** Changes the phase and wakes a waiting thread. Returns false if the phase was not `from`. */
   passTo(phase: number, from: number): boolean {
     if (Atomics.compareExchange(this.#control, PHASE, from, phase) !== from) return false;
     Atomics.notify(this.#control, PHASE);
     return true;
   }
 
-  /** Waits while the phase is this one. False: so long that nothing came. */
+  /** Waits while the phase is unchanged. Returns false after the timeout. */
   leaves(phase: number, milliseconds: number): boolean {
     return Atomics.wait(this.#control, PHASE, phase, milliseconds) !== 'timed-out';
   }
 
-  /** Before a job: nothing is left of the one before. */
+  /** Called before a job: removes all state of the previous job. */
   clear(): void {
     this.#control.fill(0, RECALLED);
   }
 
-  /** Ends the job, whatever the read-ahead thread is at. */
+  /** Ends the job, whatever the read-ahead thread is doing. */
   recall(): void {
     Atomics.store(this.#control, RECALLED, 1);
     for (let slot = 0; slot < SLOTS; slot++) this.#setState(slot, EMPTY);
   }
 
-  /** The read-ahead thread waits until a slot may be filled. False: it was recalled. */
+  /**
+   * Called by the read-ahead thread: waits until a slot may be filled. Returns false if the thread has been recalled.
+   */
   awaitEmpty(slot: number): boolean {
     while (Atomics.load(this.#control, RECALLED) === 0) {
       const state = Atomics.load(this.#control, at(slot, STATE));
@@ -124,12 +128,12 @@ export class ReadAheadMemory {
     this.#setState(slot, FULL);
   }
 
-  /** Instead of a chunk: the Run has to see for itself. */
+  /** Reports, instead of a chunk, that the Run must continue itself. */
   handBack(slot: number): void {
     this.#setState(slot, OVER);
   }
 
-  /** The Run waits for the read-ahead thread for a moment. */
+  /** Called by the Run: waits briefly for a chunk. */
   awaitChunk(slot: number, milliseconds: number): Chunk | 'over' | 'none' {
     const place = at(slot, STATE);
     if (Atomics.load(this.#control, place) === EMPTY) Atomics.wait(this.#control, place, EMPTY, milliseconds);
@@ -147,7 +151,7 @@ export class ReadAheadMemory {
     };
   }
 
-  /** The Run has taken the chunk. */
+  /** Called by the Run after it has taken the chunk. */
   empty(slot: number): void {
     this.#setState(slot, EMPTY);
   }
@@ -158,7 +162,7 @@ export class ReadAheadMemory {
   }
 }
 
-/** The slot that is filled, and taken, after this one. */
+/** The slot that is filled and taken after this one. */
 export function slotAfter(slot: number): number {
   return (slot + 1) % SLOTS;
 }

@@ -1,25 +1,28 @@
-// Rows that a read-ahead thread finds for one reader: sends it on jobs where enough of the file is there, and puts what it found
-// into the Run's window, and where the reader has its cells, as if it had read them itself.
+// Lets a read-ahead thread find rows for one reader: starts a job when enough of the file is available, and copies the
+// results into the Run's window and the reader's memory, as if the reader had found them itself.
 import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
 import type { Window } from '../csv/window.ts';
 import type { ReadAheadJob } from './read-ahead-job.ts';
 import { type Chunk, SLOT_BYTES } from './read-ahead-memory.ts';
 import type { ReadAheadThread } from './read-ahead-thread.ts';
 
-/** Between two looks at a read-ahead thread whose disk is slow. */
+/** Interval for polling a read-ahead thread whose disk is slow. */
 const PAUSE_MILLISECONDS = 1;
 
-/** How a reader finds its rows, for whom they are found elsewhere. */
+/** Interface of a reader whose rows another thread can find. */
 export interface RowsAhead {
-  /** First byte of the row that is read next. */
+  /** Address of the first byte of the next row. */
   readonly rowStart: number;
-  /** Address behind all memory that the other thread writes to, the window aside. */
+  /** Address after all memory to which the other thread writes, except the window. */
   readonly end: number;
-  /** What to do; null: nobody else can do it now. */
+  /** Describes the work, or returns null if only the reader can do it now. */
   work(): ReadAheadJob['rows'] | null;
-  /** Takes the rows of a chunk, whose text stands in the window from its base on. `slot`: what stands beside the text. */
+  /**
+   * Takes over the rows of a chunk, whose text is in the window from its base on. `slot` contains the results next to
+   * the text.
+   */
   put(slot: Uint8Array, chunk: Chunk, base: number): void;
-  /** The next row begins at this address now, and is read again. */
+  /** The next row now begins at this address and is scanned again. */
   restart(start: number): void;
 }
 
@@ -27,7 +30,7 @@ export class ReadAheadRows {
   readonly #readAhead: ReadAheadThread;
   readonly #window: Window;
   readonly #rows: RowsAhead;
-  /** Byte of the file behind what the job has brought; null: there is no job. */
+  /** File offset after the rows that the job has delivered, or null without a job. */
   #at: number | null = null;
   #isUseful = true;
   #hasBrought = false;
@@ -38,12 +41,14 @@ export class ReadAheadRows {
     this.#rows = rows;
   }
 
-  /** True between `advance` telling 'wait' and what it waits for. */
+  /** True while a job is active, so that a 'wait' of `advance` must use `wait` of this class. */
   get isAway(): boolean {
     return this.#at !== null;
   }
 
-  /** 'rows': the next ones are there. 'alone': the reader goes on by itself. Called when all rows were taken. */
+  /**
+   * Called when all rows have been taken. 'rows': more rows are available. 'alone': the reader must continue itself.
+   */
   advance(): 'rows' | 'wait' | 'alone' {
     if (this.#at === null && !this.#send()) return 'alone';
     const chunk = this.#readAhead.next();
@@ -60,9 +65,16 @@ export class ReadAheadRows {
     return new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
   }
 
-  /** Ends the job: the reader goes on by itself from the row that comes next. */
+  /** Ends the job: the reader continues itself with the next row. */
   leave(): void {
     if (this.#at !== null) this.#end(true);
+  }
+
+  /** Ends the job and starts no other one: the reader reads the delivered rows again and then continues itself. */
+  stop(): void {
+    if (this.#at !== null) this.#window.seek(this.#at);
+    this.#isUseful = false;
+    this.close();
   }
 
   close(): void {
@@ -106,7 +118,10 @@ export class ReadAheadRows {
     if (chunk.last) this.close();
   }
 
-  /** @param isUseful a file in which it found nothing that it could bring has more such rows */
+  /**
+   * @param isUseful false if the job delivered nothing: the file probably has more rows of that kind, so no further job
+   * is started
+   */
   #end(isUseful: boolean): void {
     this.#isUseful = isUseful;
     this.#window.goOnAt(this.#at!);

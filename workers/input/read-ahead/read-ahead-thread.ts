@@ -1,11 +1,12 @@
-// The read-ahead thread of a thread as its Runs see it: a second thread that reads ahead in a large file while the Run works on what
-// was read before. One Run at a time has it, and only while a core is free for it. A Run never depends on it: where the
-// read-ahead thread is not there, not ready or gone, the Run reads alone.
-// States: none → starting → idle ⇄ on a job → gone (none again). Beside them it is held by a Run or not: a job may be over
-// while its Run has yet to take what was read.
+// The read-ahead thread of a worker thread, as its Runs use it: a second thread that reads ahead in a large file while
+// the Run processes earlier rows. One Run at a time may use it, and only while a core is free. A Run never depends on
+// it: if the thread does not exist, is not ready or has ended, the Run reads alone.
+//
+// States: none → starting → idle ⇄ on a job → gone (none again). In addition, a Run may hold it: a job may be finished
+// while its Run still has to take the results.
 import { Worker } from 'node:worker_threads';
 import { READ_AHEAD_ENTRY } from '../../built-files.ts';
-import type { CoreShare } from '../../thread/core-share.ts';
+import type { CoreShare } from '../../scheduling/core-share.ts';
 import type { FileRest } from '../source/source.ts';
 import type { ReadAheadJob } from './read-ahead-job.ts';
 import {
@@ -19,25 +20,25 @@ import {
   slotAfter,
 } from './read-ahead-memory.ts';
 
-/** Its heap holds next to nothing; smaller ones V8 does not take. */
+/** Its heap holds almost nothing, but V8 does not accept smaller limits. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 24, stackSizeMb: 1 };
 
 export interface ReadAheadSettings {
-  /** Where less is there to be read no thread is started. */
+  /** Minimum number of bytes left to read for which a thread is started. */
   readonly startBytesMin: number;
-  /** Of one job. */
+  /** Minimum and maximum size of a job. */
   readonly jobBytesMin: number;
   readonly jobBytesMax: number;
-  /** A thread that nobody has sent for so long ends. */
+  /** Time after which an idle thread ends. */
   readonly idleMilliseconds: number;
 }
 
 const MIB = 1024 * 1024;
 
 /**
- * To start a thread takes 45 ms of a core, in which a Run alone reads 20 to 40 MB. A job costs both threads some
- * 0.2 ms; of an upload that arrives more slowly than it is read there never is so much. Behind its most bytes it is asked
- * again whether a core is free. A thread keeps 10 MB.
+ * Starting a thread takes 45 ms of a core, in which a Run alone reads 20 to 40 MB. A job costs both threads about 0.2
+ * ms. An upload that arrives more slowly than it is read never has enough bytes for a job. After the maximum size of a
+ * job, the thread checks again whether a core is free. A thread takes 10 MB.
  */
 export const READ_AHEAD_SETTINGS: ReadAheadSettings = {
   startBytesMin: 32 * MIB,
@@ -46,10 +47,16 @@ export const READ_AHEAD_SETTINGS: ReadAheadSettings = {
   idleMilliseconds: 10_000,
 };
 
-/** A chunk takes a read-ahead half a millisecond. What takes longer is a slow disk: then other Runs may go on. */
+/**
+ * Maximum wait for a chunk. A chunk normally takes half a millisecond. If it takes longer, the disk is slow, and other
+ * Runs may continue.
+ */
 const STRETCH_MILLISECONDS_MAX = 10;
 
-/** No Run may be there to tell it; without a read-ahead thread all goes on, more slowly. */
+/**
+ * A warning of the process, because no Run may be active that could report it. Work continues without the thread, only
+ * more slowly.
+ */
 function warnOfLoss(fault: unknown): void {
   process.emitWarning(`a read-ahead thread was lost, large files are read without: ${fault}`);
 }
@@ -57,7 +64,7 @@ function warnOfLoss(fault: unknown): void {
 interface ReadAheadWorker {
   readonly worker: Worker;
   readonly memory: ReadAheadMemory;
-  /** False when it has ended, whatever its phase says. */
+  /** False once the thread has ended, whatever its phase says. */
   isAlive: boolean;
   fault: unknown;
 }
@@ -67,27 +74,30 @@ export class ReadAheadThread {
   readonly #cores: CoreShare;
   readonly #entry: URL;
   #thread: ReadAheadWorker | null = null;
-  /** The system has none for it. */
+  /** True if the system has refused to start a thread. */
   #isRefused = false;
   #slot = 0;
   #hasCore = false;
-  /** A Run has it, from `send` to `recall`: its chunks are there for longer than the thread is on its job. */
+  /**
+   * True while a Run holds the thread, from `send` to `recall`: its chunks exist longer than the thread works on its
+   * job.
+   */
   #isHeld = false;
 
-  /** @param settings READ_AHEAD_SETTINGS unless a test wants smaller ones, as `entry` is its own */
+  /** @param settings READ_AHEAD_SETTINGS, or smaller ones in tests, which also set `entry` */
   constructor(cores: CoreShare, settings: ReadAheadSettings = READ_AHEAD_SETTINGS, entry = READ_AHEAD_ENTRY) {
     this.settings = settings;
     this.#cores = cores;
     this.#entry = entry;
   }
 
-  /** Starts the thread where there is none and enough to do: it is ready some 45 ms later. */
+  /** Starts the thread if it is not running and there is enough to read. It is ready about 45 ms later. */
   prepare(rest: FileRest | null): void {
     if (this.#isHeld) return;
     if (rest === null || rest.to - rest.from < this.settings.startBytesMin || !this.#cores.hasFree) return;
     const thread = this.#thread;
     if (thread?.isAlive === true && thread.memory.phase !== PHASE_GONE) return;
-    // What the system refused, or what failed, would be so again at each window.
+    // After a refusal or a fault, the thread is not started again: the same would probably happen at each window.
     if (this.#isRefused || (thread !== null && thread.fault !== null)) return;
     try {
       this.#thread = this.#start();
@@ -100,7 +110,7 @@ export class ReadAheadThread {
   #start(): ReadAheadWorker {
     const share = newReadAheadShare();
     const workerData = { share, idleMilliseconds: this.settings.idleMilliseconds };
-    // Modules that the process is told to load first are not for it: they would not fit.
+    // Modules preloaded by the process are not loaded here: they would exceed the memory limits.
     const worker = new Worker(this.#entry, { workerData, resourceLimits: RESOURCE_LIMITS, execArgv: [] });
     const started: ReadAheadWorker = { worker, memory: new ReadAheadMemory(share), isAlive: true, fault: null };
     worker.on('error', (fault: unknown) => {
@@ -114,7 +124,7 @@ export class ReadAheadThread {
     return started;
   }
 
-  /** Whether it has a thread that could be sent now. */
+  /** True if there is a thread that could start a job now. */
   get isIdle(): boolean {
     if (this.#isHeld) return false;
     return this.#thread?.isAlive === true && this.#thread.memory.phase === PHASE_IDLE;
@@ -124,7 +134,7 @@ export class ReadAheadThread {
     return this.#thread?.isAlive === true && this.#thread.memory.phase === PHASE_STARTING;
   }
 
-  /** False: it is not ready, away for another Run, or no core is free. */
+  /** Returns false if the thread is not ready or works for another Run, or if no core is free. */
   send(job: ReadAheadJob): boolean {
     if (!this.isIdle || !this.#takeCore()) return false;
     const { memory, worker } = this.#thread!;
@@ -136,22 +146,25 @@ export class ReadAheadThread {
     return this.#isHeld;
   }
 
-  /** 'over': the job has ended before the file did. 'none': nothing yet, ask again in a moment. Throws its fault. */
+  /**
+   * 'over': the job has ended before the end of the file. 'none': no chunk yet, ask again in a moment. Throws the fault
+   * of the thread.
+   */
   next(): Chunk | 'over' | 'none' {
     const { memory, isAlive, fault } = this.#thread!;
     const chunk = memory.awaitChunk(this.#slot, isAlive ? STRETCH_MILLISECONDS_MAX : 0);
     if (chunk !== 'none' || isAlive) return chunk;
-    // The system may refuse a thread or its memory; what is no such refusal is a fault of ours.
+    // The system may refuse the thread or its memory. Any other error is a fault of the service.
     if (fault !== null && !(fault instanceof Error && 'code' in fault)) throw fault;
     return 'over';
   }
 
-  /** All bytes of the slot that holds the chunk. */
+  /** All bytes of the slot with the current chunk. */
   get bytes(): Uint8Array {
     return this.#thread!.memory.u8[this.#slot]!;
   }
 
-  /** The chunk was copied. */
+  /** Called after the chunk has been copied. */
   taken(): void {
     this.#thread!.memory.empty(this.#slot);
     this.#slot = slotAfter(this.#slot);

@@ -1,9 +1,9 @@
-// What a read-ahead thread's thread does: one job after the other, without an event loop, until nobody has sent it for a while.
+// Main loop of a read-ahead thread: one job after the other, without an event loop, until it has been idle for a while.
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { READ_AHEAD_KERNEL_FILE } from '../../built-files.ts';
 import type { ReadAheadExports } from '../../kernel/bindings/exports.ts';
-import type { SlotKernels } from './filled-slot.ts';
+import type { SlotKernels } from './decoded-file.ts';
 import { type ReadAheadJob, ReadAheadJobRun } from './read-ahead-job.ts';
 import {
   PHASE_GONE,
@@ -14,17 +14,17 @@ import {
   type ReadAheadShare,
 } from './read-ahead-memory.ts';
 
-/** Of each job. */
+/** First slot of each job. */
 const FIRST_SLOT = 0;
 
-/** Returns when the read-ahead thread has gone. */
+/** Returns when the thread has become idle for too long. */
 export function serveJobs(): void {
   const { share, idleMilliseconds } = workerData as { share: ReadAheadShare; idleMilliseconds: number };
   const memory = new ReadAheadMemory(share);
   const kernels = kernelsOf(share);
   memory.passTo(PHASE_IDLE, PHASE_STARTING);
   for (;;) {
-    // A Run that comes in the last moment is quicker than this: then there is a job.
+    // If a Run sends a job at the last moment, `passTo` fails and the job is served.
     if (!memory.leaves(PHASE_IDLE, idleMilliseconds) && memory.passTo(PHASE_GONE, PHASE_IDLE)) return;
     if (memory.phase !== PHASE_JOB) continue;
     goOn(receiveMessageOnPort(parentPort!)!.message as ReadAheadJob, memory, kernels);
@@ -37,7 +37,7 @@ function goOn(job: ReadAheadJob, memory: ReadAheadMemory, kernels: readonly Slot
   try {
     descriptor = openSync(job.path, 'r');
   } catch (error) {
-    // The file of a Run that was given up is gone; whatever else it is, the Run meets it too, and tells it.
+    // The file of an abandoned Run no longer exists. Any other error also occurs in the Run, which reports it.
     if (!(error instanceof Error && 'code' in error)) throw error;
     memory.handBack(FIRST_SLOT);
     return;

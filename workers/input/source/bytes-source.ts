@@ -1,4 +1,4 @@
-// A small upload that travels whole, in memory.
+// A small upload that is sent to the thread as a whole, in memory.
 import type { StoredSource } from './source.ts';
 
 export class BytesSource implements StoredSource {

@@ -1,27 +1,47 @@
-// A source whose bytes are made of those of another one, piece by piece.
+// Sources that convert the bytes of another source piece by piece.
+
+import { Failed } from '../../protocol/failure.ts';
 import type { ByteSource } from './source.ts';
+
+// Base class of sources that convert the bytes of another source piece by piece.
+
+/**
+ * Number of pieces of 64 KiB without any result that are converted in one read: some milliseconds. A file may consist of
+ * bytes that are left out, such as comments.
+ */
+const PIECES_AT_ONCE = 16;
 
 export abstract class ConvertedSource implements ByteSource {
   protected readonly inner: ByteSource;
-  /** Made and not read yet. */
+  /** Converted bytes that have not been read yet. */
   #ready: Uint8Array = new Uint8Array(0);
+  /** The last read stopped so that other work of the thread gets its turn. */
+  #isResting = false;
 
   constructor(inner: ByteSource) {
     this.inner = inner;
   }
 
-  /** Whether nothing follows what `convert` has given. */
+  /** True if `convert` will return no more bytes. */
   protected abstract get isConverted(): boolean;
 
-  /** The next bytes, which stay as they are until it is called again; none where none can be made now. */
-  protected abstract convert(): Uint8Array;
+  /**
+   * Converts the next piece. Returns the bytes, which stay unchanged until the next call and may be empty. Returns null
+   * if the inner source has no bytes now.
+   */
+  protected abstract convert(): Uint8Array | null;
 
   get ended(): boolean {
     return this.isConverted && this.#ready.length === 0;
   }
 
   read(target: Uint8Array): number {
-    if (this.#ready.length === 0) this.#ready = this.convert();
+    for (let pieces = 0; this.#ready.length === 0; pieces++) {
+      this.#isResting = pieces === PIECES_AT_ONCE;
+      const piece = this.#isResting ? null : this.convert();
+      if (piece === null) return 0;
+      this.#ready = piece;
+    }
     const bytes = Math.min(this.#ready.length, target.length);
     target.set(this.#ready.subarray(0, bytes));
     this.#ready = this.#ready.subarray(bytes);
@@ -29,10 +49,192 @@ export abstract class ConvertedSource implements ByteSource {
   }
 
   async wait(): Promise<void> {
-    if (this.#ready.length === 0 && !this.inner.ended) await this.inner.wait();
+    if (this.#isResting) await new Promise((resolve) => setImmediate(resolve));
+    else if (this.#ready.length === 0 && !this.inner.ended) await this.inner.wait();
   }
 
   close(): void {
     this.inner.close();
+  }
+}
+
+// Removes the NUL bytes of a text and counts them (input.csv.nul_bytes: drop).
+
+/** Bytes read at a time. */
+const PIECE_BYTES = 65_536;
+
+export class NulFreeSource extends ConvertedSource {
+  /** Number of NUL bytes removed so far. */
+  nulBytes = 0;
+  readonly #piece = Buffer.alloc(PIECE_BYTES);
+
+  protected get isConverted(): boolean {
+    return this.inner.ended;
+  }
+
+  protected convert(): Uint8Array | null {
+    const bytes = this.inner.read(this.#piece);
+    const kept = withoutNul(this.#piece.subarray(0, bytes));
+    this.nulBytes += bytes - kept.length;
+    return bytes === 0 ? null : kept;
+  }
+}
+
+/** Returns the same array if it contains no NUL byte. */
+export function withoutNul(bytes: Uint8Array): Uint8Array {
+  return bytes.indexOf(0) < 0 ? bytes : bytes.filter((byte) => byte !== 0);
+}
+
+// Inserts a line feed after each record of a fixed-width file without line ends (input.fixed.record_length). Removes a
+// line break directly after a record. Throws Failed for a line break inside a record and for an incomplete last record.
+
+const LF = 10;
+const CR = 13;
+
+/** Ctrl-Z, the end-of-text mark of DOS files. */
+const END_MARK = 0x1a;
+
+/** The two highest bits of a UTF-8 continuation byte. */
+const CONTINUATION = 0x80;
+
+export class RecordLengthSource extends ConvertedSource {
+  readonly #characters: number;
+  readonly #piece = new Uint8Array(PIECE_BYTES);
+  readonly #made = new Uint8Array(PIECE_BYTES * 2 + 1);
+  /** Number of characters of the current record so far. */
+  #count = 0;
+  #records = 0;
+  #isEnded = false;
+
+  /**
+   * @param inner source of UTF-8 text
+   * @param characters length of a record
+   */
+  constructor(inner: ByteSource, characters: number) {
+    super(inner);
+    this.#characters = characters;
+  }
+
+  protected get isConverted(): boolean {
+    return this.#isEnded;
+  }
+
+  protected convert(): Uint8Array | null {
+    const bytes = this.inner.read(this.#piece);
+    if (bytes === 0 && this.inner.ended && !this.#isEnded) return this.#end();
+    return bytes === 0 ? null : this.#split(bytes);
+  }
+
+  #split(bytes: number): Uint8Array {
+    let at = 0;
+    for (let from = 0; from < bytes; from++) {
+      const byte = this.#piece[from]!;
+      const isBetween = this.#count === 0 || this.#count === this.#characters;
+      if (byte === LF || byte === CR) {
+        if (isBetween) continue;
+        throw this.#problem(`contains a line break after ${this.#count} characters`);
+      }
+      if (byte === END_MARK && isBetween) continue;
+      if ((byte & 0xc0) !== CONTINUATION && this.#count++ === this.#characters) {
+        this.#made[at++] = LF;
+        this.#count = 1;
+        this.#records++;
+      }
+      this.#made[at++] = byte;
+    }
+    return this.#made.subarray(0, at);
+  }
+
+  #end(): Uint8Array {
+    this.#isEnded = true;
+    if (this.#count !== 0 && this.#count !== this.#characters)
+      throw this.#problem(`is the last one and has ${this.#count} characters`);
+    this.#made[0] = LF;
+    return this.#made.subarray(0, this.#count === 0 ? 0 : 1);
+  }
+
+  #problem(what: string): Failed {
+    const advice = `input.fixed.record_length says ${this.#characters} characters: correct it, or leave it out where each line is a record.`;
+    return new Failed('MALFORMED_FILE', `Record ${this.#records + 1} ${what}. ${advice}`);
+  }
+}
+
+// Removes the spaces between a delimiter and an opening quote (`1, "Anna, A."`), so that the readers find the quote at
+// the start of the field. Leaves everything else unchanged, including line breaks, so that line numbers stay the same.
+
+const SPACE = 0x20;
+
+/** Maximum number of spaces removed. More spaces are not padding but the text of a field. */
+const SPACES_MAX = 64;
+
+/**
+ * State of the parser before a byte: at the start of a field, inside a field, inside quotes, or after a quote that may
+ * be the closing one.
+ */
+type State = 'start' | 'field' | 'quoted' | 'quote';
+
+export class UnspacedSource extends ConvertedSource {
+  readonly #delimiter: number;
+  readonly #quote: number;
+  readonly #piece = new Uint8Array(SPACES_MAX + PIECE_BYTES);
+  #state: State = 'start';
+  /** Number of spaces at the start of the field that may still be followed by a quote. */
+  #spaces = 0;
+
+  /** @param form delimiter and quote, one ASCII character each */
+  constructor(inner: ByteSource, { delimiter, quote }: { readonly delimiter: string; readonly quote: string }) {
+    super(inner);
+    this.#delimiter = delimiter.charCodeAt(0);
+    this.#quote = quote.charCodeAt(0);
+  }
+
+  protected get isConverted(): boolean {
+    return this.inner.ended && this.#spaces === 0;
+  }
+
+  protected convert(): Uint8Array | null {
+    const piece = this.#piece;
+    // Bytes that were held back precede the bytes read now.
+    const bytes = this.inner.read(piece.subarray(SPACES_MAX));
+    const isEnd = bytes === 0 && this.inner.ended;
+    const made = piece.subarray(0, isEnd ? this.#putSpaces(piece, 0) : this.#filter(bytes));
+    return bytes === 0 && made.length === 0 ? null : made;
+  }
+
+  /**
+   * Removes spaces from the `bytes` bytes after the space reserved for held-back spaces, and moves the result to the
+   * front. Returns its length.
+   */
+  #filter(bytes: number): number {
+    const target = this.#piece;
+    const [delimiter, quote] = [this.#delimiter, this.#quote];
+    let state = this.#state;
+    let at = 0;
+    for (let next = SPACES_MAX; next < SPACES_MAX + bytes; next++) {
+      const byte = target[next]!;
+      if (state === 'start') {
+        if (byte === SPACE && this.#spaces < SPACES_MAX) {
+          this.#spaces++;
+          continue;
+        }
+        if (byte === quote) this.#spaces = 0;
+        at += this.#putSpaces(target, at);
+        state = byte === quote ? 'quoted' : 'field';
+      } else if (byte === quote) {
+        if (state === 'quoted') state = 'quote';
+        else if (state === 'quote') state = 'quoted';
+      } else if (state === 'quote') state = 'field';
+      if (state === 'field' && (byte === delimiter || byte === LF || byte === CR)) state = 'start';
+      target[at++] = byte;
+    }
+    this.#state = state;
+    return at;
+  }
+
+  #putSpaces(target: Uint8Array, at: number): number {
+    const spaces = this.#spaces;
+    target.fill(SPACE, at, at + spaces);
+    this.#spaces = 0;
+    return spaces;
   }
 }

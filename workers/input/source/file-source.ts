@@ -1,5 +1,5 @@
-// An upload in the spool that may still be arriving, or a local file: reads up to the length that is known, then waits
-// to be told more. Whatever the file system refuses is a fault of ours.
+// A spooled upload that may still be arriving, or a local file. Reads up to the known length, then waits for a message
+// with a new length. Errors of the file system are faults of the service.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Cancelled } from '../../protocol/failure.ts';
 import type { FileRest, StoredSource } from './source.ts';
@@ -9,7 +9,7 @@ export class FileSource implements StoredSource {
   #descriptor: number | null = null;
   readonly #from: number;
   #at: number;
-  /** Behind what was last read, here or by others. */
+  /** Offset after the bytes last read, here or by another thread. */
   #reached: number;
   #knownBytes: number;
   #complete = false;
@@ -18,8 +18,8 @@ export class FileSource implements StoredSource {
   #wake: (() => void) | null = null;
 
   /**
-   * The file is opened at the first read. It has no bytes until `grown` says so.
-   * @param from byte of the file where the source begins
+   * Opens the file at the first read. The source has no bytes until `grown` is called.
+   * @param from offset in the file at which the source begins
    */
   constructor(path: string, from = 0) {
     this.#path = path;
@@ -33,7 +33,10 @@ export class FileSource implements StoredSource {
     return this.#complete && this.#at === this.#knownBytes;
   }
 
-  /** The file has `bytes` bytes now; `ended`: and will have no more. */
+  /**
+   * Reports the current size of the file.
+   * @param ended whether the file is complete
+   */
   grown(bytes: number, ended: boolean): void {
     this.#knownBytes = bytes;
     this.#complete = ended;
@@ -41,13 +44,13 @@ export class FileSource implements StoredSource {
     this.#wakeUp();
   }
 
-  /** Ends a wait with Cancelled, now and later. */
+  /** Ends the current wait and all later ones with Cancelled. */
   cancel(): void {
     this.#cancelled = true;
     this.#wakeUp();
   }
 
-  /** Ends a wait for more bytes with Cancelled: the one that goes on now, or the next unless it is told of more before. */
+  /** Ends the current wait for more bytes with Cancelled, or the next wait, unless `grown` is called before. */
   setAside(): void {
     this.#isSetAside = true;
     this.#wakeUp();
@@ -117,12 +120,12 @@ export class FileSource implements StoredSource {
     this.#descriptor = null;
   }
 
-  /** More bytes are to come, and none is there. */
+  /** True if all known bytes have been read and more will arrive. */
   get #isOut(): boolean {
     return !this.#complete && this.#at === this.#knownBytes;
   }
 
-  /** Bytes of the file from `at` on to `target` from `offset` on, one at least. */
+  /** Reads at least one byte of the file at `at` into `target` at `offset`. */
   #readSome(target: Uint8Array, offset: number, bytes: number, at: number): number {
     this.#descriptor ??= openSync(this.#path, 'r');
     const got = readSync(this.#descriptor, target, offset, bytes, at);
@@ -130,7 +133,7 @@ export class FileSource implements StoredSource {
     return got;
   }
 
-  /** Resolves when something new is told. */
+  /** Resolves at the next change of size or state. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

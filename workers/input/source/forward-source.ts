@@ -1,4 +1,5 @@
-// A file that is whole, read forwards from its first byte. It may be read so more than once; closing it leaves the file open.
+// Reads a complete file sequentially from its first byte. Several ForwardSources may read the same file, one after the
+// other; closing one leaves the file open.
 import type { ByteSource, FileRest, WholeSource } from './source.ts';
 
 export class ForwardSource implements ByteSource {

@@ -1,16 +1,121 @@
-// Inflates a compressed upload on the way (Node's zlib, in its thread pool), no further ahead than two pieces: the decoder
-// waits until they are read. Streams that stand one after the other (members of gzip, frames of Zstandard) are one file.
-// Behind a member of gzip zeros may stand; anything else is refused, for it is a sign of a broken file.
-// States: feeding (the decoder has not used up what it was given), hungry, done.
+// Decompresses an upload while it is read, with Node's zlib in its thread pool.
+
 import { Failed } from '../../protocol/failure.ts';
 import { type Compression, corrupt, cutOff, type Decoder, goesOn, makeDecoder } from './compression.ts';
 import type { ByteSource } from './source.ts';
-import { ZstdFrames } from './zstd-frames.ts';
 
-/** Compressed bytes handed to the decoder at a time. */
+// Finds the ends of Zstandard frames (RFC 8878) without decompressing them, and whether the last frame is complete. The
+// decoder of the runtime reports neither, and it stops at the end of a frame within its input.
+
+const FRAME_MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a50;
+const SKIPPABLE_MASK = 0xfffffff0;
+
+const MAGIC_BYTES = 4;
+const BLOCK_HEADER_BYTES = 3;
+const CHECKSUM_BYTES = 4;
+const BLOCK_RLE = 1;
+
+/** Part of a frame to which the next bytes belong. */
+type Part = 'magic' | 'skippableSize' | 'descriptor' | 'header' | 'blockHeader' | 'block' | 'checksum' | 'skippable';
+
+export class ZstdFrames {
+  #part: Part = 'magic';
+  /** Number of bytes of the part that have not arrived yet. */
+  #wanted = MAGIC_BYTES;
+  /** Value of a part that is a number, lowest byte first. */
+  #value = 0;
+  #valueBytes = 0;
+  #hasChecksum = false;
+  #isLastBlock = false;
+
+  /** True if the bytes seen so far end with a complete frame. */
+  get isWhole(): boolean {
+    return this.#part === 'magic' && this.#valueBytes === 0;
+  }
+
+  /**
+   * Returns how many of these bytes belong to the current frame. Throws Failed for bytes that are not a frame.
+   * @param position offset of the first of them in the file
+   */
+  take(bytes: Uint8Array, position: number): number {
+    for (let at = 0; at < bytes.length; ) {
+      if (
+        this.#part === 'block' ||
+        this.#part === 'skippable' ||
+        this.#part === 'header' ||
+        this.#part === 'checksum'
+      ) {
+        const passed = Math.min(this.#wanted, bytes.length - at);
+        at += passed;
+        this.#wanted -= passed;
+      } else {
+        this.#value += bytes[at++]! * 2 ** (8 * this.#valueBytes++);
+        this.#wanted--;
+      }
+      while (this.#wanted === 0) if (this.#next(position + at)) return at;
+    }
+    return bytes.length;
+  }
+
+  /**
+   * Continues with the next part. Returns true at the end of a frame.
+   * @param position offset in the file after the part
+   */
+  #next(position: number): boolean {
+    const value = this.#value;
+    if (this.#part === 'magic') this.#begin(value, position - MAGIC_BYTES);
+    else if (this.#part === 'descriptor') this.#expectHeader(value);
+    else if (this.#part === 'skippableSize') this.#expect('skippable', value);
+    else if (this.#part === 'header') this.#expect('blockHeader', BLOCK_HEADER_BYTES);
+    else if (this.#part === 'blockHeader') this.#expectBlock(value);
+    else if (this.#part === 'block' && !this.#isLastBlock) this.#expect('blockHeader', BLOCK_HEADER_BYTES);
+    else if (this.#part === 'block' && this.#hasChecksum) this.#expect('checksum', CHECKSUM_BYTES);
+    else {
+      this.#expect('magic', MAGIC_BYTES);
+      return true;
+    }
+    return false;
+  }
+
+  #expect(part: Part, bytes: number): void {
+    this.#part = part;
+    this.#wanted = bytes;
+    this.#value = 0;
+    this.#valueBytes = 0;
+  }
+
+  #begin(magic: number, position: number): void {
+    if (magic === FRAME_MAGIC) this.#expect('descriptor', 1);
+    else if ((magic & SKIPPABLE_MASK) === SKIPPABLE_MAGIC) this.#expect('skippableSize', 4);
+    else throw goesOn('zstd', position);
+  }
+
+  #expectHeader(descriptor: number): void {
+    const isSingleSegment = (descriptor & 0x20) !== 0;
+    const sizeFlag = descriptor >> 6;
+    const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
+    const dictionaryBytes = [0, 1, 2, 4][descriptor & 3]!;
+    this.#hasChecksum = (descriptor & 4) !== 0;
+    this.#expect('header', sizeBytes + dictionaryBytes + Number(!isSingleSegment));
+  }
+
+  #expectBlock(header: number): void {
+    this.#isLastBlock = (header & 1) !== 0;
+    const isRunLength = ((header >> 1) & 3) === BLOCK_RLE;
+    this.#expect('block', isRunLength ? 1 : header >> 3);
+  }
+}
+
+// Decompresses an upload while it is read, with Node's zlib in its thread pool. The decoder is at most two pieces ahead
+// and waits until they are read. Concatenated streams (gzip members, Zstandard frames) form one file. Zeros may follow
+// a gzip member; any other data is refused, because it indicates a broken file. States: feeding (the decoder has not
+// consumed its input), hungry, done.
+
+/** Compressed bytes passed to the decoder at a time. */
 const COMPRESSED_PIECE_BYTES = 16_384;
 
-/** Of each member. */
+/** First byte of each gzip member. */
 const GZIP_FIRST_BYTE = 0x1f;
 
 const NOTHING = new Uint8Array(0);
@@ -21,11 +126,11 @@ export class InflatingSource implements ByteSource {
   readonly #inflatedBytesMax: number;
   readonly #frames: ZstdFrames | null;
   readonly #piece = new Uint8Array(COMPRESSED_PIECE_BYTES);
-  /** Bytes of the file that were read. */
+  /** Number of bytes read from the file. */
   #readBytes = 0;
-  /** Of the piece, what no decoder was given yet. */
+  /** Part of the current piece that has not been passed to a decoder. */
   #left: Uint8Array = NOTHING;
-  /** Null between members of gzip. */
+  /** null between gzip members. */
   #decoder: Decoder | null;
   #given: Uint8Array = NOTHING;
   #usedBefore = 0;
@@ -38,8 +143,8 @@ export class InflatingSource implements ByteSource {
   #wake: (() => void) | null = null;
 
   /**
-   * @param inflatedBytesMax ceiling of what comes out, in bytes; above it Failed FILE_TOO_LARGE
-   * @throws Failed UNSUPPORTED_FILE_TYPE where the runtime has no such decoder
+   * @param inflatedBytesMax maximum decompressed size in bytes; beyond it, Failed FILE_TOO_LARGE
+   * @throws Failed UNSUPPORTED_FILE_TYPE if the runtime lacks the decoder
    */
   constructor(inner: ByteSource, compression: Compression, inflatedBytesMax: number) {
     this.#inner = inner;
@@ -92,7 +197,7 @@ export class InflatingSource implements ByteSource {
     return decoder;
   }
 
-  /** Whether there is something to read. */
+  /** Returns true if there are bytes to read. */
   #pull(): boolean {
     if (this.#ready.length > 0) return true;
     this.#ready = (this.#decoder?.read() as Uint8Array | null | undefined) ?? NOTHING;
@@ -127,19 +232,19 @@ export class InflatingSource implements ByteSource {
     this.#usedBefore = decoder.bytesWritten;
     this.#isFeeding = true;
     decoder.write(this.#given, () => {
-      // What it has not used stands behind its member: its end is to come.
+      // Unused input means that a gzip member has ended within it: 'end' follows.
       if (decoder !== this.#decoder || this.#usedBytes(decoder) < this.#given.length) return;
       this.#isFeeding = false;
       this.#wakeUp();
     });
   }
 
-  /** Byte of the file that is given to a decoder next. */
+  /** Offset in the file of the next byte for a decoder. */
   get #position(): number {
     return this.#readBytes - this.#left.length;
   }
 
-  /** Of what the decoder was given last. */
+  /** Number of bytes used of the decoder's latest input. */
   #usedBytes(decoder: Decoder): number {
     return decoder.bytesWritten - this.#usedBefore;
   }
@@ -152,7 +257,7 @@ export class InflatingSource implements ByteSource {
     this.#decoder?.end();
   }
 
-  /** Behind the last byte, or where a decoder has met zeros behind its member. */
+  /** Called after the last byte, or if the decoder has found zeros after a gzip member. */
   #endStream(decoder: Decoder): void {
     if (this.#isEnding) this.#done = true;
     else {
@@ -164,7 +269,7 @@ export class InflatingSource implements ByteSource {
     this.#wakeUp();
   }
 
-  /** Resolves when the decoder has told something. */
+  /** Resolves at the next event of the decoder. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;

@@ -1,5 +1,5 @@
-// A source that gives again the bytes that were looked at before the reader was chosen, then goes on with the rest.
-import type { Coroutine } from '../../thread/coroutine.ts';
+// A source that first repeats the bytes that were used for detection, then continues with the rest.
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import type { ByteSource, FileRest } from './source.ts';
 
 class PrefixSource implements ByteSource {
@@ -46,12 +46,15 @@ class PrefixSource implements ByteSource {
   }
 }
 
-/** First size of a head's buffer: most small uploads fit, and a fresh 64 KiB for each of them would be garbage. */
+/**
+ * Initial buffer size for the first bytes. It is enough for most small uploads; 64 KiB for each of them would be
+ * garbage.
+ */
 const HEAD_BYTES_FIRST = 4096;
 
 /**
- * The first bytes of a source, up to `bytes` of them, waiting for them; fewer only where the source ends before.
- * @returns them, and a source that gives them again
+ * Waits for the first `bytes` bytes of a source, fewer only if the source ends before.
+ * @returns the bytes, and a source that repeats them
  */
 export function* lookAhead(
   source: ByteSource,
@@ -63,7 +66,7 @@ export function* lookAhead(
   return { head, source: new PrefixSource(head, source) };
 }
 
-/** Reads up to `bytes` bytes, waiting for them; fewer only where the source ends before. */
+/** Reads `bytes` bytes, waiting for them; fewer only if the source ends before. */
 function* readHead(source: ByteSource, bytes: number): Coroutine<Uint8Array> {
   let head = new Uint8Array(Math.min(bytes, HEAD_BYTES_FIRST));
   let length = 0;

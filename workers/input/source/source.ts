@@ -1,62 +1,96 @@
-// The bytes of an upload: forwards as they come, and at any place once the file is whole.
+// Interfaces for the bytes of an upload.
 
-import type { DecodeWork } from './decode-work.ts';
+// Instructions with which another thread that has the file decodes its bytes to text, like the source that created
+// them.
 
-/** Bytes of an upload in order. Synchronous where bytes are there, a wait where they are not. */
+/** For a single-byte encoding: addresses in the Run's memory, and the content of the table. */
+export interface DecodeWork {
+  readonly state: number;
+  readonly table: number;
+  readonly words: Uint8Array;
+  /** Address of the file's bytes before decoding, and the space there. */
+  readonly piece: number;
+  readonly pieceBytes: number;
+  /** True if a line of UTF-8 ends the work of that thread. The source finds the same line. */
+  readonly isMixtureSearched: boolean;
+}
+
+// Interfaces for the bytes of an upload: sequential access while it arrives, and random access once it is complete.
+
+/** Bytes of an upload in order. Reading is synchronous if bytes are available; otherwise the reader waits. */
 export interface ByteSource {
-  /** Copies the next bytes into `target`; 0 when none are there now (see `ended`). */
+  /**
+   * Copies the next bytes into `target` and returns their number. Returns 0 if no bytes are available now (see
+   * `ended`).
+   */
   read(target: Uint8Array): number;
-  /** All bytes from here to the end, where they are in memory and fewer than `bytes`; else null. They stay to be read. */
+  /**
+   * Returns all remaining bytes if they are in memory and fewer than `bytes`, otherwise null. Does not consume them.
+   */
   whole?(bytes: number): Uint8Array | null;
-  /** True when everything was read and nothing will follow. */
+  /** True if everything has been read and nothing will follow. */
   readonly ended: boolean;
-  /** The file in which what comes next stands as it is; null, as without it: it stands nowhere, or was read before. */
+  /**
+   * Returns the file that contains the next bytes unchanged. null, or without this method: no file does, or the bytes
+   * have been read before.
+   */
   rest?(): FileRest | null;
-  /** Goes on at a byte of that file. */
+  /** Continues at an offset of that file. */
   seek?(at: number): void;
-  /** Others have brought the bytes of that file up to this one: for whoever shows how far it is. */
+  /** Reports that other threads have read that file up to this offset, for displays of the progress. */
   passed?(at: number): void;
-  /** Bytes of that file that became a text which was read; without it as many as the text has. */
+  /**
+   * Returns the number of bytes of that file from which the given text was decoded. Without this method, it is the
+   * length of the text.
+   */
   bytesOf?(text: Uint8Array): number;
-  /** How others make text of its bytes; null, as without it: they are text. */
+  /**
+   * Describes how another thread decodes the bytes of that file. null, or without this method: they need no decoding.
+   */
   decode?(): DecodeWork | null;
-  /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */
+  /** Resolves when `read` would return bytes, or at the end. Rejects with Cancelled. */
   wait(): Promise<void>;
   close(): void;
 }
 
-/** Bytes of a file that are not read yet. */
+/** The bytes of a file that have not been read yet. */
 export interface FileRest {
   readonly path: string;
-  /** The next byte, and the one behind the last that is there. */
+  /** Offset of the next byte, and the offset after the last byte available. */
   readonly from: number;
   readonly to: number;
-  /** Whether `to` is the end of the file. */
+  /** True if `to` is the end of the file. */
   readonly ends: boolean;
 }
 
-/** All bytes of a file that is complete, for formats that begin at its end or go to and fro. */
+/** All bytes of a complete file, for formats that need random access. */
 export interface WholeSource {
   readonly sizeBytes: number;
-  /** The file in which the bytes from `position` on stand as they are; without it: they stand nowhere. */
+  /** Returns the file that contains the bytes from `position` on unchanged. Without this method, no file does. */
   restAt?(position: number): FileRest;
-  /** As that of a ByteSource. */
+  /** Same as in ByteSource. */
   passed?(at: number): void;
-  /** Fills `target` with the bytes from `position` on; gives how many, fewer only at the end of the file. */
+  /**
+   * Fills `target` with the bytes from `position` on and returns their number, which is smaller only at the end of the
+   * file.
+   */
   readAt(target: Uint8Array, position: number): number;
   close(): void;
 }
 
 /**
- * The bytes as they were received, in memory or in the spool: forwards while they come; once all have arrived also at any
- * place, and again from the first one (a Run that begins anew).
+ * The bytes as received, in memory or in the spool: sequential while they arrive. Once complete, also random access,
+ * and reading again from the first byte (a Run that restarts).
  */
 export interface StoredSource extends ByteSource, WholeSource {
-  /** All bytes are there. `sizeBytes` and `readAt` are for then. */
+  /** True if all bytes have arrived. `sizeBytes` and `readAt` may be used only then. */
   readonly hasArrived: boolean;
-  /** Resolves when all bytes are there. Rejects with Cancelled: also when its Run is to make room for others (set_aside). */
+  /**
+   * Resolves when all bytes have arrived. Rejects with Cancelled, also if the Run is suspended to release memory for
+   * other Runs (set_aside).
+   */
   arrival(): Promise<void>;
-  /** Where it was last read, in bytes from its first one. */
+  /** Offset after the bytes last read, from the first byte of the source. */
   readonly reachedBytes: number;
   rewind(): void;
 }

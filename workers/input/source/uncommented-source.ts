@@ -1,6 +1,6 @@
-// Leaves out the lines that begin with a comment's mark, but for those between quotes. They are no records: nothing that
-// counts lines or rows knows of them, but for the report, which tells how many there were.
-import { separatorLine } from '../csv/separator-line.ts';
+// Removes the lines that begin with the comment mark, except inside quotes. Comments are not records and do not count
+// as lines or rows; only the report has their number.
+import { separatorLine } from '../csv/csv-form.ts';
 import { ConvertedSource } from './converted-source.ts';
 import type { ByteSource } from './source.ts';
 
@@ -8,44 +8,44 @@ const LF = 10;
 const CR = 13;
 const SPACE = 0x20;
 
-/** Bytes of a mark; more are no mark but a text. */
+/** Maximum length of a mark in bytes. */
 const MARK_BYTES_MAX = 64;
 
-/** Bytes looked at at a time. */
+/** Bytes read at a time. */
 const PIECE_BYTES = 65_536;
 
 export interface CommentForm {
   readonly mark: string;
-  /** As CsvDialect has them; '' for none. */
+  /** Same as in CsvDialect. '' if there is no delimiter or quote. */
   readonly delimiter: string;
   readonly quote: string;
-  /** Spaces between a delimiter and an opening quote are no part of the field. */
+  /** Spaces between a delimiter and an opening quote are not part of the field. */
   readonly spaced: boolean;
 }
 
 /**
- * Where a byte stands: at the start of a line, of which so far all is the mark's; in a comment, or at its CR; at the start of a
- * field, in one, between its quotes, behind a quote that may be the closing one.
+ * State of the parser before a byte: `line`, at the start of a line, whose bytes so far match the mark; in a comment,
+ * or after its CR; at the start of a field; inside a field; inside quotes; after a quote that may be the closing one.
  */
 type State = 'line' | 'comment' | 'comment-cr' | 'start' | 'field' | 'quoted' | 'quote';
 
 export class UncommentedSource extends ConvertedSource {
-  /** Lines left out so far. */
+  /** Number of lines removed so far. */
   lines = 0;
   readonly #mark: Uint8Array;
   readonly #delimiter: Uint8Array;
-  /** -1 for none. */
+  /** -1 for no quote. */
   readonly #quote: number;
   readonly #spaced: boolean;
   readonly #read = new Uint8Array(PIECE_BYTES);
   readonly #made = new Uint8Array(PIECE_BYTES + MARK_BYTES_MAX);
   #length = 0;
   #state: State = 'line';
-  /** Bytes of the mark, or of the delimiter, that the last ones were. */
+  /** Number of bytes of the mark, or of the delimiter, that the last bytes match. */
   #marked = 0;
   #delimited = 0;
 
-  /** @param form a quote of one byte, a mark of at most MARK_BYTES_MAX */
+  /** @param form its quote must be one byte, its mark at most MARK_BYTES_MAX bytes */
   constructor(inner: ByteSource, { mark, delimiter, quote, spaced }: CommentForm) {
     super(inner);
     this.#mark = Buffer.from(mark);
@@ -58,14 +58,12 @@ export class UncommentedSource extends ConvertedSource {
     return this.inner.ended && (this.#state !== 'line' || this.#marked === 0);
   }
 
-  protected convert(): Uint8Array {
-    for (;;) {
-      this.#length = 0;
-      const bytes = this.inner.read(this.#read);
-      for (let at = 0; at < bytes; at++) this.#take(this.#read[at]!);
-      if (bytes === 0 && this.inner.ended) this.#putMark();
-      if (bytes === 0 || this.#length > 0) return this.#made.subarray(0, this.#length);
-    }
+  protected convert(): Uint8Array | null {
+    this.#length = 0;
+    const bytes = this.inner.read(this.#read);
+    for (let at = 0; at < bytes; at++) this.#take(this.#read[at]!);
+    if (bytes === 0 && this.inner.ended) this.#putMark();
+    return bytes === 0 && this.#length === 0 ? null : this.#made.subarray(0, this.#length);
   }
 
   #take(byte: number): void {
@@ -86,7 +84,7 @@ export class UncommentedSource extends ConvertedSource {
     }
   }
 
-  /** What began like a mark and is none. */
+  /** Writes the bytes that began like a mark but turned out not to be one. */
   #putMark(): void {
     const held = this.#marked;
     this.#marked = 0;
@@ -115,14 +113,17 @@ export class UncommentedSource extends ConvertedSource {
   }
 }
 
-/** The first part of a file without such lines, for those who find out its form: nobody knows its quotes yet. */
+/**
+ * Returns the first part of a file without comments, for the detectors. Does not consider quotes, because they are not
+ * known yet.
+ */
 export function uncommented(bytes: Uint8Array, mark: string): Uint8Array {
   return Buffer.concat([...linesOf(bytes)].filter((line) => !beginsWith(line, Buffer.from(mark))));
 }
 
 /**
- * The comments before the first record of the file, without their marks and the blanks around them.
- * @param bytes its first part: a last line without a line break may be cut off, and is left out
+ * Returns the comments before the first record of the file, without their marks and surrounding spaces.
+ * @param bytes first part of the file. A last line without a line break may be cut off and is left out.
  */
 export function leadingComments(bytes: Uint8Array, mark: string): readonly string[] {
   const found: string[] = [];
@@ -136,7 +137,7 @@ export function leadingComments(bytes: Uint8Array, mark: string): readonly strin
   return found;
 }
 
-/** Each with its line break: LF, CRLF or CR. */
+/** Lines with their line breaks: LF, CRLF or CR. */
 function* linesOf(bytes: Uint8Array): Generator<Buffer> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let from = 0; from < text.length; ) {

@@ -1,9 +1,8 @@
-// The whole of a source for a format that reads at any place: the stored upload itself once it has arrived, or, where the
-// bytes are made on the way (inflated), a copy of them in a spill file of the Run.
-import { SpillFile } from '../../execution/spill/spill-file.ts';
-import type { SpillFolder } from '../../execution/spill/spill-folder.ts';
-import type { Pauses } from '../../run/slice-clock.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+// Random access to a source for formats that need the whole file: the stored upload itself once it has arrived, or a
+// copy in a spill file of the Run if the bytes are decompressed while they are read.
+import { SpillFile, type SpillFolder } from '../../memory/spill-file.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
+import type { Pauses } from '../../scheduling/time-slices.ts';
 import type { ByteSource, StoredSource, WholeSource } from './source.ts';
 
 /** Bytes copied at a time: a tenth of a millisecond of work. */

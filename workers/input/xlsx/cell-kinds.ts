@@ -1,6 +1,6 @@
-// What a cell holds, as the sheet tells it.
+// Types of cells as the sheet declares them.
 
-/** A cell's `t`: first and last byte of the word tell them apart. */
+/** Values of a cell's `t` attribute. */
 export const TYPE_NUMBER = 0;
 export const TYPE_SHARED = 1;
 export const TYPE_BOOLEAN = 2;

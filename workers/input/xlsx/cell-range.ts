@@ -1,7 +1,7 @@
-// Ranges of cells as sheets write them: `A1:C20`, or one cell.
+// Cell ranges as sheets write them: `A1:C20`, or a single cell.
 import { COLUMNS_MAX } from '../ceilings.ts';
 
-/** Rows from 1, columns from 0; both ends are within. */
+/** Rows from 1, columns from 0. Both ends are included. */
 export interface CellRange {
   readonly firstRow: number;
   readonly lastRow: number;
@@ -9,7 +9,7 @@ export interface CellRange {
   readonly lastColumn: number;
 }
 
-/** Null for what is no range. */
+/** Returns null if the text is not a range. */
 export function parseRange(text: string): CellRange | null {
   const found = /^\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,8})(?::\$?([A-Za-z]{1,3})\$?([1-9][0-9]{0,8}))?$/.exec(text);
   if (found === null) return null;

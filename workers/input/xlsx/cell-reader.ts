@@ -1,4 +1,4 @@
-// Reads one cell of a sheet: its place, its type, and the text of its value.
+// Reads one cell of a sheet: its position, its type, and the text of its value.
 import { CELL_BYTES_MAX, COLUMNS_MAX } from '../ceilings.ts';
 import {
   TYPE_BOOLEAN,
@@ -9,7 +9,7 @@ import {
   TYPE_NUMBER,
   TYPE_SHARED,
 } from './cell-kinds.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
+import { CELL_PARTS_MAX, malformedWorkbook } from './limits.ts';
 import { PlainCell } from './plain-forms.ts';
 import { CollectedText } from './text-decoder.ts';
 import { CLOSE, EMPTY, END, FLAG_ENTITY, MORE, OPEN, TEXT, type XmlTokens } from './xml-tokens.ts';
@@ -38,23 +38,22 @@ export class CellReader {
   type = TYPE_NUMBER;
   style = 0;
   hasFormula = false;
-  /** There is an element for the value, if an empty one. */
+  /** True if the cell has an element for its value, even an empty one. */
   hasValue = false;
-  /** Its text, after the entities. */
+  /** Buffer and range of the text, with entities decoded. */
   bytes: Buffer;
   start = 0;
   end = 0;
   #isCollected = false;
+  /** Tags and texts of this cell so far. */
+  #parts = 0;
 
   constructor(tokens: XmlTokens) {
     this.#tokens = tokens;
     this.bytes = tokens.bytes;
   }
 
-  /**
-   * Reads a cell that begins where the tokens are, in the form that nearly all have. False, and nothing has changed, where
-   * it has another.
-   */
+  /** Reads a cell at the current position if it has the usual form. Otherwise returns false and changes nothing. */
   readPlain(next: number): boolean {
     const tokens = this.#tokens;
     const plain = this.#plain;
@@ -73,22 +72,24 @@ export class CellReader {
   }
 
   /**
-   * Reads the cell whose first tag was just met. False when more bytes are wanted: then it is read again from that tag.
-   * @param next its column when it does not name one
-   * @param isEmpty it has that tag alone
+   * Reads the cell whose start tag is the current token. Returns false if more bytes are needed; the cell is then read
+   * again from its start tag.
+   * @param next column of the cell if it has no reference
+   * @param isEmpty whether the tag is an empty element
    */
   read(next: number, isEmpty: boolean): boolean {
     this.#readAttributes(next);
     this.hasFormula = false;
     this.hasValue = false;
     this.#isCollected = false;
+    this.#parts = 0;
     this.start = 0;
     this.end = 0;
     if (isEmpty) return true;
     const tokens = this.#tokens;
     const depth = tokens.depth;
     for (;;) {
-      const token = tokens.next();
+      const token = this.#next();
       if (token === OPEN) {
         if (!this.#readElement()) return false;
       } else if (token === EMPTY) this.#emptyElement();
@@ -145,12 +146,12 @@ export class CellReader {
     return value;
   }
 
-  /** `<v>`, `<is>` and `<f>`; everything else is passed over. */
+  /** Reads `<v>`, `<is>` and `<f>`, and skips all other elements. */
   #readElement(): boolean {
     const tokens = this.#tokens;
     if (tokens.end - tokens.start === 1) {
       const name = tokens.bytes[tokens.start];
-      // Of an inline text `<is>` alone counts: what else stands there Excel does not show.
+      // For an inline text, only `<is>` counts. Excel ignores other values there.
       if (name === LETTER_V && this.type !== TYPE_INLINE) {
         this.hasValue = true;
         return this.#readValue();
@@ -173,7 +174,7 @@ export class CellReader {
     const tokens = this.#tokens;
     const depth = tokens.depth;
     for (;;) {
-      const token = tokens.next();
+      const token = this.#next();
       if (token === TEXT) this.#add();
       else if (token === MORE) return false;
       else if (token === CLOSE && tokens.depth < depth) return true;
@@ -185,7 +186,7 @@ export class CellReader {
     const depth = tokens.depth;
     let isText = false;
     for (;;) {
-      const token = tokens.next();
+      const token = this.#next();
       if (token === MORE) return false;
       if (token === TEXT) {
         if (isText) this.#add();
@@ -203,13 +204,19 @@ export class CellReader {
     const tokens = this.#tokens;
     const depth = tokens.depth;
     for (;;) {
-      const token = tokens.next();
+      const token = this.#next();
       if (token === MORE) return false;
       if (token === CLOSE && tokens.depth < depth) return true;
     }
   }
 
-  /** A value in one piece stays where it is. */
+  #next(): number {
+    if (++this.#parts > CELL_PARTS_MAX)
+      throw malformedWorkbook(`a cell has more than ${CELL_PARTS_MAX} tags and texts`);
+    return this.#tokens.next();
+  }
+
+  /** A value in one piece is not copied. */
   #add(): void {
     const tokens = this.#tokens;
     const isText = this.type === TYPE_FORMULA_TEXT || this.type === TYPE_INLINE;

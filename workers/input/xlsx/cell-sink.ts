@@ -1,23 +1,26 @@
-// What takes the cells of a sheet. Cells come as bytes and a kind: no object is made for any of them.
+// Receivers of cells. Cells are passed as bytes and a kind, so that no object is created per cell.
 import type { KernelRows } from './sheet-kernel.ts';
 
-/** Why a cell that has something in the sheet is null. */
+/** The reason why a cell that is not empty in the sheet becomes null. */
 export type LostCell = 'XLSX_ERROR' | 'NO_CACHED_VALUE';
 
 export interface CellSink {
-  /** @param row from 1, as the sheet counts; rows that the sheet leaves out are not told */
+  /** @param row row number in the sheet, from 1. Rows that the sheet omits are not reported. */
   beginRow(row: number): void;
   /**
-   * A cell's canonical text in UTF-8, valid during the call, and its native kind (kernel/layout/native-kinds.ts). Columns
-   * count from 0 and mostly ascend; of two cells in one place the later counts. Cells without content are not told.
-   * @param stays the bytes lie in the Run's memory and stay there as long as the workbook is open
+   * Receives the canonical text of a cell in UTF-8, valid during the call, and its native kind
+   * (kernel/layout/cells.ts). Columns are numbered from 0 and mostly ascend. If a column occurs twice, the sink
+   * keeps the later cell. Cells without content are not reported.
+   * @param stays whether the bytes are in the Run's memory and stay there while the workbook is open
    */
   cell(column: number, kind: number, bytes: Uint8Array, start: number, end: number, stays?: boolean): void;
-  /** The bytes are what stands in place of a value, such as `#N/A`. */
+  /** The bytes are the text in place of a value, such as `#N/A`. */
   lost(column: number, why: LostCell, bytes: Uint8Array, start: number, end: number): void;
   endRow(): void;
-  /** Where a kernel may put rows without telling them here. */
+  /** Receives the cells that are skipped because they are hidden. Their columns are those of the sheet. */
+  readonly hidden?: Pick<CellSink, 'beginRow' | 'cell' | 'lost'>;
+  /** Memory into which a kernel may write rows without reporting each cell. */
   readonly kernelRows?: KernelRows;
-  /** No more rows are wanted for now. */
+  /** True if no more rows can be taken now. */
   readonly isFull?: boolean;
 }

@@ -1,19 +1,18 @@
-// What people are told of a workbook before they write a Template: all its sheets with their sizes, and why one of them is
-// read as it is. It reads every sheet to its end; no Run does.
-import { NATIVE_KINDS } from '../../kernel/layout/native-kinds.ts';
+// Describes a workbook for people before they write a Template: all sheets with their sizes, and why one of them is
+// read. Reads every sheet to its end, so no Run uses it.
+import { NATIVE_KINDS } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { explainHeader } from '../detect/explain-form.ts';
 import { listed } from '../detect/records.ts';
 import { type Choice, certain, type FileExplanation, rounded, type SheetSize } from '../explanation.ts';
 import type { CellSink } from './cell-sink.ts';
-import type { ChosenSheet, SheetChoice } from './chosen-sheets.ts';
 import { LeadingRows } from './leading-rows.ts';
-import type { OpenWorkbook } from './open-workbook.ts';
+import type { ChosenSheet, OpenWorkbook, SheetChoice } from './open-workbook.ts';
 import type { GiveWay } from './shared-strings.ts';
 import { type ReadSheet, readUntilFull, SheetPass } from './workbook-reader.ts';
 
-/** @param read the sheets whose rows are read */
+/** @param read the sheets that a Run would read */
 export function* measureSheets(
   workbook: OpenWorkbook,
   read: readonly ReadSheet[],
@@ -29,7 +28,7 @@ export function* measureSheets(
     try {
       if (part !== null) yield* readAll(workbook, { sheet, number, range: null, hasHeader: true }, size, giveWay);
     } catch (error) {
-      // A sheet that nobody reads may be broken: the others are told.
+      // A sheet that is not read may be broken. The other sheets are still reported.
       if (!(error instanceof Failed)) throw error;
       problem = error;
     }
@@ -39,7 +38,7 @@ export function* measureSheets(
   return sizes;
 }
 
-/** Why the first of the sheets that are read is the one, and its header row the header. */
+/** Explains the choice of the sheet and of the header row. */
 export function* explainWorkbook(
   workbook: OpenWorkbook,
   { form }: SheetChoice,
@@ -60,7 +59,7 @@ function readAll(workbook: OpenWorkbook, chosen: ChosenSheet, sink: CellSink, gi
   return readUntilFull(new SheetPass(workbook, chosen, { skipHidden: false, merged: [], sink }), sink, giveWay);
 }
 
-/** A small sheet in front of a large one may be its cover. */
+/** A small sheet before a large one may be a cover sheet. */
 function firstSheet(sizes: readonly SheetSize[]): Choice<number> {
   const own = cellsOf(sizes.find(({ isRead }) => isRead)!);
   const others = sizes.filter((size) => !size.isRead && size.visibility === 'visible' && cellsOf(size) > 0);
@@ -76,7 +75,7 @@ function cellsOf({ kinds }: SheetSize): number {
 }
 
 class SizeSink implements CellSink {
-  /** The last row with something in a cell, as the sheet counts, from 1. */
+  /** Last row with a non-empty cell, as numbered in the sheet, from 1. */
   rows = 0;
   readonly kinds: Float64Array[] = [];
   #row = 0;

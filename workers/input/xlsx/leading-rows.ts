@@ -1,22 +1,28 @@
-// The first rows of a sheet as texts: what its header row is found by.
+// Collects the first rows of a sheet as texts, for the detection of the header row.
 
+import { COLUMNS_MAX } from '../ceilings.ts';
 import { SAMPLE_RECORDS_MAX } from '../detect/sample.ts';
 import { START_BYTES } from '../file-start.ts';
 import type { CellSink } from './cell-sink.ts';
+import { SAMPLE_CELLS_MAX } from './limits.ts';
 
 export class LeadingRows implements CellSink {
-  /** From the first row with something in it on; those that the sheet leaves out between two are empty. */
+  /** Rows from the first non-empty row on. Rows that the sheet omits in between are empty. */
   readonly rows: string[][] = [];
-  /** The sheet's number of the first of them; 0: nothing was found. */
+  /** Row number of the first collected row in the sheet, or 0 if the sheet has no cells. */
   firstRow = 0;
   isFull = false;
+  /** Indexes of the rows that have a filled cell twice. The later cell is kept. */
+  readonly rowsWithTwoCells = new Set<number>();
   readonly #from: number;
   readonly #rowsMax: number;
   #textBytes = 0;
+  #cells = 0;
   #row = 0;
   #texts: string[] = [];
+  #hasTwoCells = false;
 
-  /** @param from rows of the sheet above this one are passed over */
+  /** @param from first row of the sheet that is collected */
   constructor(from = 1, rowsMax = SAMPLE_RECORDS_MAX) {
     this.#from = from;
     this.#rowsMax = rowsMax;
@@ -25,11 +31,13 @@ export class LeadingRows implements CellSink {
   beginRow(row: number): void {
     this.#row = row;
     this.#texts = [];
+    this.#hasTwoCells = false;
   }
 
   cell(column: number, _kind: number, bytes: Uint8Array, start: number, end: number): void {
     if (this.#row < this.#from || this.isFull || end === start) return;
     while (this.#texts.length < column) this.#texts.push('');
+    if ((this.#texts[column] ?? '') !== '') this.#hasTwoCells = true;
     this.#texts[column] = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
     this.#textBytes += end - start;
   }
@@ -47,6 +55,9 @@ export class LeadingRows implements CellSink {
     if (this.isFull) return;
     while (this.rows.length < place) this.rows.push([]);
     this.rows.push(this.#texts);
-    this.isFull = place + 1 === this.#rowsMax || this.#textBytes > START_BYTES;
+    if (this.#hasTwoCells) this.rowsWithTwoCells.add(place);
+    this.#cells += this.#texts.length;
+    this.isFull =
+      place + 1 === this.#rowsMax || this.#textBytes > START_BYTES || this.#cells > SAMPLE_CELLS_MAX - COLUMNS_MAX;
   }
 }

@@ -1,6 +1,6 @@
-// From an archive to a reader of the rows of its workbook, or to the one other file whose envelope it is.
+// Opens a reader for the rows of a workbook, or the only file inside an archive that wraps it.
 import { Failed } from '../../protocol/failure.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import type { PackedFile, WholeFileSettings } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
 import type { FileHead, RowReader } from '../reader.ts';
@@ -8,23 +8,25 @@ import type { WholeSource } from '../source/source.ts';
 import { packedFile } from '../zip/packed-file.ts';
 import { ZipArchive } from '../zip/zip-archive.ts';
 import type { CellRange } from './cell-range.ts';
-import { type ChosenSheet, chooseSheets, type SheetChoice } from './chosen-sheets.ts';
 import { explainWorkbook, measureSheets } from './describe-sheets.ts';
-import { inPart } from './malformed-workbook.ts';
-import { type OpenWorkbook, openWorkbook } from './open-workbook.ts';
+import { inPart, MERGED_RANGES_MAX, malformedWorkbook } from './limits.ts';
+import { type ChosenSheet, chooseSheets, type OpenWorkbook, openWorkbook, type SheetChoice } from './open-workbook.ts';
 import { RowBatch } from './row-batch.ts';
 import type { GiveWay } from './shared-strings.ts';
 import { findSheetHeader, type SheetHeader } from './sheet-header.ts';
-import { WindowRoom } from './window-room.ts';
 import { type ReadSheet, readUntilFull, SheetPass, WorkbookReader } from './workbook-reader.ts';
 import { XmlStretch } from './xml-stretch.ts';
+import { WindowRoom } from './xml-window.ts';
 
 /** See WholeFileFormat.within. */
 export function packedIn(source: WholeSource, { inflatedBytesMax }: WholeFileSettings): PackedFile | null {
   return packedFile(new ZipArchive(source, inflatedBytesMax, () => null), source);
 }
 
-/** @param format name of the format, and type in the report. Throws Failed. */
+/**
+ * Throws Failed.
+ * @param format name of the format, and its type in the report
+ */
 export function* openXlsx(format: string, source: WholeSource, settings: WholeFileSettings): Coroutine<RowReader> {
   const { heap } = settings.arena;
   const giveWay: GiveWay = () => (settings.clock?.isDue() === true ? (settings.giveWay?.() ?? null) : null);
@@ -62,7 +64,7 @@ function* openRows(
     columns,
     hasSheetName,
     nullValues: input.nullValues,
-    raggedFails: input.csv.ragged === 'fail',
+    ragged: input.csv.ragged,
   };
   const head: FileHead = {
     format,
@@ -77,10 +79,14 @@ function* openRows(
     ...(header.meta !== undefined && { meta: header.meta }),
   };
   const rows = new RowBatch(arena, rules);
-  return new WorkbookReader({ workbook, sheets, head, rows, skipHidden: input.hidden === 'skip', close });
+  const isDue = (): boolean => settings.clock?.isDue() === true;
+  return new WorkbookReader({ workbook, sheets, head, rows, skipHidden: input.hidden === 'skip', isDue, close });
 }
 
-/** Reads the headers of all sheets that are wanted: a sheet that differs is refused before the first row. */
+/**
+ * Reads the headers of all chosen sheets first, so that a sheet with a different header is refused before the first
+ * row.
+ */
 function* sheetsOf(
   workbook: OpenWorkbook,
   { sheets, form }: SheetChoice,
@@ -88,12 +94,21 @@ function* sheetsOf(
   giveWay: GiveWay,
 ): Coroutine<ReadSheet[]> {
   const read: ReadSheet[] = [];
+  let first: FirstSheet | null = null;
+  let mergedRanges = 0;
   for (const chosen of sheets) {
+    const rest = giveWay();
+    if (rest !== null) yield rest;
     const found = yield* openSheet(workbook, chosen, settings, giveWay);
     if (found === null) continue;
-    read.push(found);
+    first ??= yield* firstSheet(found.header, settings, giveWay);
+    const order = orderOf(first, found.header, chosen, found.merged.length > 0);
+    mergedRanges += found.merged.length;
+    if (mergedRanges > MERGED_RANGES_MAX)
+      throw malformedWorkbook(`the sheets that are read have more than ${MERGED_RANGES_MAX} merged cells`);
+    // All sheets share the text objects of one header.
+    read.push({ ...found, order, header: { ...found.header, texts: first.header.texts } });
     if (form === 'first') return read;
-    refuseOther(read[0]!.header, found.header, chosen);
   }
   if (read.length > 0) return read;
   const what =
@@ -103,7 +118,7 @@ function* sheetsOf(
   throw new Failed('MALFORMED_FILE', what);
 }
 
-/** For those who look at a file, and read nothing of it. */
+/** Describes the file for `inspect`. Reads no rows for a Run. */
 function* describe(
   workbook: OpenWorkbook,
   choice: SheetChoice,
@@ -115,25 +130,24 @@ function* describe(
   settings.onExplained?.(yield* explainWorkbook(workbook, choice, read[0]!, { sizes, giveWay }));
 }
 
-/** Null for a sheet without cells. */
+/** Returns null for a sheet without cells. */
 function* openSheet(
   workbook: OpenWorkbook,
   chosen: ChosenSheet,
   { input, overrides, expected }: WholeFileSettings,
   giveWay: GiveWay,
-): Coroutine<ReadSheet | null> {
+): Coroutine<Omit<ReadSheet, 'order'> | null> {
   const skipHidden = input.hidden === 'skip';
   const fillsMerged = input.merged === 'fill';
   const merged: readonly CellRange[] = fillsMerged ? yield* mergedOf(workbook, chosen, giveWay) : [];
   const preamble = input.preamble.length === 0 ? null : new MetaSearch(input.preamble, input.nullValues);
   const header = yield* findSheetHeader(
     chosen,
-    (sink, isMerged) =>
-      readUntilFull(
-        new SheetPass(workbook, chosen, { skipHidden, merged: isMerged ? merged : [], sink }),
-        sink,
-        giveWay,
-      ),
+    function* (sink, isMerged) {
+      const pass = new SheetPass(workbook, chosen, { skipHidden, merged: isMerged ? merged : [], sink });
+      yield* readUntilFull(pass, sink, giveWay);
+      return pass.columns;
+    },
     {
       headerRow: overrides.headerRow ?? input.csv.headerRow,
       headerRows: input.csv.headerRows,
@@ -150,9 +164,62 @@ function mergedOf(workbook: OpenWorkbook, { sheet, number }: ChosenSheet, giveWa
   return inPart(() => `the merged cells of sheet ${number}`, workbook.mergedRanges(sheet, giveWay));
 }
 
-function refuseOther(first: SheetHeader, other: SheetHeader, { number }: ChosenSheet): void {
-  const isSame = first.texts.length === other.texts.length && first.texts.every((text, at) => text === other.texts[at]);
-  if (isSame) return;
-  const message = `Sheet ${number} has another header than the first sheet that the Template reads: sheets that are read one after the other must have the same columns.`;
-  throw new Failed('TEMPLATE_COLUMNS_MISSING', message, []);
+/** The first sheet that is read, and which of its columns the others must have. */
+interface FirstSheet {
+  readonly header: SheetHeader;
+  /** The columns that the Template reads, if it names all of them; otherwise null. */
+  readonly needed: ReadonlySet<string> | null;
+}
+
+/** If the Template reads only columns that it names, and all of them are in this header, other columns may differ. */
+function* firstSheet(
+  header: SheetHeader,
+  { expected, input, clock }: WholeFileSettings,
+  giveWay: GiveWay,
+): Coroutine<FirstSheet> {
+  if (expected === null) return { header, needed: null };
+  // The column for the sheet's name is expected as well.
+  const own = input.sheetInto === null ? [] : [input.sheetInto];
+  const matching = expected.areAllIn([...header.texts, ...own]);
+  for (;;) {
+    const step = matching.next();
+    if (step.done)
+      return { header, needed: step.value ? new Set(header.texts.filter((text) => expected.has(text))) : null };
+    const rest = clock?.isDue() === true ? giveWay() : null;
+    if (rest !== null) yield rest;
+  }
+}
+
+/**
+ * Finds the columns of the first sheet in another one. Throws Failed if the headers differ.
+ * @returns for each column of the other sheet, its place in the first one, or -1 for a column that is not read; null if
+ *   all places are the same
+ */
+function orderOf(first: FirstSheet, other: SheetHeader, { number }: ChosenSheet, isMerged: boolean): number[] | null {
+  const [one, two] = [first.header, other].map(({ texts, tableColumns }) => texts.slice(0, tableColumns)) as [
+    string[],
+    string[],
+  ];
+  if (one.length === two.length && one.every((text, at) => text === two[at])) return null;
+  const places = two.map((text) => one.indexOf(text));
+  const isReordered = one.length === two.length && !places.includes(-1);
+  const { needed } = first;
+  const hasNeeded = needed !== null && [...needed].every((text) => two.includes(text));
+  const areDistinct = [one, two].every((texts) => !texts.includes('') && new Set(texts).size === texts.length);
+  const fits = areDistinct && (isReordered || hasNeeded);
+  if (fits && !isMerged) return places;
+  throw new Failed('TEMPLATE_COLUMNS_MISSING', otherHeader(number, fits), { columns: [] });
+}
+
+function otherHeader(number: number, fits: boolean): string {
+  if (fits)
+    return (
+      `Sheet ${number} has merged cells, and its columns are in a different order than on the first sheet that the Template reads. ` +
+      'Remove "merged: fill" from the input of the Template, or give the sheet the same columns in the same order.'
+    );
+  return (
+    `Sheet ${number} has a different header than the first sheet that the Template reads: sheets that are read one after ` +
+    'the other must have the same columns, in any order. Name the sheets that belong together in input.sheet, or the ' +
+    'columns that the Template needs (input.columns with other_columns: drop).'
+  );
 }

@@ -1,5 +1,5 @@
-// The forms in which nearly all programs write cells and shared strings, read in one pass over their bytes: whatever is
-// written otherwise is read tag by tag. What is read here is the same there.
+// Reads cells and shared strings in the form that nearly all programs write, in one pass over the bytes. Any other form
+// is read token by token, with the same result.
 import * as cells from './cell-kinds.ts';
 
 const SPACE = 0x20;
@@ -25,20 +25,20 @@ const ITEM_END = Buffer.from('</t></si>');
 const ENDS_TEXT = new Uint8Array(256);
 for (const byte of [LESS, AMPERSAND, UNDERSCORE, CR]) ENDS_TEXT[byte] = 1;
 
-/** `<c r="B2" s="1" t="s"><v>17</v></c>`, or with an inline text. */
+/** `<c r="B2" s="1" t="s"><v>17</v></c>`, or the same with an inline text. */
 export class PlainCell {
   column = 0;
   type = cells.TYPE_NUMBER;
   style = 0;
-  /** The value. */
+  /** Start and end of the value. */
   start = 0;
   end = 0;
-  /** Behind the cell. */
+  /** Position after the cell. */
   behind = 0;
 
   /**
-   * False where the bytes at `at` are no such cell, or not all of it.
-   * @param next its column when it does not name one
+   * Returns false if the bytes at `from` are not such a cell, or not a complete one.
+   * @param next column of the cell if it has no reference
    */
   read(bytes: Uint8Array, from: number, limit: number, next: number): boolean {
     this.column = next;
@@ -62,7 +62,7 @@ export class PlainCell {
     this.start = at + opening.length;
     at = textEnd(bytes, this.start, limit);
     const closing = isInline ? INLINE_END : VALUE_END;
-    // Nothing behind the limit was of any account if the end lies before it.
+    // The cell ends before the limit, so no byte after the limit has influenced the result.
     if (at + closing.length > limit || !stands(closing, bytes, at)) return false;
     this.end = at;
     this.behind = at + closing.length;
@@ -90,7 +90,7 @@ export class PlainCell {
     return at;
   }
 
-  /** Of the types those that come often. */
+  /** Recognises the frequent types only. */
   #type(bytes: Uint8Array, at: number): number {
     if (bytes[at] === LETTER_S && bytes[at + 1] === QUOTE) {
       this.type = cells.TYPE_SHARED;
@@ -110,7 +110,7 @@ export class PlainItem {
   end = 0;
   behind = 0;
 
-  /** False where the bytes at `at` are no such string, or not all of it. */
+  /** Returns false if the bytes at `at` are not such a string, or not a complete one. */
   read(bytes: Uint8Array, at: number, limit: number): boolean {
     const isShort = stands(ITEM_START, bytes, at);
     if (!isShort && !stands(SPACED_ITEM_START, bytes, at)) return false;
@@ -126,7 +126,7 @@ function stands(text: Uint8Array, bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** The first byte of a text that ends it, or that must be decoded. */
+/** Returns the first byte that ends the text or must be decoded. */
 function textEnd(bytes: Uint8Array, from: number, limit: number): number {
   let at = from;
   while (at < limit && ENDS_TEXT[bytes[at]!] === 0) at++;

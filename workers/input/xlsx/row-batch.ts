@@ -1,43 +1,136 @@
-// Takes the cells of a sheet's data rows into the columns of a batch, in the Run's memory: texts, native kinds, and what
-// is to be counted of them.
+// Collects the cells of data rows in the columns of a batch.
+
 import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
-import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
+import { KIND_TEXT, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import * as words from '../../kernel/layout/sheet.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { type CodeCounts, countCode } from '../../run/report.ts';
+import { type CodeCounts, countCode } from '../../protocol/report.ts';
+import type { CsvInput } from '../../template/template.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
 import { type NullTexts as NullList, placeNullTexts } from '../csv/null-texts.ts';
-import { RowNumbers } from '../csv/row-numbers.ts';
+import { type RaggedRow, RowNumbers, rejectedLengths, rejectsRagged } from '../csv/selected-rows.ts';
+import type { SheetRow } from '../reader.ts';
 import type { CellSink, LostCell } from './cell-sink.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
-import { NullTexts } from './null-texts.ts';
-import { RowPlaces } from './row-places.ts';
+import { malformedWorkbook } from './limits.ts';
 import type { GetWord, KernelRows, SetWord } from './sheet-kernel.ts';
 
-/** Cells of a batch at most: 256 KiB of views. */
+// Compares cells of a sheet with the null_values of the Template, on bytes. The length alone excludes most cells.
+
+class NullTexts {
+  readonly #byLength: readonly (readonly Buffer[] | undefined)[];
+
+  constructor(values: readonly string[]) {
+    const byLength: Buffer[][] = [];
+    for (const value of new Set(values)) {
+      const bytes = Buffer.from(value);
+      byLength[bytes.length] = [...(byLength[bytes.length] ?? []), bytes];
+    }
+    this.#byLength = byLength;
+  }
+
+  has(bytes: Uint8Array, start: number, length: number): boolean {
+    const candidates = this.#byLength[length];
+    if (candidates === undefined) return false;
+    return candidates.some((text) => text.compare(bytes, start, start + length) === 0);
+  }
+}
+
+// Positions of the data rows of a workbook in its sheets. Blank and hidden rows are skipped, and several sheets are
+// read in sequence, so the number of a data row is not its position. Stored as runs of consecutive rows.
+
+/**
+ * Maximum number of runs, of 24 bytes each. Positions of rows after the last run are unknown. Sheets with more runs are
+ * rare.
+ */
+const STRETCHES_MAX = 8192;
+
+export class RowPlaces {
+  /** For each run: its first data row, its sheet, and the number of that row in the sheet, all from 1. */
+  readonly #rows: number[] = [];
+  readonly #sheets: number[] = [];
+  readonly #sheetRows: number[] = [];
+  #sheet = 0;
+  /** The next data row to add, and the sheet row at which it would continue the current run. */
+  #next = 1;
+  #nextSheetRow = 0;
+
+  beginSheet(sheet: number): void {
+    this.#sheet = sheet;
+    this.#nextSheetRow = 0;
+  }
+
+  /**
+   * Adds a data row.
+   * @param row must follow the row that was added last. Otherwise the positions of this and all later rows are unknown.
+   */
+  add(row: number, sheetRow: number): void {
+    if (row !== this.#next) return;
+    if (sheetRow !== this.#nextSheetRow) {
+      if (this.#rows.length >= STRETCHES_MAX) return;
+      this.#rows.push(row);
+      this.#sheets.push(this.#sheet);
+      this.#sheetRows.push(sheetRow);
+    }
+    this.#next = row + 1;
+    this.#nextSheetRow = sheetRow + 1;
+  }
+
+  /** Adds consecutive data rows from `row` on, whose numbers in the sheet ascend. */
+  addAll(row: number, sheetRows: Uint32Array): void {
+    const { length } = sheetRows;
+    if (length === 0) return;
+    const first = sheetRows[0]!;
+    this.add(row, first);
+    if (sheetRows[length - 1]! - first === length - 1 && this.#next === row + 1) {
+      this.#next = row + length;
+      this.#nextSheetRow = first + length;
+    } else for (let index = 1; index < length; index++) this.add(row + index, sheetRows[index]!);
+  }
+
+  /** Returns null if the position is unknown. */
+  of(row: number): SheetRow | null {
+    if (row < 1 || row >= this.#next) return null;
+    let low = 0;
+    for (let high = this.#rows.length; high - low > 1; ) {
+      const middle = (low + high) >>> 1;
+      if (this.#rows[middle]! <= row) low = middle;
+      else high = middle;
+    }
+    return { sheet: this.#sheets[low]!, row: this.#sheetRows[low]! + row - this.#rows[low]! };
+  }
+}
+
+// Collects the cells of data rows in the columns of a batch, in the Run's memory: texts, native kinds, and counts of
+// warnings.
+
+/** Maximum number of cells in a batch: 256 KiB of views. */
 const CELLS_MAX = 32_768;
 
-/** Bytes of a batch's views, kinds and texts. A row that needs more has regions of its own. */
+/**
+ * Size of the region for the views, kinds and texts of a batch, in bytes. A row that needs more gets additional
+ * regions.
+ */
 const REGION_BYTES = 1024 * 1024;
 
-/** A batch with fewer bytes free than these takes no more rows: most rows are shorter. */
+/** A batch with fewer free bytes takes no more rows. Most rows are shorter. */
 const FREE_BYTES_MIN = 32 * 1024;
 
-/** Bytes of a region for texts of a large row; a longer text has one as long as itself. */
+/**
+ * Size of an additional region for the texts of a large row, in bytes. A longer text gets a separate region of its length.
+ */
 const LARGE_BYTES = 1024 * 1024;
 
-/** Shorter texts are copied by a loop: a call into the runtime takes longer. */
+/** Texts up to this length are copied in a loop, which is faster than a call into the runtime. */
 const SHORT_BYTES_MAX = 24;
 
 export interface RowRules {
-  /** Of the sheet, without the one for the sheet's name. */
+  /** Number of columns of the sheet, without the column for the sheet's name. */
   readonly columns: number;
-  /** The last column is the name of the sheet. */
+  /** True if the last column is the name of the sheet. */
   readonly hasSheetName: boolean;
   readonly nullValues: readonly string[];
-  readonly raggedFails: boolean;
+  readonly ragged: CsvInput['ragged'];
 }
 
 export class RowBatch implements CellSink, KernelRows {
@@ -45,7 +138,7 @@ export class RowBatch implements CellSink, KernelRows {
   readonly counts: CodeCounts = {};
   rowsRead = 0;
   readonly places = new RowPlaces();
-  /** Rows of the sheet above this one are passed over. */
+  /** Rows of the sheet above this row are skipped. */
   firstRow = 1;
   readonly #arena: Arena;
   readonly #heap: Heap;
@@ -61,22 +154,25 @@ export class RowBatch implements CellSink, KernelRows {
   readonly #limit: number;
   #sheetName: Buffer = Buffer.alloc(0);
   #sheetNameAt = 0;
-  /** Rows of this batch, and how many it may have; 0: they are counted alone. */
+  /** Number of rows in the batch, and its maximum. `#isCounting` is true if rows are only counted. */
   #rows = 0;
   #rowsMax = 0;
   #isCounting = false;
-  /** Where texts go, and the end of their region. */
+  /** Address for the next text, and the end of its region. */
   #next = 0;
   #end = 0;
   #large: { readonly at: number; readonly bytes: number }[] = [];
   isFull = false;
-  /** Of the row at hand: its number in the sheet, and what was found in it. */
+  /** State of the current row: its number in the sheet, and its properties so far. */
   #sheetRow = 0;
   #isPassedOver = false;
   #isBlank = true;
   #isWide = false;
   #hasEmpty = false;
   #rowBytes = 0;
+  /** Texts after the last column, if long rows are rejected. */
+  #extra: string[] = [];
+  #ragged: RaggedRow[] = [];
 
   constructor(arena: Arena, rules: RowRules) {
     const { heap } = arena;
@@ -95,18 +191,19 @@ export class RowBatch implements CellSink, KernelRows {
     this.#limit = this.#region + REGION_BYTES;
   }
 
-  /** The next rows are of another sheet. */
+  /** Called before the rows of another sheet. */
   beginSheet(name: string, firstRow: number): void {
     this.#sheetName = Buffer.from(name);
     this.firstRow = firstRow;
   }
 
-  /** @param rowsMax 0: rows are counted alone */
+  /** @param rowsMax 0 to only count the rows */
   begin(rowsMax: number): void {
     const { columns, hasSheetName } = this.#rules;
     this.#isCounting = rowsMax === 0;
     this.#rowsMax = this.#isCounting ? this.#rowsCapacity : Math.min(rowsMax, this.#rowsCapacity);
     this.#rows = 0;
+    this.#ragged = [];
     this.isFull = false;
     this.#next = this.#texts;
     this.#end = this.#limit;
@@ -114,6 +211,11 @@ export class RowBatch implements CellSink, KernelRows {
     this.#large = [];
     this.#heap.u8.fill(0, this.#region, this.#region + columns * this.#rowsCapacity * VIEW_BYTES);
     if (hasSheetName) this.#placeSheetName();
+  }
+
+  /** Rows of the batch that the Template rejects because of their length. */
+  get raggedRows(): readonly RaggedRow[] {
+    return rejectedLengths(this.#ragged, this.#rules.ragged);
   }
 
   get rows(): number {
@@ -124,7 +226,7 @@ export class RowBatch implements CellSink, KernelRows {
     return this.#rowsMax;
   }
 
-  /** What was taken since `begin`. */
+  /** Returns the batch with the rows since `begin`. */
   take(): Batch {
     const rows = this.#isCounting ? 0 : this.#rows;
     const columns: ViewsColumn[] = [];
@@ -156,6 +258,7 @@ export class RowBatch implements CellSink, KernelRows {
     this.#isWide = false;
     this.#hasEmpty = false;
     this.#rowBytes = 0;
+    this.#extra = [];
   }
 
   cell(column: number, kind: number, bytes: Uint8Array, start: number, end: number, stays = false): void {
@@ -163,7 +266,7 @@ export class RowBatch implements CellSink, KernelRows {
     const length = end - start;
     if (length > 0) this.#isBlank = false;
     if (column >= this.#rules.columns) {
-      if (length > 0) this.#wide();
+      if (length > 0) this.#wide(bytes, start, end);
       return;
     }
     this.#rowBytes += length;
@@ -175,6 +278,7 @@ export class RowBatch implements CellSink, KernelRows {
     const at = isNull ? 0 : stays ? start : this.#copy(bytes, start, length);
     const { u8, u32 } = this.#heap;
     const view = (this.#region + (column * this.#rowsCapacity + row) * VIEW_BYTES) >>> 2;
+    if (u32[view] !== 0) this.#countReplaced();
     u32[view] = at;
     u32[view + 1] = isNull ? 0 : length;
     u8[this.#kinds + column * this.#rowsCapacity + row] = kind;
@@ -185,8 +289,11 @@ export class RowBatch implements CellSink, KernelRows {
     this.#isBlank = false;
     countCode(this.counts, why, this.rowsRead + 1);
     const view = (this.#region + (column * this.#rowsCapacity + this.#rows) * VIEW_BYTES) >>> 2;
-    this.#heap.u32[view] = 0;
-    this.#heap.u8[this.#kinds + column * this.#rowsCapacity + this.#rows] = KIND_TEXT;
+    const { u8, u32 } = this.#heap;
+    if (u32[view] !== 0) this.#countReplaced();
+    u32[view] = 0;
+    u32[view + 1] = 0;
+    u8[this.#kinds + column * this.#rowsCapacity + this.#rows] = KIND_TEXT;
   }
 
   endRow(): void {
@@ -195,10 +302,22 @@ export class RowBatch implements CellSink, KernelRows {
       if (this.#hasEmpty) this.#forgetRow();
       return;
     }
-    if (this.#isWide) countCode(this.counts, 'RAGGED_ROW', this.rowsRead + 1);
+    if (this.#isWide) this.#countWide();
     this.#rows++;
     this.places.add(++this.rowsRead, this.#sheetRow);
     this.#lookForRoom();
+  }
+
+  /** Counts a filled cell that is replaced, because its row has a cell twice. */
+  #countReplaced(): void {
+    countCode(this.counts, 'DUPLICATE_KEY', this.rowsRead + 1);
+  }
+
+  #countWide(): void {
+    countCode(this.counts, 'RAGGED_ROW', this.rowsRead + 1);
+    if (this.#isCounting) return;
+    const extra = this.#extra.length === 0 ? null : this.#extra.join('\t');
+    this.#ragged.push({ row: this.#rows, code: 'RAGGED_ROW', extra });
   }
 
   lend(set: SetWord): void {
@@ -211,13 +330,13 @@ export class RowBatch implements CellSink, KernelRows {
     set(words.TEXTS_AT, this.#next);
     set(words.ROWS_MAX, this.#rowsMax);
     set(words.TEXTS_END, this.#end);
-    // A batch ends with the row that has regions of its own.
+    // A row with additional regions ends its batch.
     set(words.FREE_BYTES_MIN, this.#large.length > 0 ? words.NEVER_FREE : FREE_BYTES_MIN);
     set(words.IS_COUNTING, this.#isCounting ? 1 : 0);
     set(words.FIRST_DATA_ROW, this.firstRow);
     set(words.NULL_TEXTS, this.#nullList.list);
     set(words.EMPTY_IS_NULL, this.#nullList.empty ? 1 : 0);
-    set(words.RAGGED_FAILS, this.#rules.raggedFails ? 1 : 0);
+    set(words.LEAVES_WIDE, this.#rules.ragged === 'pad' ? 0 : 1);
     set(words.IS_PASSED_OVER, this.#isPassedOver ? 1 : 0);
     set(words.IS_BLANK, this.#isBlank ? 1 : 0);
     set(words.IS_WIDE, this.#isWide ? 1 : 0);
@@ -245,13 +364,18 @@ export class RowBatch implements CellSink, KernelRows {
     this.isFull = this.#rows >= this.#rowsMax || this.#large.length > 0 || this.#end - this.#next < FREE_BYTES_MIN;
   }
 
-  #wide(): void {
-    if (this.#rules.raggedFails) throw malformedWorkbook('a row has a cell beyond the columns of the header row');
+  #wide(bytes: Uint8Array, start: number, end: number): void {
+    const { ragged } = this.#rules;
+    if (ragged === 'fail') throw malformedWorkbook('a row has a cell beyond the columns of the header row');
     this.#isWide = true;
+    if (!rejectsRagged({ ragged })) return;
+    this.#rowBytes += end - start;
+    if (this.#rowBytes > ROW_BYTES_MAX) throw malformedWorkbook('a row is too long');
+    this.#extra.push(Buffer.from(bytes.subarray(start, end)).toString());
   }
 
   #copy(bytes: Uint8Array, start: number, length: number): number {
-    // The Run's memory may grow and move.
+    // Allocating may grow and move the Run's memory.
     const isOwn = bytes === this.#heap.u8;
     if (this.#next + length > this.#end) this.#enlarge(length);
     const at = this.#next;
@@ -263,7 +387,7 @@ export class RowBatch implements CellSink, KernelRows {
     return at;
   }
 
-  /** The arena cannot take them: it is emptied while a row waits for its rest. */
+  /** The arena cannot hold these texts, because it is emptied while a row waits for its remaining cells. */
   #enlarge(length: number): void {
     const bytes = Math.max(length, LARGE_BYTES);
     const at = this.#heap.allocate(bytes);
@@ -285,13 +409,13 @@ export class RowBatch implements CellSink, KernelRows {
     }
   }
 
-  /** A blank row's empty texts are no cells of the next. */
+  /** Clears a blank row, so that its empty texts do not become cells of the next row. */
   #forgetRow(): void {
     const { u32 } = this.#heap;
     for (let column = 0; column < this.#rules.columns; column++) u32.fill(0, ...this.#viewWords(column));
   }
 
-  /** The words of the view of the row at hand, and the one behind. */
+  /** Index of the first word of the view in the current row, and of the word after the view. */
   #viewWords(column: number): [number, number] {
     const view = (this.#region + (column * this.#rowsCapacity + this.#rows) * VIEW_BYTES) >>> 2;
     return [view, view + VIEW_BYTES / 4];

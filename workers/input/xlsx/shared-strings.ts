@@ -1,29 +1,95 @@
-// Reads the shared strings of a workbook into a store. Runs of rich text are joined, phonetic readings left out.
-import type { SpillFolder } from '../../execution/spill/spill-folder.ts';
+// Reads the shared strings of a workbook, with a kernel where possible.
+
+import * as words from '../../kernel/layout/shared-strings.ts';
+import { PREFIX_BYTES_MAX, PREFIX_WORD_BYTES, STATUS_LEFT } from '../../kernel/layout/sheet.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
+import type { SpillFolder } from '../../memory/spill-file.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { CELL_BYTES_MAX } from '../ceilings.ts';
 import type { PieceSource } from '../zip/entry-reader.ts';
-import { inPart, malformedWorkbook } from './malformed-workbook.ts';
+import { inPart, malformedWorkbook } from './limits.ts';
 import { PlainItem } from './plain-forms.ts';
-import { StringKernel } from './string-kernel.ts';
-import { StringStore } from './string-store.ts';
+import { type StringRoom, StringStore } from './string-store.ts';
 import { CollectedText } from './text-decoder.ts';
-import type { WindowRoom } from './window-room.ts';
 import type { XmlStretch } from './xml-stretch.ts';
 import { CLOSE, EMPTY, END, MORE, OPEN, TEXT, XmlTokens } from './xml-tokens.ts';
-import { XmlWindow } from './xml-window.ts';
+import { type WindowRoom, XmlWindow } from './xml-window.ts';
 
-/** Lets others go on; it is asked after each window. */
+// Passes sections of the shared strings' XML to the kernel that reads them (kernel/assembly/sheet-texts.ts) into the
+// store.
+
+class StringKernel {
+  readonly #stretch: XmlStretch;
+  readonly #store: StringStore;
+  readonly #state: number;
+  readonly #room: StringRoom = { textsAt: 0, textsEnd: 0, entriesAt: 0, entriesEnd: 0 };
+
+  /** Throws MemoryWanted. */
+  constructor(stretch: XmlStretch, store: StringStore) {
+    this.#stretch = stretch;
+    this.#store = store;
+    this.#state = stretch.heap.allocate(words.STATE_BYTES);
+  }
+
+  /**
+   * Returns false if the kernel cannot read these shared strings.
+   * @param prefix prefix of element names, including its colon
+   */
+  begin(prefix: Uint8Array): boolean {
+    if (prefix.length > PREFIX_BYTES_MAX) return false;
+    this.#set(words.PREFIX, prefix.length);
+    this.#stretch.heap.u8.set(prefix, this.#state + words.PREFIX + PREFIX_WORD_BYTES);
+    return true;
+  }
+
+  /**
+   * Continues at the position of `tokens`. 'more': the window contains no further complete item. 'left': the slow
+   * reader must read what follows.
+   */
+  read(tokens: XmlTokens): 'more' | 'left' {
+    const stretch = this.#stretch;
+    const room = this.#room;
+    for (;;) {
+      if (!this.#store.lend(room)) return 'left';
+      this.#set(words.TEXTS_AT, room.textsAt);
+      this.#set(words.TEXTS_END, room.textsEnd);
+      this.#set(words.ENTRIES_AT, room.entriesAt);
+      this.#set(words.ENTRIES_END, room.entriesEnd);
+      this.#set(words.AT, stretch.place(tokens));
+      stretch.kernel.readStrings(this.#state, stretch.end);
+      this.#store.takeBack(room, this.#get(words.TEXTS_AT), this.#get(words.ENTRIES_AT));
+      const at = this.#get(words.AT);
+      if (this.#get(words.STATUS) === STATUS_LEFT) {
+        stretch.moveTo(tokens, at);
+        return 'left';
+      }
+      const stop = stretch.moveOn(tokens, at);
+      if (stop !== 'again') return stop;
+    }
+  }
+
+  #set(word: number, value: number): void {
+    this.#stretch.heap.u32[(this.#state + word) >>> 2] = value;
+  }
+
+  #get(word: number): number {
+    return this.#stretch.heap.u32[(this.#state + word) >>> 2]!;
+  }
+}
+
+// Reads the shared strings of a workbook into a store. Runs of rich text are joined, and phonetic readings are left
+// out.
+
+/** Yields to other Runs if necessary. Called after each window. */
 export type GiveWay = () => Promise<void> | null;
 
-/** What shared strings are read with. */
+/** Tools for reading shared strings. */
 export interface StringTools {
   readonly heap: Heap;
   readonly spill: SpillFolder;
   readonly room: WindowRoom;
   readonly giveWay: GiveWay;
-  /** Null: everything is read tag by tag. */
+  /** Memory for the kernel, or null to read everything token by token. */
   readonly stretch: XmlStretch | null;
 }
 
@@ -31,7 +97,7 @@ export interface StringTools {
 export function* readSharedStrings(source: PieceSource, tools: StringTools): Coroutine<StringStore> {
   const window = new XmlWindow(source, tools.room);
   const store = new StringStore(tools.heap, tools.spill);
-  yield* inPart(() => `its shared strings, at string ${store.length + 1} or behind it`, readAll(window, store, tools));
+  yield* inPart(() => `its shared strings, at string ${store.length + 1} or after it`, readAll(window, store, tools));
   return store;
 }
 
@@ -50,9 +116,9 @@ class SharedStrings {
   readonly #text = new CollectedText();
   readonly #plain = new PlainItem();
   readonly #kernel: StringKernel | null;
-  /** The kernel reads on between items, until it may not. */
+  /** True while the kernel may read the items. */
   #isForKernel = false;
-  /** Within `<si>`; within its `<t>`; depth at which a phonetic reading began, or 0. */
+  /** True inside `<si>`; true inside its `<t>`; depth at which a phonetic reading began, or 0. */
   #isItem = false;
   #isText = false;
   #phoneticDepth = 0;
@@ -67,7 +133,7 @@ class SharedStrings {
     return this.#tokens.refill(this.#tokens.isStarved ? 0 : this.#tokens.at);
   }
 
-  /** True at the end; false when more bytes are wanted. */
+  /** Returns true at the end, and false if more bytes are needed. */
   advance(): boolean {
     const tokens = this.#tokens;
     for (;;) {
@@ -114,7 +180,7 @@ class SharedStrings {
     if (this.#text.length > CELL_BYTES_MAX) throw malformedWorkbook('a cell is too long');
   }
 
-  /** @param at where the tag begins */
+  /** @param at position of the tag */
   #opened(at: number): void {
     const tokens = this.#tokens;
     if (tokens.depth === 1 && this.#kernel !== null) {

@@ -1,8 +1,8 @@
-// Finds the header row of a sheet, by the rules of CSV, and how many columns the sheet has.
+// Finds the header row of a sheet by the rules for CSV, and the number of columns of the sheet.
 import { Failed } from '../../protocol/failure.ts';
-import type { Sliced } from '../../run/time-slices.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
 import { META_RECORDS_MAX } from '../../template/section-schemas.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
 import { joinHeaderLines } from '../detect/header-lines.ts';
 import { detectHeaderRow, headerStart } from '../detect/header-row.ts';
 import { listed } from '../detect/records.ts';
@@ -10,46 +10,54 @@ import { SAMPLE_RECORDS_MAX } from '../detect/sample.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import type { MetaSearch } from '../meta-values.ts';
 import type { MetaValues } from '../reader.ts';
-import type { ChosenSheet } from './chosen-sheets.ts';
 import { LeadingRows } from './leading-rows.ts';
+import type { ChosenSheet } from './open-workbook.ts';
 import type { GiveWay } from './shared-strings.ts';
 
 export interface SheetHeader {
-  /** Row of the sheet from 0, null when it has no header. */
+  /** 0-based row in the sheet, or null without a header. */
   readonly row: number | null;
-  /** Lines of the header, of which `row` is the last: their texts are joined. */
+  /** Number of header lines, of which `row` is the last. Their texts are joined. */
   readonly lines: number;
-  /** One for each column; '' where there is none. */
+  /** One text per column, '' for a column without a header. */
   readonly texts: readonly string[];
-  /** The sheet's number of the first row that may be data. */
+  /** Number of columns that belong to the table. A note beside its header does not. */
+  readonly tableColumns: number;
+  /** Row number in the sheet of the first row that may be data. */
   readonly firstDataRow: number;
-  /** Values that stand above the header; none where nobody looks for any. */
+  /** Values above the header, if the Template looks for any. */
   readonly meta?: MetaValues;
 }
 
-/** Tells the first rows of the sheet, until the sink is full. */
-export type ReadFirst = (sink: LeadingRows, isMerged: boolean) => Coroutine<void>;
+/**
+ * Passes the first rows of the sheet to the sink until it is full. Returns the number of columns of the sheet or table
+ * that are read.
+ */
+export type ReadFirst = (sink: LeadingRows, isMerged: boolean) => Coroutine<number>;
 
 export interface HeaderSettings {
-  /** Row of the sheet from 0, 'none' = it has no header, null = detect. */
+  /** 0-based row in the sheet, 'none' for no header, or null to detect it. */
   readonly headerRow: number | 'none' | null;
-  /** Lines of the header, of which `headerRow` is the last; null = one where that is given, else detect. */
+  /**
+   * Number of header lines, of which `headerRow` is the last. null for one line if `headerRow` is given, otherwise
+   * detected.
+   */
   readonly headerRows: number | null;
   readonly expected: ExpectedHeaders | null;
   readonly giveWay: GiveWay;
-  /** Is shown the rows above the header, at their places in the sheet. */
+  /** Receives the rows above the header, with their positions in the sheet. */
   readonly preamble: MetaSearch | null;
-  /** Values of merged cells are in all cells that they cover. */
+  /** True if all cells of a merged range get its value. */
   readonly fillsMerged: boolean;
 }
 
-/** Among the rows that were found: the last line of the header, and the first that is joined to it. */
+/** Indexes among the collected rows: last header line, and first line joined to it. */
 interface FoundLines {
   readonly row: number;
   readonly first: number;
 }
 
-/** Null when the sheet has no cells. Throws Failed. */
+/** Returns null if the sheet has no cells. Throws Failed. */
 export function* findSheetHeader(
   chosen: ChosenSheet,
   read: ReadFirst,
@@ -60,7 +68,7 @@ export function* findSheetHeader(
   const declared = Math.min(headerRows ?? 1, typeof headerRow === 'number' ? headerRow + 1 : 1);
   const from = typeof headerRow === 'number' ? headerRow + 2 - declared : 1;
   const leading = new LeadingRows(from);
-  yield* read(leading, false);
+  const columnsRead = yield* read(leading, false);
   if (leading.firstRow === 0) return emptySheet(from > 1);
   const found =
     typeof headerRow === 'number'
@@ -71,9 +79,14 @@ export function* findSheetHeader(
   if (typeof headerRow === 'number' && (found!.row < 0 || (leading.rows[found!.row] ?? []).length === 0)) {
     throw new Failed('MALFORMED_FILE', `The header row of sheet ${chosen.number} is a blank row.`);
   }
-  const columns = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : widthOfRange(chosen);
+  const columns = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : Math.max(1, columnsRead);
   const blank = new Array<string>(columns).fill('');
-  if (found === null) return { row: null, lines: 1, texts: blank, firstDataRow: leading.firstRow };
+  if (found === null)
+    return { row: null, lines: 1, texts: blank, tableColumns: columns, firstDataRow: leading.firstRow };
+  for (let line = found.first; line <= found.row; line++) {
+    if (!leading.rowsWithTwoCells.has(line)) continue;
+    throw new Failed('MALFORMED_FILE', `The header row of sheet ${chosen.number} has the same cell twice.`);
+  }
   const row = leading.firstRow + found.row;
   if (settings.preamble !== null && chosen.range === null)
     yield* showAbove(settings.preamble, row - (found.row - found.first), read);
@@ -86,10 +99,11 @@ export function* findSheetHeader(
   }
   const texts = joinHeaderLines(header);
   const named = blank.map((_, column) => texts[column] ?? '');
-  return { row: row - 1, lines, texts: named, firstDataRow: row + 1, ...metaOf(settings.preamble) };
+  const tableColumns = withoutNotes(named, leading.rows.slice(found.row + 1));
+  return { row: row - 1, lines, texts: named, tableColumns, firstDataRow: row + 1, ...metaOf(settings.preamble) };
 }
 
-/** As many lines as the Template says, the last of them where it was found. */
+/** Applies the number of header lines of the Template. The last line stays where it was found. */
 function ofLines(found: FoundLines | null, headerRows: number | null): FoundLines | null {
   if (headerRows === null) return found;
   const row = Math.max(found?.row ?? 0, headerRows - 1);
@@ -100,7 +114,7 @@ function metaOf(preamble: MetaSearch | null): Pick<SheetHeader, 'meta'> {
   return preamble === null ? {} : { meta: preamble.values };
 }
 
-/** Between the cells of a row, for patterns: what a sheet's cells are copied with. */
+/** Joins the cells of a row for patterns. Spreadsheet programs use the same character when cells are copied. */
 const CELL_SEPARATOR = '\t';
 
 function* showAbove(preamble: MetaSearch, firstHeaderRow: number, read: ReadFirst): Coroutine<void> {
@@ -112,18 +126,18 @@ function* showAbove(preamble: MetaSearch, firstHeaderRow: number, read: ReadFirs
   }
 }
 
-/** A table says itself where its header is. */
+/** A table declares its header row itself. */
 function headerRowOf({ range, hasHeader }: ChosenSheet, { headerRow }: HeaderSettings): number | 'none' | null {
   if (range === null) return headerRow;
   return hasHeader ? range.firstRow - 1 : 'none';
 }
 
 function emptySheet(isBehindRows: boolean): null {
-  if (isBehindRows) throw new Failed('MALFORMED_FILE', 'The header row lies behind the last row of the sheet.');
+  if (isBehindRows) throw new Failed('MALFORMED_FILE', 'The header row is after the last row of the sheet.');
   return null;
 }
 
-/** The last line of the header and the first that is joined to it, among the rows that were found. */
+/** Detects the last header line and the first line joined to it, among the collected rows. */
 function* detect({ rows }: LeadingRows, { expected, giveWay }: HeaderSettings): Coroutine<FoundLines | null> {
   const isExpected = expected === null ? null : (cell: string): boolean => expected.has(cell);
   const records = listed(rows.slice(0, SAMPLE_RECORDS_MAX));
@@ -140,11 +154,19 @@ function* inSlices<T>(work: Sliced<T>, giveWay: GiveWay): Coroutine<T> {
   }
 }
 
-/** Cells of the first rows beyond the header are columns too, as they are where a spreadsheet program writes CSV. */
+/** Number of columns. Cells beyond the header also count, as when a spreadsheet program writes CSV. */
 function widthOf(rows: readonly (readonly string[])[]): number {
   return Math.max(1, ...rows.map((row) => row.findLastIndex((text) => text !== '') + 1));
 }
 
-function widthOfRange({ range }: ChosenSheet): number {
-  return range === null ? 1 : range.lastColumn - range.firstColumn + 1;
+/**
+ * Number of columns before the notes. Notes are texts in the header row with no cell below them, separated by an empty
+ * column.
+ */
+function withoutNotes(texts: readonly string[], below: readonly (readonly string[])[]): number {
+  const isEmptyBelow = (column: number): boolean => below.every((row) => (row[column] ?? '') === '');
+  let end = texts.length;
+  for (let column = texts.length - 1; column > 0 && isEmptyBelow(column); column--)
+    if (texts[column] === '') end = column;
+  return end;
 }

@@ -1,6 +1,7 @@
-// Hands stretches of a sheet's XML to the kernel that reads rows (kernel/assembly/read-sheet.ts) and takes back how far it came.
+// Passes sections of a sheet's XML to the kernel that reads rows (kernel/assembly/read-sheet.ts), and reads back its
+// position.
 import * as words from '../../kernel/layout/sheet.ts';
-import { PREFIX_BYTES_MAX, PREFIX_WORD_BYTES, STATUS_FULL, STATUS_LEFT } from '../../kernel/layout/xml.ts';
+import { PREFIX_BYTES_MAX, PREFIX_WORD_BYTES, STATUS_FULL, STATUS_LEFT } from '../../kernel/layout/sheet.ts';
 import { COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { CellRange } from './cell-range.ts';
 import type { StringStore } from './string-store.ts';
@@ -9,22 +10,22 @@ import type { XmlTokens } from './xml-tokens.ts';
 
 const BEYOND_ALL_ROWS = words.ROW_NUMBER_MAX;
 
-/** Where a reader is in a sheet. */
+/** Position of a reader in a sheet. */
 export interface SheetPlace {
-  /** The row that was begun last, from 1; 0 before the first. */
+  /** The row that was begun last, from 1, or 0 before the first row. */
   row: number;
   isInRow: boolean;
   isRowLeftOut: boolean;
   nextColumn: number;
 }
 
-/** A word of the kernel's state: layout/sheet.ts. */
+/** Accesses a word of the kernel's state, see layout/sheet.ts. */
 export type SetWord = (word: number, value: number) => void;
 export type GetWord = (word: number) => number;
 
-/** Where the kernel puts rows. */
+/** Memory into which the kernel writes rows. */
 export interface KernelRows {
-  /** Says where, and what is there of the row at hand. */
+  /** Sets the addresses, and the state of the current row. */
   lend(set: SetWord): void;
   takeBack(get: GetWord): void;
 }
@@ -40,11 +41,14 @@ export interface KernelSheet {
   readonly skipHidden: boolean;
   /** See SheetReader. */
   readonly columns: Int32Array | null;
-  /** Before the names of elements, with its colon. */
+  /** Prefix of element names, including its colon. */
   readonly prefix: Uint8Array;
 }
 
-/** 'left': what comes next is the other reader's; 'full': no more rows are wanted now; 'more': nothing whole is left in the window. */
+/**
+ * 'left': the slow reader must read what follows. 'full': no more rows are wanted now. 'more': the window contains no
+ * further complete item.
+ */
 export type KernelStop = 'more' | 'full' | 'left';
 
 export class SheetKernel {
@@ -53,7 +57,7 @@ export class SheetKernel {
   #map = 0;
   readonly #set: SetWord;
   readonly #get: GetWord;
-  /** Of the last `read`: rows that ended, and bytes of the shared strings in them. */
+  /** Results of the last `read`: number of rows that ended, and bytes of shared strings in them. */
   closed = 0;
   sharedBytes = 0;
 
@@ -78,7 +82,7 @@ export class SheetKernel {
     this.#set(words.ROW_BYTES_MAX, ROW_BYTES_MAX);
   }
 
-  /** The next rows are of this sheet. False: the kernel cannot read it. */
+  /** Prepares for the rows of this sheet. Returns false if the kernel cannot read the sheet. */
   begin({ range, skipHidden, columns, prefix }: KernelSheet): boolean {
     if (prefix.length > PREFIX_BYTES_MAX) return false;
     const { heap } = this.#stretch;
@@ -95,7 +99,7 @@ export class SheetKernel {
     return true;
   }
 
-  /** Reads on from where the tokens are, at most so many rows of the sheet. */
+  /** Continues at the position of `tokens`, for at most `rowsMax` rows of the sheet. */
   read(tokens: XmlTokens, place: SheetPlace, rows: KernelRows, rowsMax: number, sharedRowBytes: number): KernelStop {
     const set = this.#set;
     set(words.IS_IN_ROW, place.isInRow ? 1 : 0);

@@ -1,5 +1,5 @@
-// Reads a sheet from its first row to its last, row by row and cell by cell, into a sink. What it says of its own size is
-// not looked at: it is often missing or wrong.
+// Reads a sheet sequentially, row by row and cell by cell, into a sink. Ignores the declared dimensions of the sheet,
+// which are often missing or wrong.
 
 import { ROW_NUMBER_MAX } from '../../kernel/layout/sheet.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
@@ -8,31 +8,35 @@ import type { CellRange } from './cell-range.ts';
 import { CellReader } from './cell-reader.ts';
 import type { CellSink } from './cell-sink.ts';
 import { CellValues, type CellValuesParts } from './cell-values.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
+import { malformedWorkbook } from './limits.ts';
 import type { KernelRows, KernelStop, SheetKernel, SheetPlace } from './sheet-kernel.ts';
-import type { WindowRoom } from './window-room.ts';
 import { CLOSE, EMPTY, END, MORE, OPEN, XmlTokens } from './xml-tokens.ts';
-import { XmlWindow } from './xml-window.ts';
+import { type WindowRoom, XmlWindow } from './xml-window.ts';
 
 const LESS = 0x3c;
 const SPACE = 0x20;
 const LETTER_C = 0x63;
 
-/** A sheet of cells that the kernel leaves is offered to it again after 2 to the power of so many. */
+/**
+ * Limit of the back-off: after n calls of the kernel that read nothing, it is called again after 2^n tokens, with n at
+ * most this number.
+ */
 const FRUITLESS_MAX = 6;
 
-/** Windows that are gone through without a row before others may go on: a millisecond of work each. */
+/** Number of windows without a row after which the reader yields to other Runs. Each takes a millisecond. */
 const EMPTY_WINDOWS_MAX = 4;
 
 export interface SheetSettings extends CellValuesParts {
-  /** Is told of the bytes of shared strings in each row; throws Failed when they are too many. */
+  /** Receives the bytes of shared strings in each row. Throws Failed if there are too many. */
   readonly countShared: (bytes: number) => void;
-  /** Rows and columns that are hidden are left out. */
+  /** If true, hidden rows and columns are skipped. */
   readonly skipHidden: boolean;
-  /** Only these cells, the first of them as column 0; null = all. */
+  /** Reads only these cells, with the first one as column 0. null for all cells. */
   readonly range: CellRange | null;
+  /** Output column for each column, -1 if it is not read. Null if the columns keep their places. */
+  readonly order: readonly number[] | null;
   readonly room: WindowRoom;
-  /** Reads what it can where rows go to a sink that takes them from it; null: each cell is told. */
+  /** Reads rows for sinks that have `kernelRows`. null to report every cell. */
   readonly kernel: SheetKernel | null;
 }
 
@@ -41,15 +45,15 @@ export class SheetReader {
   readonly #cell: CellReader;
   readonly #values: CellValues;
   readonly #settings: SheetSettings;
-  /** Column of the output by column of the sheet, -1 where it is left out; null when they are the same. */
+  /** Output column for each column of the sheet, -1 for skipped columns. null if both are the same. */
   #columns: Int32Array | null;
   readonly #place: SheetPlace = { row: 0, isInRow: false, isRowLeftOut: false, nextColumn: 0 };
   #isInData = false;
   #isEnded = false;
-  /** Calls of the kernel in a row that read nothing, and tokens until it is asked again. */
+  /** Number of kernel calls that read nothing in this row, and number of tokens until the next call. */
   #fruitless = 0;
   #rest = 0;
-  /** Elements around a row; 0: the kernel cannot read this sheet. */
+  /** Number of elements around a row, or 0 if the kernel cannot read this sheet. */
   #dataDepth = 0;
 
   constructor(source: PieceSource, settings: SheetSettings) {
@@ -61,29 +65,34 @@ export class SheetReader {
     this.#columns = settings.range === null ? null : columnsOf(settings.range);
   }
 
-  /** The row that was begun last, as the sheet counts, from 1; 0 before the first. */
+  /** Number in the sheet of the row that was begun last, from 1. 0 before the first row. */
   get row(): number {
     return this.#place.row;
   }
 
-  /** A row was begun that did not end yet. */
+  /** True if a row has begun but not ended. */
   get isInRow(): boolean {
     return this.#place.isInRow;
   }
 
-  /** The column of the sheet, from 0, of the cell that was read last or comes next. */
+  /** Column in the sheet, from 0, of the current or next cell. */
   get column(): number {
     return this.#place.isInRow ? this.#cell.column : 0;
   }
 
-  /** Where cells of a column of the sheet are told, -1: nowhere. */
+  /** Output column of a column of the sheet, or -1 if it is skipped. */
   columnOf(column: number): number {
     return this.#columns === null ? column : (this.#columns[column] ?? -1);
   }
 
+  /** Number of columns of the sheet that are reported. */
+  get columnsTold(): number {
+    return this.#columns === null ? COLUMNS_MAX : this.#columns.filter((column) => column >= 0).length;
+  }
+
   /**
-   * Reads at most so many rows, or until the sink is full. 'more': there may be others; 'wait': bytes are missing, then await
-   * `wait`. Throws Failed.
+   * Reads at most `rowsMax` rows, or until the sink is full. 'more': there may be more rows. 'wait': bytes are missing,
+   * so await `wait`. Throws Failed.
    */
   read(sink: CellSink, rowsMax: number): 'more' | 'wait' | 'end' {
     const tokens = this.#tokens;
@@ -138,13 +147,14 @@ export class SheetReader {
     this.#tokens.window.close();
   }
 
-  /** @param at where the tag begins */
+  /** @param at position of the tag */
   #beforeData(token: number, at: number): void {
     const tokens = this.#tokens;
     if (tokens.is('sheetData')) {
       this.#isInData = token === OPEN;
       this.#isEnded = token === EMPTY;
       if (this.#columns !== null) this.#numberColumns();
+      if (this.#settings.order !== null) this.#orderColumns(this.#settings.order);
       const { kernel, range, skipHidden } = this.#settings;
       const prefix = tokens.bytes.subarray(at + 1, tokens.start);
       const isReady = kernel?.begin({ range, skipHidden, columns: this.#columns, prefix }) === true;
@@ -152,7 +162,7 @@ export class SheetReader {
     } else if (this.#settings.skipHidden && tokens.is('col')) this.#hideColumns();
   }
 
-  /** It reads rows, and within them cells. */
+  /** True at a position where the kernel can read: between rows, or between cells of a row. */
   #isForKernel(): boolean {
     return (
       this.#dataDepth > 0 && this.#isInData && this.#tokens.depth === this.#dataDepth + (this.#place.isInRow ? 1 : 0)
@@ -183,14 +193,21 @@ export class SheetReader {
       else if (tokens.attributeIs('hidden')) isHidden = this.#isTrue();
     }
     if (!isHidden) return;
-    this.#columns ??= Int32Array.from({ length: COLUMNS_MAX }, (_, column) => column);
+    this.#columns ??= sameColumns();
     this.#columns.fill(-1, Math.max(1, first) - 1, Math.min(last, COLUMNS_MAX));
   }
 
-  /** Those that are left move up to where hidden ones were. */
+  /** Numbers the visible columns consecutively. */
   #numberColumns(): void {
     let next = 0;
     for (const [column, place] of this.#columns!.entries()) if (place >= 0) this.#columns![column] = next++;
+  }
+
+  /** Columns after those in `order` keep their place. */
+  #orderColumns(order: readonly number[]): void {
+    const columns = this.#columns ?? sameColumns();
+    this.#columns = columns;
+    for (const [column, place] of columns.entries()) if (place >= 0) columns[column] = order[place] ?? place;
   }
 
   #beginRow(sink: CellSink, token: number): void {
@@ -198,10 +215,10 @@ export class SheetReader {
     let isHidden = false;
     let row = this.#place.row + 1;
     while (tokens.nextAttribute()) {
-      if (tokens.attributeIs('r')) row = Math.max(row, this.#number());
+      if (tokens.attributeIs('r')) row = this.#ascending(row, this.#number());
       else if (tokens.attributeIs('hidden')) isHidden = this.#isTrue();
     }
-    if (row > ROW_NUMBER_MAX) throw malformedWorkbook('a row has a number beyond all sheets');
+    if (row > ROW_NUMBER_MAX) throw malformedWorkbook('a row number is greater than a sheet allows');
     this.#place.row = row;
     const { range, skipHidden } = this.#settings;
     if (range !== null && row > range.lastRow) this.#isEnded = true;
@@ -210,24 +227,44 @@ export class SheetReader {
     this.#place.nextColumn = 0;
     this.#cell.column = 0;
     this.#place.isInRow = token === OPEN;
-    if (this.#place.isRowLeftOut) return;
+    if (this.#place.isRowLeftOut) {
+      if (skipHidden) sink.hidden?.beginRow(row);
+      return;
+    }
     sink.beginRow(row);
     if (token === EMPTY) sink.endRow();
   }
 
-  /** False where it is written in another form than most. */
+  /**
+   * Returns the number of a row. A row whose number does not ascend is the next row. In a table, its place decides
+   * whether it is read, so it is refused there.
+   * @param next smallest number that the row can have
+   * @param given number in the file, or 0 if it is invalid
+   */
+  #ascending(next: number, given: number): number {
+    if (given > 0 && given < next && this.#settings.range !== null)
+      throw malformedWorkbook('the row numbers of a sheet with a table do not ascend');
+    return Math.max(next, given);
+  }
+
+  /** Returns false if the cell does not have the usual form. */
   #plainCell(sink: CellSink): boolean {
     const cell = this.#cell;
     const { bytes, at } = this.#tokens;
     if (bytes[at] !== LESS || bytes[at + 2] !== SPACE || !cell.readPlain(this.#place.nextColumn)) return false;
-    this.#place.nextColumn = cell.column + 1;
-    if (this.#place.isRowLeftOut) return true;
-    const column = this.#columns === null ? cell.column : this.#columns[cell.column]!;
-    if (column >= 0) this.#values.give(cell, column, sink);
+    this.#give(sink);
     return true;
   }
 
-  /** False when more bytes are wanted for the cell. */
+  #give(sink: CellSink): void {
+    const cell = this.#cell;
+    this.#place.nextColumn = cell.column + 1;
+    const column = this.#place.isRowLeftOut ? -1 : this.columnOf(cell.column);
+    if (column >= 0) this.#values.give(cell, column, sink);
+    else if (sink.hidden !== undefined && this.#settings.skipHidden) this.#values.give(cell, cell.column, sink.hidden);
+  }
+
+  /** Returns false if more bytes are needed for the cell. */
   #cellOrOther(sink: CellSink, token: number): boolean {
     const tokens = this.#tokens;
     if (tokens.end - tokens.start !== 1 || tokens.bytes[tokens.start] !== LETTER_C) {
@@ -235,10 +272,8 @@ export class SheetReader {
     }
     const cell = this.#cell;
     if (!cell.read(this.#place.nextColumn, token === EMPTY)) return false;
-    this.#place.nextColumn = cell.column + 1;
-    if (this.#place.isRowLeftOut || token === EMPTY) return true;
-    const column = this.#columns === null ? cell.column : this.#columns[cell.column]!;
-    if (column >= 0) this.#values.give(cell, column, sink);
+    if (token === EMPTY) this.#place.nextColumn = cell.column + 1;
+    else this.#give(sink);
     return true;
   }
 
@@ -252,15 +287,15 @@ export class SheetReader {
     }
   }
 
-  /** True at the end of a row that was told. */
+  /** Returns true at the end of a row that was reported. */
   #closed(sink: CellSink): boolean {
     const tokens = this.#tokens;
     if (!this.#isInData) return false;
     if (this.#place.isInRow && tokens.is('row')) {
       this.#place.isInRow = false;
-      if (this.#place.isRowLeftOut) return false;
       this.#settings.countShared(this.#values.sharedBytes);
       this.#values.sharedBytes = 0;
+      if (this.#place.isRowLeftOut) return false;
       sink.endRow();
       return true;
     }
@@ -282,6 +317,10 @@ export class SheetReader {
   #isTrue(): boolean {
     return this.#tokens.valueIs('1') || this.#tokens.valueIs('true');
   }
+}
+
+function sameColumns(): Int32Array {
+  return Int32Array.from({ length: COLUMNS_MAX }, (_, column) => column);
 }
 
 function columnsOf({ firstColumn, lastColumn }: CellRange): Int32Array {

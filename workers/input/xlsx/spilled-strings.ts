@@ -1,29 +1,29 @@
-// Shared strings that found no room in memory: their bytes in one file, their places in another, and the pages of both that
-// were read last in the Run's memory. Sheets name strings mostly in the order in which they first met them, so that few
-// pages serve many cells.
-import { SpillFile } from '../../execution/spill/spill-file.ts';
-import type { SpillFolder } from '../../execution/spill/spill-folder.ts';
-import type { Heap } from '../../memory/heap.ts';
+// Shared strings for which there is no memory: their bytes are in one file, their offsets in another, and the most
+// recently read pages of both are in the Run's memory. Sheets mostly refer to strings in the order of first use, so a
+// few pages serve many cells.
 
-/** Bytes of a page that is read, and pages that stay of each file: 256 KiB each. */
+import type { Heap } from '../../memory/heap.ts';
+import { SpillFile, type SpillFolder } from '../../memory/spill-file.ts';
+
+/** Size of a page in bytes, and number of cached pages per file: 256 KiB per file. */
 const PAGE_BYTES = 8_192;
 const PAGE_SHIFT = 13;
 const PAGES = 32;
 
-/** Bytes that are written at a time. */
+/** Bytes written at a time. */
 const WRITTEN_BYTES = 65_536;
 
-/** u32 place and u32 length. */
+/** u32 offset and u32 length. */
 const ENTRY_BYTES = 8;
 
 export class SpilledStrings {
   readonly #heap: Heap;
   readonly #texts: PagedFile;
   readonly #places: PagedFile;
-  /** A region for texts that lie in several pages. */
+  /** Region for texts that span several pages. */
   #long = { at: 0, bytes: 0 };
   length = 0;
-  /** Of the text that `find` found, until the next call: its address and its length. */
+  /** Address and length of the text that `find` found. Valid until the next call. */
   start = 0;
   bytes = 0;
 
@@ -70,14 +70,17 @@ export class SpilledStrings {
   }
 }
 
-/** A file that is written from front to back and then read in pages. */
+/** A file that is written sequentially and then read in pages. */
 class PagedFile {
   readonly #heap: Heap;
   readonly #file: SpillFile;
   readonly #at: number;
-  /** By slot the page that it holds, -1 for none. */
+  /** For each slot, the page that it holds, or -1. */
   readonly #held = new Int32Array(PAGES).fill(-1);
-  /** What is not written yet, in the region of the pages: while it is written nothing is read. */
+  /**
+   * Number of bytes that are not written yet. They share the memory of the pages, because nothing is read while the
+   * file is written.
+   */
   #waiting = 0;
   #written = 0;
 
@@ -102,7 +105,10 @@ class PagedFile {
     this.#waiting += bytes.length;
   }
 
-  /** Address of a page. @param number rounded down */
+  /**
+   * Returns the address of a page.
+   * @param number page number, rounded down
+   */
   page(number: number): number {
     const page = Math.floor(number);
     const slot = page % PAGES;

@@ -1,23 +1,24 @@
-// The shared strings of a workbook as bytes in the Run's memory, as far as the budget gives some; what comes behind that
-// lies in a file. No string object is made for any.
-import type { SpillFolder } from '../../execution/spill/spill-folder.ts';
+// The shared strings of a workbook as bytes in the Run's memory. Strings beyond the memory budget are in a file. No
+// string object is created.
+
 import { ENTRY_BYTES, PAGE_SHIFT } from '../../kernel/layout/shared-strings.ts';
 import type { Heap } from '../../memory/heap.ts';
+import type { SpillFolder } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
 import { SHARED_STRING_BYTES_MAX, SHARED_STRINGS_MAX } from './limits.ts';
 import { SpilledStrings } from './spilled-strings.ts';
 
-/** Bytes of a block of texts: small workbooks need one. A longer text has a block of its own. */
+/** Size of a block of texts in bytes. Small workbooks need one block. A longer text gets its own block. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Texts whose places lie in one page. */
+/** Number of strings whose entries are in one page. */
 const PAGE_STRINGS = 1 << PAGE_SHIFT;
 const PAGE_MASK = PAGE_STRINGS - 1;
 
-/** Shorter texts are copied by a loop: a call into the runtime takes longer. */
+/** Texts up to this length are copied in a loop, which is faster than a call into the runtime. */
 const SHORT_BYTES_MAX = 32;
 
-/** Addresses for the next texts and their entries, and those behind the last. */
+/** Addresses for the next texts and entries, and the ends of their regions. */
 export interface StringRoom {
   textsAt: number;
   textsEnd: number;
@@ -30,14 +31,14 @@ export class StringStore {
   readonly #spill: SpillFolder;
   /** Address of each page. */
   readonly #pages: number[] = [];
-  /** Next free address of the block, and the one behind it. */
+  /** Next free address of the block, and the address after the block. */
   #at = 0;
   #limit = 0;
   #textBytes = 0;
-  /** Texts in memory; those behind them are spilled. */
+  /** Number of strings in memory. Strings with higher numbers are in the file. */
   #kept = 0;
   #spilled: SpilledStrings | null = null;
-  /** Of the text that `find` found: its bytes stay where they are, or until the next is looked for. */
+  /** Result of `find`. If `stays` is true, the bytes stay in place; otherwise they are valid until the next `find`. */
   stays = true;
   bytes: Uint8Array;
   start = 0;
@@ -53,19 +54,22 @@ export class StringStore {
     return this.#kept + (this.#spilled?.length ?? 0);
   }
 
-  /** Texts in memory: those with the lowest numbers. */
+  /** Number of strings in memory, which have the lowest numbers. */
   get keptLength(): number {
     return this.#kept;
   }
 
-  /** Places the addresses of all pages for a kernel; gives the address of the list. Throws MemoryWanted. */
+  /**
+   * Writes the addresses of all pages into a list for a kernel, and returns the address of the list. Throws
+   * MemoryWanted.
+   */
   placePages(): number {
     const list = this.#heap.allocate(this.#pages.length * 4);
     this.#heap.u32.set(this.#pages, list >>> 2);
     return list;
   }
 
-  /** Whether the budget refused memory for some of them. */
+  /** True if the budget refused memory for some strings. */
   get isSpilled(): boolean {
     return this.#spilled !== null;
   }
@@ -84,10 +88,15 @@ export class StringStore {
     this.#spilled.add(bytes, start, end);
   }
 
-  /** Where the next texts go that need no new region; false where there is none, or they no longer lie in memory. */
+  /**
+   * Sets `room` to the free space for the next texts. Returns false if there is no space without a new region, or if
+   * strings are already spilled to the file.
+   */
   lend(room: StringRoom): boolean {
     const page = this.#pages[this.#kept >>> PAGE_SHIFT];
-    if (this.#spilled !== null || page === undefined) return false;
+    // Empty strings alone leave the store without a block of texts.
+    const hasBlock = this.#limit > 0;
+    if (this.#spilled !== null || page === undefined || !hasBlock) return false;
     room.textsAt = this.#at;
     room.textsEnd = this.#limit;
     room.entriesAt = page + (this.#kept & PAGE_MASK) * ENTRY_BYTES;
@@ -95,14 +104,14 @@ export class StringStore {
     return true;
   }
 
-  /** Takes over what was written where `lend` said, up to these addresses. Throws Failed. */
+  /** Takes over the strings that were written to the space from `lend`, up to these addresses. Throws Failed. */
   takeBack(room: StringRoom, textsAt: number, entriesAt: number): void {
     this.#kept += (entriesAt - room.entriesAt) / ENTRY_BYTES;
     this.#at = textsAt;
     this.#count(textsAt - room.textsAt);
   }
 
-  /** Sets `bytes`, `start` and `end`; false when there is no such text. */
+  /** Sets `bytes`, `start` and `end`. Returns false if the string does not exist. */
   find(index: number): boolean {
     if (!(index >= 0 && index < this.#kept)) return this.#findSpilled(index - this.#kept);
     const { u8, u32 } = this.#heap;
@@ -114,7 +123,7 @@ export class StringStore {
     return true;
   }
 
-  /** Gives the file back. */
+  /** Releases the file. */
   close(): void {
     this.#spilled?.close();
   }
@@ -138,7 +147,7 @@ export class StringStore {
     return true;
   }
 
-  /** Of a page for the place and of a block for the text. */
+  /** True if there is space for the entry in a page and for the text in a block. */
   #hasRoom(length: number): boolean {
     if ((this.#kept & PAGE_MASK) === 0 && this.#kept >>> PAGE_SHIFT === this.#pages.length) {
       const page = this.#heap.tryAllocate(PAGE_STRINGS * ENTRY_BYTES);
@@ -161,7 +170,7 @@ export class StringStore {
     if (length < SHORT_BYTES_MAX) for (let byte = 0; byte < length; byte++) u8[at + byte] = bytes[start + byte]!;
     else u8.set(bytes.subarray(start, end), at);
     const entry = (this.#pages[this.#kept >>> PAGE_SHIFT]! >>> 2) + (this.#kept & PAGE_MASK) * 2;
-    // An empty text has an address too: 0 would be null.
+    // An empty text also needs an address, because 0 means null.
     u32[entry] = at;
     u32[entry + 1] = length;
     this.#at += length;

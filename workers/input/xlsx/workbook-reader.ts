@@ -1,25 +1,27 @@
-// The rows of a workbook: those of one sheet or table, or of several sheets with one header, one after the other.
+// Reads the rows of a workbook: one sheet or table, or several sheets with the same columns, in sequence.
 import type { Batch } from '../../batch/batch.ts';
 import { Failed } from '../../protocol/failure.ts';
-import type { RunReport } from '../../run/report.ts';
-import type { Coroutine } from '../../thread/coroutine.ts';
-import { mergeCounts } from '../csv/counts.ts';
+import type { RunReport } from '../../protocol/report.ts';
+import type { Coroutine } from '../../scheduling/coroutine.ts';
+import { mergeCounts } from '../csv/csv-input.ts';
+import type { RaggedRow } from '../csv/selected-rows.ts';
 import type { FileHead, RowReader, SheetRow } from '../reader.ts';
 import type { CellRange } from './cell-range.ts';
 import type { CellSink } from './cell-sink.ts';
-import type { ChosenSheet } from './chosen-sheets.ts';
 import { MergedSink } from './merged-cells.ts';
-import type { OpenWorkbook } from './open-workbook.ts';
+import type { ChosenSheet, OpenWorkbook } from './open-workbook.ts';
 import type { RowBatch } from './row-batch.ts';
 import type { SheetHeader } from './sheet-header.ts';
-import type { SheetReader } from './sheet-reader.ts';
+import type { SheetReader, SheetSettings } from './sheet-reader.ts';
 
 /** A sheet whose rows are read. */
 export interface ReadSheet {
   readonly chosen: ChosenSheet;
   readonly header: SheetHeader;
-  /** Of merged cells whose values are repeated. */
+  /** Merged ranges whose values are repeated. */
   readonly merged: readonly CellRange[];
+  /** See SheetSettings. */
+  readonly order: readonly number[] | null;
 }
 
 export interface WorkbookReaderParts {
@@ -28,21 +30,27 @@ export interface WorkbookReaderParts {
   readonly head: FileHead;
   readonly rows: RowBatch;
   readonly skipHidden: boolean;
+  /** True if other Runs should continue now. */
+  readonly isDue: () => boolean;
   readonly close: () => void;
 }
 
-/** One sheet on its way through its reader. */
+interface PassSettings {
+  readonly skipHidden: boolean;
+  readonly merged: readonly CellRange[];
+  /** See SheetSettings. */
+  readonly order?: readonly number[] | null;
+  readonly sink: CellSink;
+}
+
+/** One sheet with its reader and the sink of its cells. */
 export class SheetPass {
   readonly #reader: SheetReader;
   readonly #chosen: ChosenSheet;
   readonly #sink: CellSink;
 
-  constructor(
-    workbook: OpenWorkbook,
-    chosen: ChosenSheet,
-    { skipHidden, merged, sink }: { skipHidden: boolean; merged: readonly CellRange[]; sink: CellSink },
-  ) {
-    const reader = openedSheet(workbook, chosen, skipHidden);
+  constructor(workbook: OpenWorkbook, chosen: ChosenSheet, { skipHidden, merged, order = null, sink }: PassSettings) {
+    const reader = openedSheet(workbook, chosen, { skipHidden, order });
     this.#reader = reader;
     this.#chosen = chosen;
     const columnOf = (column: number): number => reader.columnOf(column);
@@ -50,7 +58,7 @@ export class SheetPass {
     this.#sink = merged.length === 0 ? sink : new MergedSink(sink, merged, columnOf, countRepeated);
   }
 
-  /** As SheetReader.read. Throws Failed, which tells the place. */
+  /** Same as SheetReader.read. Throws Failed with the position in the message. */
   read(rowsMax: number): 'more' | 'wait' | 'end' {
     try {
       return this.#reader.read(this.#sink, rowsMax);
@@ -63,6 +71,11 @@ export class SheetPass {
     return this.#reader.isInRow;
   }
 
+  /** Number of columns of the sheet or table that are read. Known after the first row. */
+  get columns(): number {
+    return this.#reader.columnsTold;
+  }
+
   wait(): Promise<void> {
     return this.#reader.wait();
   }
@@ -73,15 +86,19 @@ export class SheetPass {
 
   #placed({ failure }: Failed): Failed {
     const { row, column } = this.#reader;
-    if (failure.code !== 'MALFORMED_FILE') return new Failed(failure.code, failure.message, failure.columns);
-    const place = row === 0 ? 'before its first row' : `at row ${row}, column ${columnLetters(column)} or behind it`;
+    if (failure.code !== 'MALFORMED_FILE') return new Failed(failure.code, failure.message, failure);
+    const place = row === 0 ? 'before its first row' : `at row ${row}, column ${columnLetters(column)} or after it`;
     return new Failed(failure.code, `${failure.message} (Sheet ${this.#chosen.number}, ${place}.)`);
   }
 }
 
-function openedSheet(workbook: OpenWorkbook, { sheet, range, number }: ChosenSheet, skipHidden: boolean): SheetReader {
+function openedSheet(
+  workbook: OpenWorkbook,
+  { sheet, range, number }: ChosenSheet,
+  settings: Pick<SheetSettings, 'skipHidden' | 'order'>,
+): SheetReader {
   try {
-    return workbook.read(sheet, { skipHidden, range });
+    return workbook.read(sheet, { ...settings, range });
   } catch (error) {
     if (!(error instanceof Failed) || error.failure.code !== 'MALFORMED_FILE') throw error;
     throw new Failed('MALFORMED_FILE', `${error.failure.message} (Sheet ${number}.)`);
@@ -95,7 +112,7 @@ export class WorkbookReader implements RowReader {
   #index = -1;
   #pass: SheetPass | null = null;
   #isEnded = false;
-  /** The batch at hand was begun before a wait: its last row may be half there. */
+  /** True if the current batch began before a wait. Its last row may be incomplete. */
   #isBegun = false;
 
   constructor(parts: WorkbookReaderParts) {
@@ -127,12 +144,20 @@ export class WorkbookReader implements RowReader {
       }
       if (state === 'more') return rows.take();
       this.#endSheet();
-      // A batch has rows of one sheet.
+      // A batch contains rows of one sheet only.
       if (rows.rows > 0) return rows.take();
       if (this.#isEnded) return 'end';
       this.#beginSheet();
       rows.begin(rowsMax);
+      // Thousands of sheets may have no rows, so the loop must yield.
+      if (!this.#parts.isDue()) continue;
+      this.#isBegun = true;
+      return 'wait';
     }
+  }
+
+  get raggedRows(): readonly RaggedRow[] {
+    return this.#rows.raggedRows;
   }
 
   wait(): Promise<void> {
@@ -152,10 +177,10 @@ export class WorkbookReader implements RowReader {
   #beginSheet(): void {
     this.#index++;
     const { workbook, sheets, skipHidden, rows } = this.#parts;
-    const { chosen, header, merged } = sheets[this.#index]!;
+    const { chosen, header, merged, order } = sheets[this.#index]!;
     rows.beginSheet(chosen.sheet.name, header.firstDataRow);
     rows.places.beginSheet(chosen.number);
-    this.#pass = new SheetPass(workbook, chosen, { skipHidden, merged, sink: rows });
+    this.#pass = new SheetPass(workbook, chosen, { skipHidden, merged, order, sink: rows });
   }
 
   #endSheet(): void {
@@ -179,7 +204,7 @@ export function* readUntilFull(pass: SheetPass, sink: CellSink, giveWay: () => P
   }
 }
 
-/** Rows between two looks at the clock. */
+/** Number of rows between two checks of the clock. */
 const ROWS_AT_ONCE = 256;
 
 /** 0 is A, 26 is AA. */

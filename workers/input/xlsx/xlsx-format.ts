@@ -1,6 +1,6 @@
-// The format XLSX with its kin (.xlsm, .xltx, strict workbooks): ZIP archives with a workbook in them. An archive that is the
-// envelope of one other file is opened for it. What reads them is loaded when the first one comes.
-import { awaited } from '../../thread/coroutine.ts';
+// The format XLSX and its variants (.xlsm, .xltx, strict workbooks): ZIP archives that contain a workbook. Also opens
+// archives that wrap a single file. The reader is loaded on first use.
+import { awaited } from '../../scheduling/coroutine.ts';
 import type { WholeFileFormat } from '../format.ts';
 import { isZip } from '../zip/is-zip.ts';
 

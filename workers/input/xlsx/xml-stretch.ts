@@ -1,10 +1,10 @@
-// A stretch of an XML part in the Run's memory, where kernels read it: a copy of a part of the window at hand.
+// A section of an XML part in the Run's memory, for kernels: a copy of a part of the current window.
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
-import { FENCE_BYTES } from '../../kernel/layout/xml.ts';
+import { FENCE_BYTES } from '../../kernel/layout/sheet.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { XmlTokens } from './xml-tokens.ts';
 
-/** Bytes that a kernel is given at a time: they stay in the processor's cache. A longer cell is the other reader's. */
+/** Size of a section in bytes: it stays in the processor's cache. The slow reader reads longer cells. */
 const STRETCH_BYTES = 64 * 1024;
 
 const LESS = 0x3c;
@@ -14,7 +14,7 @@ export class XmlStretch {
   readonly heap: Heap;
   readonly #bytes: number;
   readonly #at: number;
-  /** What it is a copy of: [from, to) of a window as it was filled for the `fill`th time. */
+  /** Range [from, to) of the window that was copied, the window, and the number of its fills at that time. */
   #from = 0;
   #to = 0;
   #window: object | null = null;
@@ -28,7 +28,7 @@ export class XmlStretch {
     this.#at = heap.allocate(bytes + FENCE_BYTES);
   }
 
-  /** Copies what stands at the tokens' place, unless it is there; gives its address. */
+  /** Copies the bytes at the position of `tokens` unless they are already copied. Returns their address. */
   place(tokens: XmlTokens): number {
     const { window, at, bytes } = tokens;
     const isThere = this.#window === window && this.#fill === window.fills && at >= this.#from && at < this.#to;
@@ -43,14 +43,15 @@ export class XmlStretch {
     return this.#at;
   }
 
-  /** The address behind it. */
+  /** Address after the section. */
   get end(): number {
     return this.#at + this.#to - this.#from;
   }
 
   /**
-   * The kernel came to this address. What it could not read there is whole in a stretch that begins there ('again'), or nothing
-   * more is in the window ('more'), or it is too long for any stretch ('left').
+   * Moves `tokens` to the address that the kernel has reached. 'again': a new section from there contains the item that
+   * the kernel could not read. 'more': the window contains no further bytes. 'left': the item is too long for any
+   * section.
    */
   moveOn(tokens: XmlTokens, address: number): 'again' | 'more' | 'left' {
     this.moveTo(tokens, address);

@@ -1,7 +1,6 @@
-// Tells XML bytes apart into tags and texts, without an object for any. Names are seen without their prefix. There are no
-// document types and no entities of one's own: a DOCTYPE is refused.
-import { XML_DEPTH_MAX } from './limits.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
+// Splits XML bytes into tags and texts without creating objects. Names are returned without their prefix. Document
+// types are refused, so there are no custom entities.
+import { malformedWorkbook, XML_DEPTH_MAX } from './limits.ts';
 import type { XmlWindow } from './xml-window.ts';
 
 export const MORE = 0;
@@ -12,9 +11,9 @@ export const CLOSE = 3;
 export const TEXT = 4;
 export const END = 5;
 
-/** In `textFlags`: has `&` or CR. */
+/** Bit of `textFlags`: the text contains `&` or CR. */
 export const FLAG_ENTITY = 1;
-/** In `textFlags`: has `_`, which may begin `_x000D_`. */
+/** Bit of `textFlags`: the text contains `_`, which may begin `_x000D_`. */
 export const FLAG_UNDERSCORE = 2;
 
 const LESS = 0x3c;
@@ -40,23 +39,23 @@ const CDATA_START = Buffer.from('<![CDATA[');
 export class XmlTokens {
   readonly window: XmlWindow;
   bytes: Buffer;
-  /** A `refill` was not done yet. */
+  /** True if a `refill` is still pending. */
   isStarved = false;
-  /** Behind the token. */
+  /** Position after the token. */
   at = 0;
   depth = 0;
-  /** Of a tag: its name without prefix, and where its attributes stand. Of a text: the text. */
+  /** For a tag: its name without prefix, and the end of its attributes. For a text: the text. */
   start = 0;
   end = 0;
   attributesEnd = 0;
   textFlags = 0;
-  /** Of an attribute: its name without prefix, and its value between the quotes. */
+  /** For an attribute: its name without prefix, and its value between the quotes. */
   nameStart = 0;
   nameEnd = 0;
   valueStart = 0;
   valueEnd = 0;
   #attributeAt = 0;
-  /** What a closing tag must look like: first byte and length of each open element's name. */
+  /** Expected closing tags: first byte and length of the name of each open element. */
   readonly #open = new Uint32Array(XML_DEPTH_MAX + 1);
 
   constructor(window: XmlWindow) {
@@ -65,8 +64,8 @@ export class XmlTokens {
   }
 
   /**
-   * More bytes, keeping those from `from` on, which come to stand at 0; false when they are not there yet: then `wait`, and
-   * `refill` from 0 until it is true.
+   * Requests more bytes and keeps those from `from` on, which move to position 0. Returns false if no bytes are
+   * available: await `wait`, then call `refill` with 0 until it returns true.
    */
   refill(from: number): boolean {
     this.at -= from;
@@ -75,7 +74,7 @@ export class XmlTokens {
     return !this.isStarved;
   }
 
-  /** MORE: nothing has changed, and `refill` is wanted. */
+  /** Returns the next token. MORE means that nothing has changed and that `refill` is needed. */
   next(): number {
     const { bytes } = this;
     const limit = this.window.end;
@@ -94,18 +93,18 @@ export class XmlTokens {
     }
   }
 
-  /** Another reader moved on in between: now so many elements are open, the innermost of this name. */
+  /** Called after another reader has advanced: sets the number of open elements and the name of the innermost one. */
   setOpen(depth: number, name: string): void {
     this.depth = depth;
     this.#open[depth - 1] = (name.length << 8) | name.charCodeAt(0);
   }
 
-  /** True when the tag's name is this one. */
+  /** True if the tag has this name. */
   is(name: string): boolean {
     return this.#equals(this.start, this.end, name);
   }
 
-  /** Goes to the tag's next attribute; false behind the last. */
+  /** Moves to the next attribute of the tag. Returns false after the last one. */
   nextAttribute(): boolean {
     const { bytes } = this;
     const end = this.attributesEnd;
@@ -191,7 +190,7 @@ export class XmlTokens {
     const isEmpty = bytes[at - 1] === SLASH;
     if (nameEnd === start) throw malformedWorkbook('a tag lacks its name');
     if (!isEmpty) {
-      if (this.depth >= XML_DEPTH_MAX) throw malformedWorkbook('elements lie too deep within each other');
+      if (this.depth >= XML_DEPTH_MAX) throw malformedWorkbook('elements are nested too deeply');
       this.#open[this.depth++] = ((nameEnd - start) << 8) | bytes[start]!;
     }
     this.start = start;
@@ -220,7 +219,7 @@ export class XmlTokens {
     return CLOSE;
   }
 
-  /** Comments and instructions are passed over (-1); a CDATA section is a text. */
+  /** Skips comments and processing instructions (-1). A CDATA section is a text. */
   #special(at: number, limit: number, second: number): number {
     const { bytes } = this;
     if (second === QUESTION) return this.#passOver(at, limit, '?>', 2);

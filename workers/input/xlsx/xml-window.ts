@@ -1,30 +1,80 @@
-// A stretch of an XML part as UTF-8 bytes that moves on over it. UTF-16 and other declared encodings are decoded on the way.
+// A window over the UTF-8 bytes of an XML part, and the memory that it holds.
+
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
+import type { Heap } from '../../memory/heap.ts';
+import type { LargeRowAccess } from '../../memory/large-row.ts';
 import type { PieceSource } from '../zip/entry-reader.ts';
-import { WINDOW_BYTES, WINDOW_BYTES_MAX } from './limits.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
-import type { WindowRoom } from './window-room.ts';
+import { COMPRESSED_PIECE_BYTES, INFLATED_PIECE_BYTES } from '../zip/limits.ts';
+import { malformedWorkbook, SMALL_WINDOW_BYTES_MAX, WINDOW_BYTES, WINDOW_BYTES_MAX } from './limits.ts';
 
-/** Bytes in which an XML declaration stands. */
+// Accounts for the memory of XML windows. They are outside the Run's memory, so the same amount of the Run's memory is
+// left unused. A window that grows for a large cell must first pass the large-row gate.
+
+/** Memory for decompressed pieces that are ready or in progress, and for their input. */
+const PIECES_BYTES = 2 * INFLATED_PIECE_BYTES + COMPRESSED_PIECE_BYTES;
+
+export class WindowRoom {
+  readonly #heap: Heap;
+  readonly #largeRow: LargeRowAccess;
+  /** Maximum size of a window that is paid for, in bytes. */
+  #windowBytes = WINDOW_BYTES;
+  #wantedBytes = 0;
+  #large: { readonly at: number; readonly bytes: number } | null = null;
+
+  /** Throws MemoryWanted. */
+  constructor(heap: Heap, largeRow: LargeRowAccess) {
+    this.#heap = heap;
+    this.#largeRow = largeRow;
+    heap.allocate(WINDOW_BYTES + PIECES_BYTES);
+  }
+
+  /** Returns false if the caller must await `wait` and ask again. */
+  has(bytes: number): boolean {
+    this.#wantedBytes = bytes <= this.#windowBytes ? 0 : bytes;
+    return this.#wantedBytes === 0;
+  }
+
+  /** Returns null if no request is pending. */
+  wait(): Promise<void> | null {
+    return this.#wantedBytes === 0 ? null : this.#acquire(this.#wantedBytes);
+  }
+
+  async #acquire(bytes: number): Promise<void> {
+    // Doubled for the text that is decoded from the window.
+    const withTextBytes = bytes * 2;
+    await this.#largeRow.acquire(this.#heap, bytes);
+    if (this.#large !== null) this.#heap.giveBack(this.#large.at, this.#large.bytes);
+    this.#large = { at: this.#heap.allocate(withTextBytes), bytes: withTextBytes };
+    this.#windowBytes = bytes;
+    this.#wantedBytes = 0;
+  }
+}
+
+// A window over the UTF-8 bytes of an XML part. UTF-16 and other declared encodings are decoded first.
+
+/** Number of bytes that are searched for an XML declaration. */
 const DECLARATION_BYTES = 256;
 
 export class XmlWindow {
   readonly #source: PieceSource;
   readonly #room: WindowRoom | null;
   bytes: Buffer;
-  /** The bytes before it are there, and whole characters. */
+  /** The bytes before it are available and are complete characters. */
   end = 0;
-  /** Nothing follows `end`. */
+  /** True if nothing follows `end`. */
   isLast = false;
-  /** How often it moved on. */
+  /** Number of times the window has moved. */
   fills = 0;
   #filled = 0;
   #rest: Uint8Array | null = null;
   #decoder: TextDecoder | null = null;
   #isBegun = false;
 
-  /** @param room of windows that may grow; null: this one does not */
+  /**
+   * @param room accounts for the memory of a window that grows. null: it grows to SMALL_WINDOW_BYTES_MAX without
+   * accounting.
+   */
   constructor(source: PieceSource, room: WindowRoom | null, windowBytes = WINDOW_BYTES) {
     this.#source = source;
     this.#room = room;
@@ -32,8 +82,8 @@ export class XmlWindow {
   }
 
   /**
-   * Moves the bytes from `from` on to the start and adds what follows them and is there; false when that is nothing, or little
-   * beside what stays: then await `wait`, and again, from 0. Throws Failed.
+   * Moves the bytes from `from` on to the start of the window and appends available bytes. Returns false if there are
+   * none, or few compared with the kept bytes: then await `wait`, and call it again with 0. Throws Failed.
    */
   refill(from: number): boolean {
     this.fills++;
@@ -55,7 +105,8 @@ export class XmlWindow {
       this.bytes.set(piece.subarray(0, bytes), this.#filled);
       this.#filled += bytes;
       this.#rest = bytes === piece.length ? null : piece.subarray(bytes);
-      // Others inflate the next piece meanwhile. A cell that is longer than a piece is not looked at piece by piece.
+      // Stops here, so that this window is parsed while zlib decompresses the next piece. For a cell that is longer
+      // than a piece, it continues, so that the cell is not parsed again after each piece.
       isEnough = before < bytes;
     }
     this.#check(before);
@@ -70,9 +121,11 @@ export class XmlWindow {
     this.#source.close();
   }
 
-  /** False where there is no room yet. */
+  /** Returns false if the memory is not available yet. */
   #grow(): boolean {
     const bytes = this.bytes.length * 2;
+    if (this.#room === null && bytes > SMALL_WINDOW_BYTES_MAX)
+      throw malformedWorkbook('a part that describes it has a tag or a text that is too long');
     if (bytes > WINDOW_BYTES_MAX) throw malformedWorkbook('a cell is too long');
     if (this.#room?.has(bytes) === false) return false;
     const larger = Buffer.allocUnsafe(bytes);
@@ -96,7 +149,7 @@ export class XmlWindow {
     return this.#decoder === null ? piece : Buffer.from(this.#decoder.decode(piece, { stream: true }));
   }
 
-  /** Takes in the characters that are whole by now. */
+  /** Validates the new bytes up to the last complete character. */
   #check(before: number): void {
     let end = this.#filled;
     if (!this.isLast) {
@@ -104,12 +157,12 @@ export class XmlWindow {
       while (end > limit && (this.bytes[end - 1]! & 0xc0) === 0x80) end--;
       if (end > before && this.bytes[end - 1]! >= 0xc0) end--;
     }
-    if (!isUtf8(this.bytes.subarray(before, end))) throw malformedWorkbook('a part is no valid UTF-8');
+    if (!isUtf8(this.bytes.subarray(before, end))) throw malformedWorkbook('a part is not valid UTF-8');
     this.end = end;
   }
 }
 
-/** Null for UTF-8. Throws Failed for an encoding that nobody knows. */
+/** Returns null for UTF-8. Throws Failed for an unknown encoding. */
 function decoderOf(head: Uint8Array): TextDecoder | null {
   if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le');
   if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be');
@@ -119,7 +172,7 @@ function decoderOf(head: Uint8Array): TextDecoder | null {
   const label = /^(?:\xef\xbb\xbf)?<\?xml[^>]*\bencoding\s*=\s*["']([^"']+)["']/.exec(text)?.[1]?.toLowerCase();
   if (label === undefined || label === 'utf-8' || label === 'utf8' || label === 'us-ascii') return null;
   try {
-    // Declared as UTF-16 in single bytes: whoever wrote that meant the bytes as they stand.
+    // The text is declared as UTF-16 but consists of single bytes, so the declaration is ignored.
     return label.startsWith('utf-16') ? null : new TextDecoder(label);
   } catch {
     throw malformedWorkbook('a part has an unknown encoding');

@@ -1,19 +1,18 @@
-// Reads the list of entries at the end of a ZIP archive (PKWARE APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), with its 64-bit
-// form, and refuses lists that contradict themselves.
-import { DIRECTORY_BYTES_MAX, ENTRIES_MAX } from './limits.ts';
-import { malformedArchive } from './malformed-archive.ts';
+// Reads the central directory at the end of a ZIP archive (PKWARE APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), including
+// ZIP64, and refuses inconsistent directories.
+import { DIRECTORY_BYTES_MAX, ENTRIES_MAX, malformedArchive } from './limits.ts';
 import { type RandomAccess, readExactly } from './random-access.ts';
 
-/** One entry as the central directory tells it. */
+/** An entry as described by the central directory. */
 export interface ZipEntry {
   readonly name: string;
-  /** 0 stored, 8 deflated; others are refused where they are read. */
+  /** 0 is stored, 8 is deflated. Other methods are refused when the entry is read. */
   readonly method: number;
   readonly isEncrypted: boolean;
   readonly compressedBytes: number;
   readonly inflatedBytes: number;
   readonly crc32: number;
-  /** Byte of its local header. */
+  /** Offset of its local header in the file. */
   readonly position: number;
 }
 
@@ -28,7 +27,7 @@ const ENTRY_SIGNATURE = 0x02014b50;
 const ENTRY_BYTES = 46;
 const LOCAL_HEADER_BYTES = 30;
 
-/** A field of 32 or 16 bits that holds this stands in the 64-bit form. */
+/** Value of a 32-bit or 16-bit field whose actual value is in the ZIP64 form. */
 const IN_64_BITS = 0xffffffff;
 const IN_64_BITS_SHORT = 0xffff;
 
@@ -41,25 +40,28 @@ interface Directory {
   readonly position: number;
   readonly bytes: number;
   readonly entries: number;
-  /** Byte of the record that ends it. */
+  /** Offset of the end-of-directory record. */
   readonly end: number;
 }
 
-/** All entries, in the directory's order. Throws Failed. */
+/** Returns all entries, in the order of the directory. Throws Failed. */
 export function readCentralDirectory(file: RandomAccess): ZipEntry[] {
   const directory = findDirectory(file);
   const { end } = directory;
   if (directory.entries > ENTRIES_MAX) {
-    throw malformedArchive(`it says that it has ${directory.entries} entries, of ${ENTRIES_MAX} at most`, end);
+    throw malformedArchive(`it declares ${directory.entries} entries, and at most ${ENTRIES_MAX} are allowed`, end);
   }
   if (directory.bytes > DIRECTORY_BYTES_MAX) {
-    throw malformedArchive(`its list of entries has ${directory.bytes} bytes, of ${DIRECTORY_BYTES_MAX} at most`, end);
+    throw malformedArchive(
+      `its list of entries has ${directory.bytes} bytes, and at most ${DIRECTORY_BYTES_MAX} are allowed`,
+      end,
+    );
   }
-  // Bytes before the archive shift it: what the directory calls byte 0 is then further on.
+  // If the file has bytes before the archive, all offsets of the directory are shifted.
   const shift = directory.end - directory.bytes - directory.position;
   if (shift < 0) {
     const list = `${directory.bytes} bytes from byte ${directory.position} on`;
-    throw malformedArchive(`its list of entries is said to have ${list}, and reaches behind its end`, end);
+    throw malformedArchive(`its list of entries should have ${list}, but would then extend past its own end`, end);
   }
   const start = directory.position + shift;
   const bytes = readExactly(file, start, directory.bytes);
@@ -76,7 +78,10 @@ export function readCentralDirectory(file: RandomAccess): ZipEntry[] {
       at + ENTRY_BYTES + bytes.readUInt16LE(at + 28) + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
     if (next > bytes.length) {
       const entry = `entry ${index + 1} of ${directory.entries} in its list of entries`;
-      throw malformedArchive(`${entry} is said to have ${next - at} bytes, ${bytes.length - at} are there`, start + at);
+      throw malformedArchive(
+        `${entry} should have ${next - at} bytes, but only ${bytes.length - at} are left`,
+        start + at,
+      );
     }
     entries.push(readEntry(bytes.subarray(at, next), start + at, shift));
     at = next;
@@ -99,7 +104,7 @@ function findDirectory(file: RandomAccess): Directory {
       end: tailAt + at,
     };
     if (tail.readUInt16LE(at + 4) !== 0 && tail.readUInt16LE(at + 4) !== IN_64_BITS_SHORT) {
-      throw malformedArchive('it is one part of several', end.end);
+      throw malformedArchive('it is one part of an archive in several parts', end.end);
     }
     const is64 = end.entries === IN_64_BITS_SHORT || end.bytes === IN_64_BITS || end.position === IN_64_BITS;
     return is64 ? (findDirectory64(file, end.end) ?? end) : end;
@@ -107,7 +112,7 @@ function findDirectory(file: RandomAccess): Directory {
   throw malformedArchive('the list of entries that ends it is missing, as in a file that is cut off', file.sizeBytes);
 }
 
-/** Null when there is none: then the numbers of the short form are meant as they stand. */
+/** Returns null if there is no ZIP64 directory: the values of the short form are then valid. */
 function findDirectory64(file: RandomAccess, endAt: number): Directory | null {
   if (endAt < LOCATOR_BYTES) return null;
   const locator = readExactly(file, endAt - LOCATOR_BYTES, LOCATOR_BYTES);
@@ -125,7 +130,7 @@ function findDirectory64(file: RandomAccess, endAt: number): Directory | null {
   return { entries: number(32), bytes: number(40), position: number(48), end };
 }
 
-/** @param listedAt byte of the file at which the bytes stand */
+/** @param listedAt offset of the bytes in the file */
 function readEntry(bytes: Buffer, listedAt: number, shift: number): ZipEntry {
   const flags = bytes.readUInt16LE(8);
   const nameEnd = ENTRY_BYTES + bytes.readUInt16LE(28);
@@ -139,7 +144,7 @@ function readEntry(bytes: Buffer, listedAt: number, shift: number): ZipEntry {
     wide.at += 8;
     return found;
   };
-  // The 64-bit fields stand in this order, each only where its short form says so.
+  // ZIP64 fields appear in this order, each only if the short form refers to it.
   const inflatedBytes = read(24);
   const compressedBytes = read(20);
   const position = read(42) + shift;
@@ -163,23 +168,24 @@ function wideFields(extra: Buffer): { at: number; readonly end: number } | null 
   return null;
 }
 
-/** An entry that lies within another makes few bytes inflate to many (David Fifield, "A better zip bomb", 2019). */
+/** Overlapping entries let a few bytes inflate to many (David Fifield, "A better zip bomb", 2019). */
 function refuseOverlaps(entries: readonly ZipEntry[], directoryAt: number): void {
   const sorted = [...entries].sort((a, b) => a.position - b.position);
   for (const [index, { position, compressedBytes }] of sorted.entries()) {
     const limit = sorted[index + 1]?.position ?? directoryAt;
     if (position + LOCAL_HEADER_BYTES + compressedBytes > limit) {
       throw malformedArchive(
-        `an entry of ${compressedBytes} bytes is listed where it does not fit before byte ${limit}`,
+        `an entry of ${compressedBytes} bytes does not fit between its position and byte ${limit}`,
         position,
       );
     }
   }
 }
 
-/** @param position byte of the file, for the failure */
+/** @param position offset in the file, for the failure */
 function readSafe(bytes: Buffer, at: number, position: number): number {
   const value = Number(bytes.readBigUInt64LE(at));
-  if (!Number.isSafeInteger(value)) throw malformedArchive(`a size of ${value} bytes is beyond all files`, position);
+  if (!Number.isSafeInteger(value))
+    throw malformedArchive(`a size of ${value} bytes is too large for any file`, position);
   return value;
 }

@@ -1,22 +1,43 @@
-// The bytes of one entry, piece by piece: stored ones from the file, deflated ones through zlib in its thread pool, which
-// inflates the next piece while this one is worked on.
+// Reads one entry of an archive piece by piece, and checks its checksum.
+import * as zlib from 'node:zlib';
 import { createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
 import { Failed } from '../../protocol/failure.ts';
 import type { ZipEntry } from './central-directory.ts';
-import { Crc32 } from './crc32.ts';
 import {
   AT_ONCE_BYTES_MAX,
   COMPRESSED_PIECE_BYTES,
   INFLATED_PIECE_BYTES,
   INFLATION_RATIO_MAX,
+  malformedArchive,
+  notInflatable,
   RATIO_FREE_BYTES,
 } from './limits.ts';
-import { malformedArchive, notInflatable } from './malformed-archive.ts';
 import { type RandomAccess, readExactly } from './random-access.ts';
 
-/** Bytes that come in pieces. */
+// CRC-32 of a ZIP entry, calculated by zlib.
+
+class Crc32 {
+  #value = 0;
+
+  add(bytes: Uint8Array): void {
+    this.#value = zlib.crc32?.(bytes, this.#value) ?? 0;
+  }
+
+  /** Node before 20.15 lacks zlib.crc32. There, the size and the checks of zlib must be enough. */
+  is(expected: number): boolean {
+    return zlib.crc32 === undefined || this.#value === expected;
+  }
+}
+
+// Reads one entry piece by piece: stored entries from the file, deflated ones through zlib in its thread pool, which
+// decompresses the next piece while the current one is processed.
+
+/** A source of bytes in pieces. */
 export interface PieceSource {
-  /** The next piece, which stays as it is; 'wait' when none is there now (then await `wait`). Throws Failed. */
+  /**
+   * Returns the next piece, which stays unchanged, or 'wait' if no piece is available (then await `wait`). Throws
+   * Failed.
+   */
   next(): Uint8Array | 'wait' | 'end';
   wait(): Promise<void>;
   close(): void;
@@ -28,19 +49,19 @@ export class EntryReader implements PieceSource {
   readonly #count: (bytes: number) => void;
   readonly #isStored: boolean;
   readonly #checksum = new Crc32();
-  /** First compressed byte in the file, the next one, and the one behind the last. */
+  /** Offsets in the file: first compressed byte, next one, and end. */
   readonly #start: number;
   #at: number;
   readonly #end: number;
   #inflatedBytes = 0;
-  /** Where the stretch begins whose ratio is looked at next. */
+  /** Start of the section whose ratio is checked next. */
   #mark: { readonly inflatedBytes: number; readonly at: number };
   #inflate: InflateRaw | null = null;
   #isInflated = false;
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
 
-  /** @param count is told of all bytes that come out; throws Failed when they are too many */
+  /** @param count receives the number of decompressed bytes; throws Failed if there are too many */
   constructor(file: RandomAccess, entry: ZipEntry, start: number, isStored: boolean, count: (bytes: number) => void) {
     this.#file = file;
     this.#entry = entry;
@@ -68,7 +89,8 @@ export class EntryReader implements PieceSource {
   wait(): Promise<void> {
     const inflate = this.#inflate;
     if (inflate === null || inflate.readableLength > 0 || this.#isInflated || this.#failure !== null) {
-      return Promise.resolve();
+      // Resolving at once would keep the event loop, and thus other Runs, from continuing.
+      return new Promise((resolve) => setImmediate(resolve));
     }
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -117,7 +139,7 @@ export class EntryReader implements PieceSource {
     return inflate;
   }
 
-  /** Hands on compressed bytes while zlib wants some. Whatever reading them throws reaches who reads the entry. */
+  /** Writes compressed bytes while zlib accepts them. An error of reading them reaches the reader of the entry. */
   #feed(inflate: InflateRaw): void {
     try {
       while (this.#at < this.#end && !inflate.destroyed && !inflate.writableNeedDrain) {
@@ -139,7 +161,7 @@ export class EntryReader implements PieceSource {
     return piece;
   }
 
-  /** Stretch by stretch: what is behind a bomb need not be inflated to know it. */
+  /** Checked section by section, so that a bomb is detected without decompressing all of it. */
   #checkRatio(): void {
     const { inflatedBytes, at } = this.#mark;
     if (this.#inflatedBytes - inflatedBytes > (this.#at - at) * INFLATION_RATIO_MAX) {
@@ -154,23 +176,26 @@ export class EntryReader implements PieceSource {
   #finish(): 'end' {
     const { inflatedBytes, crc32, position } = this.#entry;
     if (this.#inflatedBytes !== inflatedBytes) {
-      const found = `an entry inflates to ${this.#inflatedBytes} bytes in place of the ${inflatedBytes} that its list says`;
+      const found = `an entry inflates to ${this.#inflatedBytes} bytes instead of the ${inflatedBytes} in the list of entries`;
       throw malformedArchive(found, position);
     }
     if (!this.#checksum.is(crc32)) {
-      throw malformedArchive('an entry has changed: it has another checksum than its list says', position);
+      throw malformedArchive('an entry is damaged: its checksum differs from the list of entries', position);
     }
     return 'end';
   }
 
-  /** What zlib refuses is the fault of the archive. */
+  /** An error of zlib means that the archive is damaged. */
   #broken(error: unknown): unknown {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_') && code !== 'ERR_BUFFER_TOO_LARGE') return error;
-    // It had more to give than was asked for.
+    // The entry contains more bytes than the central directory declares.
     const { inflatedBytes, position } = this.#entry;
     if (code === 'ERR_BUFFER_TOO_LARGE') {
-      return malformedArchive(`an entry inflates to more than the ${inflatedBytes} bytes that its list says`, position);
+      return malformedArchive(
+        `an entry inflates to more than the ${inflatedBytes} bytes in the list of entries`,
+        position,
+      );
     }
     return notInflatable(this.#start + (this.#inflate?.bytesWritten ?? 0));
   }

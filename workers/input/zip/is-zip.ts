@@ -1,4 +1,4 @@
-// How ZIP archives begin: with an entry, with their end where there is none, or with the mark of one in several parts.
+// Signatures of ZIP archives: a first entry, the end record of an empty archive, or the marker of a split archive.
 
 const MARKS: readonly (readonly [number, number])[] = [
   [0x03, 0x04],

@@ -1,4 +1,5 @@
-// What a ZIP archive is for: an office document, or the envelope of one file, whose bytes it gives as they are inflated.
+// Decides what a ZIP archive contains: an office document, or a single wrapped file, which is then decompressed while
+// it is read.
 import { extname } from 'node:path';
 import { Failed } from '../../protocol/failure.ts';
 import type { PackedFile } from '../format.ts';
@@ -6,26 +7,26 @@ import type { ByteSource, WholeSource } from '../source/source.ts';
 import type { EntryReader } from './entry-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
-/** Of the packages of Office Open XML one of these is always there. */
+/** Every Office Open XML package contains one of these. */
 const PACKAGE_PARTS = ['[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml'];
 
-/** Archives that are known by an entry, and what to do about them. */
+/** Archives that one of their entries identifies, with their names. */
 const KNOWN_ARCHIVES: readonly (readonly [entry: string, name: string])[] = [
   ['META-INF/manifest.xml', 'an OpenDocument file (such as .ods)'],
   ['Index/Document.iwa', 'an Apple iWork document (such as .numbers)'],
   ['META-INF/MANIFEST.MF', 'a Java archive'],
 ];
 
-/** What systems put beside the files that people pack. */
+/** Files that operating systems add to archives. */
 const NOISE = /^__macosx\/|(?:^|\/)(?:\.ds_store|thumbs\.db|desktop\.ini)$|\/$/;
 
-/** Null for an office document. Throws Failed for archives that nobody reads. */
+/** Returns null for an office document. Throws Failed for unsupported archives. */
 export function packedFile(archive: ZipArchive, source: WholeSource): PackedFile | null {
   if (PACKAGE_PARTS.some((part) => archive.has(part))) return null;
   const known = KNOWN_ARCHIVES.find(([entry]) => archive.has(entry));
   if (known !== undefined) throw unsupported(`The file is ${known[1]}; save it as XLSX or CSV.`);
   const files = [...archive.names].filter((name) => !NOISE.test(name));
-  if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive holds no file.');
+  if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive contains no file.');
   if (files.length > 1) throw unsupported('The file is a ZIP archive with several files; send each file by itself.');
   const entry = archive.open(files[0]!)!;
   return { source: new EntrySource(entry, source), ending: extname(files[0]!).slice(1) };

@@ -1,9 +1,14 @@
-// A ZIP archive with its entries by name, and the one account of all bytes that come out of it.
+// A ZIP archive: its entries by name, and the total of all bytes decompressed from it.
 import { Failed } from '../../protocol/failure.ts';
 import { readCentralDirectory, type ZipEntry } from './central-directory.ts';
 import { EntryReader } from './entry-reader.ts';
-import { INFLATED_BYTES_MAX, INFLATION_RATIO_MAX, RATIO_FREE_BYTES } from './limits.ts';
-import { encryptedEntry, malformedArchive } from './malformed-archive.ts';
+import {
+  encryptedEntry,
+  INFLATED_BYTES_MAX,
+  INFLATION_RATIO_MAX,
+  malformedArchive,
+  RATIO_FREE_BYTES,
+} from './limits.ts';
 import { type RandomAccess, readExactly } from './random-access.ts';
 
 const LOCAL_HEADER_BYTES = 30;
@@ -16,14 +21,14 @@ export class ZipArchive {
   readonly #file: RandomAccess;
   readonly #entries = new Map<string, ZipEntry>();
   readonly #inflatedBytesMax: number;
-  /** Lets others go on, in the middle of a part: null where nobody waits. */
+  /** Yields to other Runs in the middle of a part. Returns null if no other Run waits. */
   readonly giveWay: () => Promise<void> | null;
   #inflatedBytes = 0;
   #repeatedBytes = 0;
 
   /**
-   * Reads the list of entries. Throws Failed.
-   * @param inflatedBytesMax ceiling of what comes out of all entries together, in bytes; null = INFLATED_BYTES_MAX
+   * Reads the central directory. Throws Failed.
+   * @param inflatedBytesMax maximum decompressed size of all entries together, in bytes; null for INFLATED_BYTES_MAX
    */
   constructor(file: RandomAccess, inflatedBytesMax: number | null, giveWay: () => Promise<void> | null) {
     this.#file = file;
@@ -36,17 +41,17 @@ export class ZipArchive {
     }
   }
 
-  /** Names as they are looked up. */
+  /** Normalised names, as used for lookups. */
   get names(): IterableIterator<string> {
     return this.#entries.keys();
   }
 
-  /** Whatever the case, with or without a leading slash, with either slash. */
+  /** Ignores case, a leading slash, and the kind of slash. */
   has(name: string): boolean {
     return this.#entries.has(entryKey(name));
   }
 
-  /** The bytes of an entry, or null when there is none of this name. Throws Failed. */
+  /** Returns the bytes of an entry, or null if there is no entry of this name. Throws Failed. */
   open(name: string): EntryReader | null {
     const entry = this.#entries.get(entryKey(name));
     if (entry === undefined) return null;
@@ -61,12 +66,15 @@ export class ZipArchive {
     const start = entry.position + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
     const there = this.#file.sizeBytes - start;
     if (entry.compressedBytes > there) {
-      throw malformedArchive(`an entry of ${entry.compressedBytes} bytes is cut off, ${there} are there`, start);
+      throw malformedArchive(
+        `an entry of ${entry.compressedBytes} bytes is cut off: only ${there} bytes are left`,
+        start,
+      );
     }
     return new EntryReader(this.#file, entry, start, entry.method === STORED, (bytes) => this.#count(bytes));
   }
 
-  /** Counts bytes that came out before and are used once more: they are as good a bomb. Throws Failed. */
+  /** Counts decompressed bytes that are used again, because repeating them could also be a bomb. Throws Failed. */
   countRepeated(bytes: number): void {
     this.#repeatedBytes += bytes;
     if (this.#repeatedBytes <= Math.max(RATIO_FREE_BYTES, this.#file.sizeBytes * INFLATION_RATIO_MAX)) return;
@@ -80,7 +88,7 @@ export class ZipArchive {
   }
 }
 
-/** Programs differ in case and slashes between a part's name and the references to it. */
+/** Programs write the name of a part and its references with different case and slashes. */
 function entryKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase();
 }

@@ -1,5 +1,6 @@
-// Reads and writes dates and local times by patterns of digits and ASCII characters. Plain twin: workers/values/date-pattern.ts.
-// The programs of patterns: layout/dates.ts.
+// Parses and formats dates and local times by patterns of digits and ASCII characters. Scalar reference implementation:
+// workers/values/date-pattern.ts. Compiled patterns: layout/numbers.ts.
+// Dates in texts, by patterns and as serial dates of spreadsheets.
 import { META_NULL } from '../layout/cells';
 import {
   DAY,
@@ -11,12 +12,12 @@ import {
   LONG_YEAR,
   MINUTE,
   MONTH,
+  PARTS,
   PART_BYTES,
   PART_EXTRA,
   PART_KIND,
   PART_LEAST,
   PART_MOST,
-  PARTS,
   PATTERN_BYTES,
   PIVOT,
   PLACES_AT,
@@ -26,17 +27,18 @@ import {
   TEXT_AT,
   WIDTH,
   YEAR,
-} from '../layout/dates';
+} from '../layout/numbers';
 import { viewOf } from './cell';
-import { civilDay, civilMonth, civilYear, setCivil, twoDigits } from './digits';
+import { civilDay, civilMonth, civilYear, putDigits, setCivil, twoDigits } from './numbers';
+import { DAY_DIGITS, SERIAL_MAX, SERIAL_MIN, SERIAL_OF_EPOCH } from '../layout/output-program';
 
 const DAY_MICROS: i64 = 86400000000;
 const SECOND_MICROS: i64 = 1000000;
 
-/** Micros of a fraction's last digit, by how many digits it has; what is below a microsecond is cut. */
+/** Microseconds per unit of a fraction's last digit, indexed by the number of digits. Only six digits count. */
 const FRACTION_UNITS: usize = memory.data<u32>([0, 100000, 10000, 1000, 100, 10, 1]);
 
-/** Least of each pair of digits of CCYYMMDDhhmmss, and how many values it may have. */
+/** Minimum of each pair of digits of CCYYMMDDhhmmss, and number of its valid values. */
 // @ts-ignore: decorator
 @inline
 function leastPairs(): v128 {
@@ -48,18 +50,19 @@ function pairSpans(): v128 {
   return i16x8(100, 100, 12, 31, 24, 60, 60, 100);
 }
 
-/** Days of the year before each month, of a year that begins with March. */
+/** Days before each month in a year that begins with March. */
 const DAYS_BEFORE: usize = memory.data<u16>([0, 306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275]);
 
-/** Days of each month of a common year. */
+/** Days of each month in a non-leap year. */
 const MONTH_DAYS: usize = memory.data<u8>([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
 
-/** In place of days or microseconds: the text is no such date. */
+/** Returned instead of days or microseconds if the text does not match. */
 export const NO_DATE: i64 = i64.MIN_VALUE;
 
 /**
- * Reads the cells of a row list by the first pattern that matches, spaces at their ends left out: days (`withTime` 0) or
- * microseconds. Gives how many are not null; rows that no pattern matches go to `todo`: u32 count, then the rows.
+ * Parses the cells of a row list by the first matching pattern, ignoring spaces at both ends. Writes days (`withTime`
+ * 0) or microseconds. Returns the number of non-null cells. Rows that no pattern matches are listed in `todo`: u32
+ * count, then the rows.
  */
 export function readDates(views: usize, rows: usize, count: u32, program: usize, withTime: u32, at: usize, meta: usize, todo: usize): u32 {
   const first = program + PROGRAM_HEAD_BYTES, width = load<u32>(first, WIDTH);
@@ -67,7 +70,8 @@ export function readDates(views: usize, rows: usize, count: u32, program: usize,
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
     let s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
-    // Almost all are of the first pattern and its width, which is 0 where it has none.
+    // Fast path: almost all cells match the first pattern at its fixed width. The width is 0 if the pattern has no
+    // fixed width.
     let read = width != 0 && <u32>(e - s) == width ? readFixed(first, s, withTime) : NO_DATE;
     if (read == NO_DATE) {
       if (s == 0) {
@@ -121,8 +125,10 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize, withTime: u32)
     for (; p < e && p - from < most; p++) {
       const digit = <u32>load<u8>(p) - 0x30;
       if (digit > 9) break;
-      // A tenth digit never comes: fractions have nine at most.
+      // A fraction has at most nine digits. Times finer than a microsecond are left to the scalar implementation, which
+      // reports them.
       if (kind != FRACTION || p - from < 6) value = value * 10 + digit;
+      else if (withTime && digit != 0) return NO_DATE;
     }
     const length = p - from;
     if (length < least) return NO_DATE;
@@ -138,7 +144,7 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize, withTime: u32)
   return p == e ? checkedDate(year, month, day, hour, minute, second, fraction, withTime) : NO_DATE;
 }
 
-/** Reads a text of the pattern's width, all places at once. */
+/** Parses a text of the pattern's fixed width, all positions at once. */
 // @ts-ignore: decorator
 @inline
 function readFixed(pattern: usize, s: usize, withTime: u32): i64 {
@@ -171,12 +177,12 @@ export function checkedDate(year: u32, month: u32, day: u32, hour: u32, minute: 
 
 // @ts-ignore: decorator
 @inline
-export function daysInMonth(year: u32, month: u32): u32 {
+function daysInMonth(year: u32, month: u32): u32 {
   const leap = (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0);
   return month == 2 && leap ? 29 : <u32>load<u8>(MONTH_DAYS + <usize>month - 1);
 }
 
-/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms; years from 1 on need no eras. */
+/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms. Years from 1 on need no eras. */
 // @ts-ignore: decorator
 @inline
 export function dayNumber(year: u32, month: u32, day: u32): i64 {
@@ -187,13 +193,13 @@ export function dayNumber(year: u32, month: u32, day: u32): i64 {
 }
 
 /**
- * Writes days (from 0001-01-01 on) by the program's first pattern as text cells, whose views go to `views`. Gives the next free
- * address, 0 when they do not fit.
+ * Formats days (from 0001-01-01 on) by the program's first pattern as text cells, whose views go to `views`. Returns
+ * the next free address, or 0 if the texts do not fit.
  */
 export function writeDates(at: usize, meta: usize, rows: usize, count: u32, program: usize, views: usize, next: usize, limit: usize): usize {
   const pattern = program + PROGRAM_HEAD_BYTES, parts = load<u32>(pattern, PARTS), width = <usize>load<u32>(pattern, WIDTH);
   const first = pattern + PATTERN_BYTES, end = first + <usize>parts * PART_BYTES;
-  // No part writes more than nine bytes.
+  // No part of a pattern writes more than nine bytes.
   const bytesMost = width == 0 ? <usize>parts * 9 : width;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
@@ -216,7 +222,7 @@ export function writeDates(at: usize, meta: usize, rows: usize, count: u32, prog
       if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, PART_EXTRA));
       else {
         const value = kind == YEAR ? year : kind == SHORT_YEAR ? year % 100 : kind == MONTH ? month : kind == DAY ? day : 0;
-        o = putDigits(o, value, load<u32>(part, PART_LEAST));
+        o = putPaddedDigits(o, value, load<u32>(part, PART_LEAST));
       }
     }
     store<u32>(view, <u32>next);
@@ -226,7 +232,7 @@ export function writeDates(at: usize, meta: usize, rows: usize, count: u32, prog
   return next;
 }
 
-/** Writes the civil date that was set last: 16 bytes, of which those behind the width mean nothing. */
+/** Writes the civil date set last: 16 bytes, of which only those up to the width are meaningful. */
 // @ts-ignore: decorator
 @inline
 function writeFixed(pattern: usize, year: u32, o: usize): void {
@@ -237,10 +243,13 @@ function writeFixed(pattern: usize, year: u32, o: usize): void {
   v128.store(o, v128.or(i8x16.swizzle(digits, v128.load(pattern, PLACES_AT)), v128.load(pattern, TEXT_AT)));
 }
 
-/** At least `least` digits, which are zeros for all but years, months and days. */
+/**
+ * Writes a value with at least `least` digits. The value is 0 for hours, minutes, seconds and fractions, because the
+ * cells are dates without a time.
+ */
 // @ts-ignore: decorator
 @inline
-function putDigits(o: usize, value: u32, least: u32): usize {
+function putPaddedDigits(o: usize, value: u32, least: u32): usize {
   let length = least;
   if (length == 1 && value >= 10) length = 2;
   for (let k = length; k > 0; k--) {
@@ -248,4 +257,105 @@ function putDigits(o: usize, value: u32, least: u32): usize {
     value /= 10;
   }
   return o + <usize>length;
+}
+
+// Serial dates of spreadsheets: days since 1899-12-30, with times as fractions of a day. Also parses the texts of dates
+// and times in typed files (2026-01-31, 2026-01-31T13:05:00.5, 13:05:00).
+
+const SERIAL_DAY_MICROS: i64 = 86_400_000_000;
+
+/** 10^8 and 10^4: together they cover the DAY_DIGITS digits. */
+const EIGHT: u64 = 100_000_000;
+const FOUR: u64 = 10_000;
+
+/** Returned if the text is not a date or time. */
+export const NO_SERIAL: i64 = i64.MIN_VALUE;
+
+/**
+ * Writes a day, given as days since 1970-01-01. Returns 0 if programs would interpret its serial number differently.
+ */
+export function putSerialDay(out: usize, days: i64): usize {
+  const serial = days + <i64>SERIAL_OF_EPOCH;
+  return serial < <i64>SERIAL_MIN || serial > <i64>SERIAL_MAX ? 0 : putDigits(out, <u64>serial, 1);
+}
+
+/** Writes a time, given as microseconds since 1970-01-01. Returns 0 as above. */
+export function putSerialTime(out: usize, microseconds: i64): usize {
+  let days = microseconds / SERIAL_DAY_MICROS;
+  let rest = microseconds - days * SERIAL_DAY_MICROS;
+  if (rest < 0) {
+    rest += SERIAL_DAY_MICROS;
+    days--;
+  }
+  const next = putSerialDay(out, days);
+  return next == 0 || rest == 0 ? next : putPart(next, <u64>rest);
+}
+
+/** Writes a time of day, given as microseconds since midnight. */
+export function putTimeOfDay(out: usize, microseconds: i64): usize {
+  store<u8>(out, 0x30);
+  return microseconds == 0 ? out + 1 : putPart(out + 1, <u64>microseconds);
+}
+
+/** Writes a decimal point and the fraction of the day, rounded to DAY_DIGITS digits, without trailing zeros. */
+function putPart(out: usize, microseconds: u64): usize {
+  const high = microseconds * EIGHT;
+  const first = high / <u64>SERIAL_DAY_MICROS;
+  const low = (high - first * <u64>SERIAL_DAY_MICROS) * FOUR;
+  const digits = first * FOUR + (low + <u64>SERIAL_DAY_MICROS / 2) / <u64>SERIAL_DAY_MICROS;
+  store<u8>(out, 0x2e);
+  let end = putDigits(out + 1, digits, DAY_DIGITS);
+  while (load<u8>(end - 1) == 0x30) end--;
+  return end;
+}
+
+/** Days since 1970-01-01 for YYYY-MM-DD, or NO_SERIAL. */
+export function readDay(start: usize, end: usize): i64 {
+  if (end - start != 10 || load<u8>(start, 4) != 0x2d || load<u8>(start, 7) != 0x2d) return NO_SERIAL;
+  const year = digitsOf(start, 4), month = digitsOf(start + 5, 2), day = digitsOf(start + 8, 2);
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > <i32>daysInMonth(year, month)) return NO_SERIAL;
+  return dayNumber(year, month, day);
+}
+
+/**
+ * Microseconds for hh:mm:ss with a fraction of up to nine digits. NO_SERIAL for other texts and for times finer than a
+ * microsecond.
+ */
+export function readTime(start: usize, end: usize): i64 {
+  const length = end - start;
+  if (length < 8 || load<u8>(start, 2) != 0x3a || load<u8>(start, 5) != 0x3a) return NO_SERIAL;
+  const hour = digitsOf(start, 2), minute = digitsOf(start + 3, 2), second = digitsOf(start + 6, 2);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return NO_SERIAL;
+  let micros: i64 = 0;
+  if (length > 8) {
+    if (length < 10 || length > 18 || load<u8>(start, 8) != 0x2e) return NO_SERIAL;
+    for (let i: usize = 0; i < 9; i++) {
+      const digit = i < length - 9 ? digitsOf(start + 9 + i, 1) : 0;
+      if (digit < 0) return NO_SERIAL;
+      if (i < 6) micros = micros * 10 + <i64>digit;
+      else if (digit > 0) return NO_SERIAL;
+    }
+  }
+  return ((<i64>hour * 60 + <i64>minute) * 60 + <i64>second) * 1_000_000 + micros;
+}
+
+/** Microseconds since 1970-01-01 for a date, a T and a time, with an optional Z, or NO_SERIAL. */
+export function readDayAndTime(start: usize, end: usize): i64 {
+  if (end - start < 19 || load<u8>(start, 10) != 0x54) return NO_SERIAL;
+  const days = readDay(start, start + 10);
+  const micros = readTime(start + 11, load<u8>(end - 1) == 0x5a ? end - 1 : end);
+  return days == NO_SERIAL || micros == NO_SERIAL ? NO_SERIAL : days * SERIAL_DAY_MICROS + micros;
+}
+
+/** Value of `count` digits, or -1 if a byte is not a digit. */
+// @ts-ignore: decorator
+@inline
+function digitsOf(at: usize, count: u32): i32 {
+  let value: i32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const digit = <u32>load<u8>(at + <usize>i) - 0x30;
+    if (digit > 9) return -1;
+    value = value * 10 + <i32>digit;
+  }
+  return value;
 }

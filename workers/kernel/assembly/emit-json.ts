@@ -1,15 +1,19 @@
-// Writes live rows as JSON objects by a program that workers/output/json/json-program.ts lays out in memory (layout/output-program.ts).
-// As in emit-csv.ts a row is written whole or not at all.
-import { META_NULL } from '../layout/cells';
-import { KIND_BOOLEAN as NATIVE_BOOLEAN, KIND_JSON as NATIVE_JSON, KIND_NUMBER as NATIVE_NUMBER } from '../layout/native-kinds';
-import { isNull } from './csv-text';
+// Writes live rows as JSON objects, and texts inside JSON strings.
+import { TYPED_BYTES_MAX, copyOver, maskOf, putDate, putDatetime, putDecimal, putInteger } from './emit-cells';
+import {
+  META_NULL,
+  KIND_BOOLEAN as NATIVE_BOOLEAN,
+  KIND_JSON as NATIVE_JSON,
+  KIND_NUMBER as NATIVE_NUMBER,
+} from '../layout/cells';
+import { isNull } from './emit-csv';
 import {
   BEGAN_AT,
   CELL_CLASSES,
   EMPTY_IS_NULL,
+  FLAGS,
   FLAG_NUMBER_STRING,
   FLAG_STRING,
-  FLAGS,
   HEAD_BYTES,
   KIND,
   KIND_BOOLEAN,
@@ -33,15 +37,113 @@ import {
   ROW_LENGTH,
   SECOND,
   SOURCE,
-  STEP_BYTES,
   STEPS,
+  STEP_BYTES,
   TAIL_AT,
   TAIL_LENGTH,
 } from '../layout/output-program';
-import { TYPED_BYTES_MAX, putDate, putDatetime, putDecimal, putInteger } from './emit-typed';
-import { ESCAPE_BYTES_MAX, putCommon, putEscaped, putJson, putText } from './json-text';
 
-/** Room that a value takes beside its own bytes and its prefix: a comma, the closing quote, `null`. */
+// Writes texts inside JSON strings, escaped as JSON.stringify does, and copies JSON values.
+
+/** Maximum length of one escaped byte: \u00XX. */
+export const ESCAPE_BYTES_MAX: usize = 6;
+
+/**
+ * Copies [start, end) into a JSON string. Escapes quotes, backslashes and characters below U+0020, and copies all
+ * others. With `doubled` the text is the inside of a quoted CSV field, in which two quotes mean one.
+ */
+function putEscaped(out: usize, start: usize, end: usize, doubled: bool): usize {
+  const quote = i8x16.splat(0x22);
+  const backslash = i8x16.splat(0x5c);
+  const space = i8x16.splat(0x20);
+  let at = start;
+  while (at < end) {
+    const bytes = v128.load(at);
+    v128.store(out, bytes);
+    const marks = v128.or(i8x16.eq(bytes, quote), i8x16.eq(bytes, backslash));
+    const left = end - at;
+    const mask = maskOf(<u32>i8x16.bitmask(v128.or(marks, i8x16.lt_u(bytes, space))), left);
+    if (mask == 0) {
+      const length: usize = left < 16 ? left : 16;
+      at += length;
+      out += length;
+      continue;
+    }
+    const clean = <usize>ctz(mask);
+    const byte = <u32>load<u8>(at + clean);
+    out = putEscape(out + clean, byte);
+    at += clean + (doubled && byte == 0x22 ? 2 : 1);
+  }
+  return out;
+}
+
+/**
+ * Like putEscaped, but faster for texts without escapes: always copies the first 32 bytes, so up to 32 bytes are
+ * overwritten.
+ */
+// @ts-ignore: decorator
+@inline
+export function putCommon(out: usize, start: usize, end: usize, doubled: bool): usize {
+  const low = v128.load(start);
+  const high = v128.load(start, 16);
+  v128.store(out, low);
+  v128.store(out, high, 16);
+  const length = end - start;
+  let mask = escapedBytes(low) | (escapedBytes(high) << 16);
+  if (length < 32) mask &= (1 << (<u32>length)) - 1;
+  if (mask != 0) return putEscaped(out, start, end, doubled);
+  return length <= 32 ? out + length : putEscaped(out + 32, start + 32, end, doubled);
+}
+
+/** Bit mask of the bytes that JSON escapes. */
+// @ts-ignore: decorator
+@inline
+function escapedBytes(bytes: v128): u32 {
+  const marks = v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c)));
+  const controls = i8x16.eq(i8x16.min_u(bytes, i8x16.splat(0x1f)), bytes);
+  return <u32>i8x16.bitmask(v128.or(marks, controls));
+}
+
+function putEscape(out: usize, byte: u32): usize {
+  let letter: u32 = 0;
+  if (byte == 0x22 || byte == 0x5c) letter = byte;
+  else if (byte == 0x0a) letter = 0x6e;
+  else if (byte == 0x0d) letter = 0x72;
+  else if (byte == 0x09) letter = 0x74;
+  else if (byte == 0x08) letter = 0x62;
+  else if (byte == 0x0c) letter = 0x66;
+  if (letter != 0) {
+    store<u16>(out, <u16>(0x5c | (letter << 8)));
+    return out + 2;
+  }
+  const low = byte & 15;
+  store<u32>(out, 0x3030755c);
+  store<u8>(out, <u8>(0x30 + (byte >> 4)), 4);
+  store<u8>(out, <u8>(low < 10 ? 0x30 + low : 0x57 + low), 5);
+  return out + 6;
+}
+
+/** Copies a JSON value on one line. In valid JSON, bytes below U+0020 can only be white space between tokens. */
+function putJson(out: usize, start: usize, end: usize): usize {
+  const space = i8x16.splat(0x20);
+  let target = out;
+  for (let at = start; at < end; at += 16) {
+    const bytes = v128.load(at);
+    v128.store(target, v128.bitselect(space, bytes, i8x16.lt_u(bytes, space)));
+    target += 16;
+  }
+  return out + (end - start);
+}
+
+/** Copies a text of the program. */
+function putText(out: usize, at: usize, length: usize): usize {
+  return copyOver(out, at, at + length);
+}
+
+// Writes live rows as JSON objects. workers/output/json/json-program.ts builds the program in memory
+// (layout/output-program.ts). Each row is written completely or not at all, as in emit-csv.ts.
+
+/** Extra bytes of a value in addition to its own and its prefix: a comma, the closing quote, `null`. */
 const VALUE_EXTRA_BYTES: usize = 16;
 
 const BRACE: u8 = 0x7b;
@@ -51,7 +153,7 @@ const NULL_TEXT: u32 = 0x6c6c756e;
 const TRUE_TEXT: u32 = 0x65757274;
 const FALSE_TEXT: u64 = 0x65736c6166;
 
-/** As emitCsv (emit-csv.ts), without formulas. */
+/** Like emitCsv (emit-csv.ts), but without the formula guard. */
 export function emitJson(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
   const rawAt = <usize>load<u32>(program, RAW_AT);
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
@@ -60,7 +162,7 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
   const tailText = <usize>load<u32>(program, TAIL_AT);
   const tailLength = <usize>load<u32>(program, TAIL_LENGTH);
   const classes = <usize>load<u32>(program, CELL_CLASSES);
-  // No byte equals 256: a file without quotes.
+  // 256 if the file has no quotes, because no byte has this value.
   const quote: u32 = load<u32>(program, RAW_QUOTE) == QUOTE ? QUOTE : 256;
   const omitNulls = load<u32>(program, OMIT_NULLS) != 0;
   const steps = program + HEAD_BYTES;
@@ -90,7 +192,7 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
   return position - from;
 }
 
-/** A text that is neither missing nor without room, as most are. 0 = it is: the general way. */
+/** Fast path for most texts, which are not missing and fit. Returns 0 if the general path is needed. */
 // @ts-ignore: decorator
 @inline
 function common(
@@ -132,7 +234,7 @@ function common(
   return next + 1;
 }
 
-/** One step of a row. 0 = no room. */
+/** Executes one step of a row. Returns 0 if it does not fit. */
 function member(program: usize, step: usize, row: usize, physical: usize, out: usize, limit: usize): usize {
   const kind = load<u32>(step, KIND);
   const source = <usize>load<u32>(step, SOURCE);
@@ -193,7 +295,7 @@ function textMember(
   return next + 1;
 }
 
-/** A cell of a file that knows types: a string, or without its quotes what its canonical text is in JSON. */
+/** Writes a cell of a typed file as a string, or without quotes if its canonical text is valid JSON. */
 function nativeMember(program: usize, step: usize, views: usize, physical: usize, out: usize, limit: usize): usize {
   const view = views + (physical << 3);
   const start = <usize>load<u32>(view);
@@ -205,7 +307,7 @@ function nativeMember(program: usize, step: usize, views: usize, physical: usize
     return textMember(program, step, start, end, false, out, limit);
   }
   if (out + <usize>load<u32>(step, PREFIX_LENGTH) + (end - start) + VALUE_EXTRA_BYTES > limit) return 0;
-  // The prefix ends with a string's opening quote.
+  // Drops the opening quote, with which a string's prefix ends.
   return putJson(prefix(program, step, out) - 1, start, end);
 }
 
@@ -218,7 +320,10 @@ function nullMember(program: usize, step: usize, out: usize, limit: usize): usiz
   return at + 4;
 }
 
-/** Key and colon. Where members can be left out the comma depends on what stands before, else it is part of the prefix. */
+/**
+ * Writes key and colon. If members can be omitted, the comma depends on the preceding byte. Otherwise it is part of the
+ * prefix.
+ */
 function prefix(program: usize, step: usize, out: usize): usize {
   if (load<u32>(program, OMIT_NULLS) != 0 && load<u8>(out - 1) != BRACE) store<u8>(out++, COMMA);
   return putText(out, <usize>load<u32>(step, PREFIX_AT), <usize>load<u32>(step, PREFIX_LENGTH));
@@ -230,7 +335,10 @@ function closeString(step: usize, out: usize): usize {
   return out + 1;
 }
 
-/** Begins or ends an object whose members can all be left out: then it is left out itself. `opened`: the step that began it. */
+/**
+ * Begins or ends an object whose members may all be omitted. Such an object is omitted, too. `opened`: the step that
+ * began it.
+ */
 function brace(program: usize, step: usize, kind: u32, opened: usize, out: usize, limit: usize): usize {
   if (out + <usize>load<u32>(step, PREFIX_LENGTH) + VALUE_EXTRA_BYTES > limit) return 0;
   if (kind == KIND_CLOSE) {

@@ -1,13 +1,8 @@
-// Writes live rows as rows of a spreadsheet's XML, by a program that workers/output/xlsx/sheet-program.ts lays out in memory
-// (layout/sheet-program.ts). As in emit-csv.ts a row is written whole or not at all. Twin: kernel/plain/emit-sheet.ts.
-import { META_BIG, META_NULL } from '../layout/cells';
-import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TIME } from '../layout/native-kinds';
+// Writes live rows as rows of a spreadsheet's XML, and texts as content of XML elements.
+import { TYPED_BYTES_MAX, maskOf, putDate, putDatetime, putDecimal, putInteger } from './emit-cells';
+import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TIME, META_BIG, META_NULL } from '../layout/cells';
 import {
   BOOLEAN_FORM,
-  CELL_KIND,
-  CELL_SECOND,
-  CELL_SOURCE,
-  CELL_STEP_BYTES,
   CELLS_BOOLEAN,
   CELLS_DATE,
   CELLS_DATETIME,
@@ -15,8 +10,12 @@ import {
   CELLS_INTEGER,
   CELLS_NUMBER,
   CELLS_VIEWS,
-  DATE_FORM,
+  CELL_KIND,
+  CELL_SECOND,
+  CELL_SOURCE,
+  CELL_STEP_BYTES,
   DATETIME_FORM,
+  DATE_FORM,
   FORM_BYTES_MAX,
   NUMBER_DIGITS_MAX,
   NUMBER_FORM,
@@ -30,21 +29,130 @@ import {
   TEXT_FORM,
   TIME_FORM,
   XML_ESCAPE_BYTES_MAX,
-} from '../layout/sheet-program';
-import { putDigits } from './digits';
-import { TYPED_BYTES_MAX, putDate, putDatetime, putDecimal, putInteger } from './emit-typed';
-import { NO_SERIAL, putSerialDay, putSerialTime, putTimeOfDay, readDay, readDayAndTime, readTime } from './serial-dates';
-import { hasEdgeSpace, putXml } from './xml-text';
+} from '../layout/output-program';
+import { putDigits } from './numbers';
+import { NO_SERIAL, putSerialDay, putSerialTime, putTimeOfDay, readDay, readDayAndTime, readTime } from './dates';
+import { viewOf } from './cell';
 
-/** Room of a cell beside its content: its opening, its row's number, its form, its end, and what stores overwrite. */
+// Writes texts as content of XML elements. Characters that XML 1.0 does not allow are written as spreadsheets do,
+// _x0000_. Scalar reference implementation: kernel/plain/emit-sheet.ts.
+
+/**
+ * Copies and escapes [start, end), which must be valid UTF-8. Control characters except tab and line feed, U+FFFE and
+ * U+FFFF become `_xHHHH_`, and so does the first underscore of a text that looks like such an escape. Overwrites up to
+ * 16 bytes after the end.
+ */
+function putXml(out: usize, start: usize, end: usize): usize {
+  let at = start;
+  while (at < end) {
+    const bytes = v128.load(at);
+    v128.store(out, bytes);
+    const left = end - at;
+    const mask = maskOf(suspects(bytes), left);
+    if (mask == 0) {
+      const length: usize = left < 16 ? left : 16;
+      at += length;
+      out += length;
+      continue;
+    }
+    const clean = <usize>ctz(mask);
+    at += clean;
+    out += clean;
+    const byte = <u32>load<u8>(at);
+    if (byte == 0x5f && !readsAsEscape(at, end)) out++;
+    else if (byte == 0xef && !isNoCharacter(at)) out++;
+    else if (byte == 0x09 || byte == 0x0a) out++;
+    else {
+      out = putEscape(out, at, byte);
+      if (byte == 0xef) at += 2;
+    }
+    at++;
+  }
+  return out;
+}
+
+/** True if XML readers would drop the first or last character, because it is white space. */
+// @ts-ignore: decorator
+@inline
+function hasEdgeSpace(start: usize, end: usize): bool {
+  if (start == end) return false;
+  const first = <u32>load<u8>(start), last = <u32>load<u8>(end - 1);
+  return isSpace(first) || isSpace(last);
+}
+
+// @ts-ignore: decorator
+@inline
+function isSpace(byte: u32): bool {
+  return byte == 0x20 || byte == 0x09 || byte == 0x0a;
+}
+
+/** Bit mask of the bytes that may need to be escaped. */
+// @ts-ignore: decorator
+@inline
+function suspects(bytes: v128): u32 {
+  const controls = i8x16.eq(i8x16.min_u(bytes, i8x16.splat(0x1f)), bytes);
+  // '<' and '>' differ in one bit.
+  const angles = i8x16.eq(v128.or(bytes, i8x16.splat(2)), i8x16.splat(0x3e));
+  const signs = v128.or(i8x16.eq(bytes, i8x16.splat(0x26)), i8x16.eq(bytes, i8x16.splat(0x5f)));
+  const wide = i8x16.eq(bytes, i8x16.splat(<i8>0xef));
+  return <u32>i8x16.bitmask(v128.or(v128.or(controls, angles), v128.or(signs, wide)));
+}
+
+/** `_xHHHH_` */
+function readsAsEscape(at: usize, end: usize): bool {
+  if (end - at < 7 || load<u8>(at, 1) != 0x78 || load<u8>(at, 6) != 0x5f) return false;
+  for (let i: usize = 2; i < 6; i++) {
+    const byte = <u32>load<u8>(at + i);
+    const isHex = byte - 0x30 < 10 || (byte | 0x20) - 0x61 < 6;
+    if (!isHex) return false;
+  }
+  return true;
+}
+
+/** U+FFFE or U+FFFF. */
+function isNoCharacter(at: usize): bool {
+  return load<u8>(at, 1) == 0xbf && load<u8>(at, 2) >= 0xbe;
+}
+
+function putEscape(out: usize, at: usize, byte: u32): usize {
+  if (byte == 0x26) {
+    store<u32>(out, 0x706d6126);
+    store<u8>(out, 0x3b, 4);
+    return out + 5;
+  }
+  if (byte == 0x3c || byte == 0x3e) {
+    store<u32>(out, byte == 0x3c ? 0x3b746c26 : 0x3b746726);
+    return out + 4;
+  }
+  const code: u32 = byte == 0xef ? 0xff40 + <u32>load<u8>(at, 2) : byte;
+  store<u16>(out, 0x785f);
+  for (let i: usize = 0; i < 4; i++) store<u8>(out + 2 + i, hexDigit((code >> (12 - 4 * <u32>i)) & 15));
+  store<u8>(out, 0x5f, 6);
+  return out + 7;
+}
+
+// @ts-ignore: decorator
+@inline
+function hexDigit(value: u32): u8 {
+  return <u8>(value < 10 ? 0x30 + value : 0x37 + value);
+}
+
+// Writes live rows as rows of a spreadsheet's XML. workers/output/xlsx/xlsx-writer.ts builds the program in memory
+// (layout/output-program.ts). Each row is written completely or not at all, as in emit-csv.ts. Scalar reference
+// implementation: kernel/plain/emit-sheet.ts.
+
+/** Extra bytes of a cell: its opening, row number, form, closing, and what block copies overwrite. */
 const CELL_EXTRA_BYTES: usize = OPEN_BYTES_MAX + 8 + FORM_BYTES_MAX + 32 + 32;
-/** Room of a row's own tags. */
+/** Extra bytes of a row's tags. */
 const ROW_EXTRA_BYTES: usize = 64;
 
-/** Integers of more than NUMBER_DIGITS_MAX digits begin here. */
+/** The smallest integer with more than NUMBER_DIGITS_MAX digits. */
 const DIGITS_LIMIT: i64 = 1_000_000_000_000_000;
 
-/** Of a number's text: none so short is beyond the range of doubles, unless it has an exponent. */
+/**
+ * Maximum length of a number's text that this kernel handles. Without an exponent, a number of at most this length is
+ * within the range of doubles.
+ */
 const NUMBER_BYTES_MAX: usize = 300;
 
 const ROW_OPEN: usize = memory.data<u8>([0x3c, 0x72, 0x6f, 0x77, 0x20, 0x72, 0x3d, 0x22]);
@@ -62,17 +170,18 @@ const PRESERVE_LENGTH: usize = 22;
 const MINUS: u32 = 0x2d;
 const POINT: u32 = 0x2e;
 
-/** The number of the row at hand: eight bytes and how many of them count. */
+/** Digits of the current row's number: eight bytes, and how many of them count. */
 let rowDigits: u64 = 0;
 let rowDigitsLength: usize = 0;
 const DIGITS: usize = memory.data(16);
 
-/** A number's text that only its twin can judge: the row is for the plain twin. */
+/** Returned for a number that only the scalar implementation can decide. It then writes the whole row. */
 const FOR_TWIN: usize = 0;
 
 /**
- * Writes the rows at positions [from, to) of the selection into [out, limit) as far as they fit, and stops before a row that is
- * for the plain twin. Gives how many; SHEET_OUT_NEXT is the address behind them, ROW_NUMBER the number of the next.
+ * Writes the rows at positions [from, to) of the selection into [out, limit) as long as they fit. Stops before a row
+ * for the scalar implementation. Returns the number of rows written. Sets SHEET_OUT_NEXT to the address after them and
+ * ROW_NUMBER to the next row's number.
  */
 export function emitSheet(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
   const steps = program + SHEET_HEAD_BYTES;
@@ -103,7 +212,7 @@ export function emitSheet(program: usize, selection: usize, from: u32, to: u32, 
   return position - from;
 }
 
-/** One cell; null is none. 0 = no room, or for the twin. */
+/** Writes one cell. A null cell is omitted. Returns 0 if the cell does not fit or needs the scalar implementation. */
 // @ts-ignore: decorator
 @inline
 function cell(step: usize, physical: usize, out: usize, limit: usize): usize {
@@ -146,7 +255,7 @@ function typed(step: usize, kind: u32, source: usize, physical: usize, out: usiz
   return closeText(isDate ? putDate(begun, value) : putDatetime(begun, value));
 }
 
-/** Whether a decimal has no more digits than a spreadsheet keeps; zeros at its end do not count. */
+/** True if a decimal has no more digits than a spreadsheet keeps. Trailing zeros do not count. */
 function isShort(unscaled: i64, scale: u32): bool {
   let value = unscaled;
   while (value >= DIGITS_LIMIT || value <= -DIGITS_LIMIT) {
@@ -157,7 +266,7 @@ function isShort(unscaled: i64, scale: u32): bool {
   return true;
 }
 
-/** A text whose file says what it is. What does not read as that is a text. */
+/** Writes a text with a native kind. A text that does not have the form of its kind is written as text. */
 function native(step: usize, kind: u32, start: usize, end: usize, out: usize): usize {
   if (kind == KIND_NUMBER) return nativeNumber(step, start, end, out);
   if (kind == KIND_BOOLEAN) {
@@ -179,7 +288,10 @@ function native(step: usize, kind: u32, start: usize, end: usize, out: usize): u
   return text(step, start, end, out);
 }
 
-/** A number as its file writes it: plain ones of up to NUMBER_DIGITS_MAX digits here, all others by the twin. */
+/**
+ * Writes a number from a typed file. Handles numbers without an exponent of up to NUMBER_DIGITS_MAX digits. All others
+ * need the scalar implementation.
+ */
 function nativeNumber(step: usize, start: usize, end: usize, out: usize): usize {
   if (end - start > NUMBER_BYTES_MAX) return FOR_TWIN;
   let at = start < end && <u32>load<u8>(start) == MINUS ? start + 1 : start;
@@ -198,7 +310,7 @@ function nativeNumber(step: usize, start: usize, end: usize, out: usize): usize 
   return closeValue(copyShort(open(step, NUMBER_FORM, out), start, end));
 }
 
-/** Texts of doubles are numbers, but for NaN and the infinities. */
+/** Writes a formatted double as a number, or as text for NaN and the infinities. */
 function numberText(step: usize, start: usize, end: usize, out: usize): usize {
   const first = <u32>load<u8>(start);
   const digit = first == MINUS ? <u32>load<u8>(start, 1) : first;
@@ -231,7 +343,7 @@ function boolean(step: usize, value: bool, out: usize): usize {
   return closeValue(at + 1);
 }
 
-/** Where the cell stands, and what it is. */
+/** Writes the cell's position and type. */
 // @ts-ignore: decorator
 @inline
 function open(step: usize, form: usize, out: usize): usize {
@@ -266,4 +378,34 @@ function copyShort(out: usize, start: usize, end: usize): usize {
   let target = out;
   for (let at = start; at < end; at += 16, target += 16) v128.store(target, v128.load(at));
   return out + (end - start);
+}
+
+// Finds texts with more UTF-16 units than a file format allows in a cell.
+
+/**
+ * Writes the positions (u32 each) of the row list whose text has more than `unitsMax` units to `found`. Returns their
+ * number.
+ */
+export function findLongTexts(views: usize, rows: usize, count: u32, unitsMax: u32, found: usize): u32 {
+  let next = found;
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    // Each unit takes at least one byte.
+    if (load<u32>(view, 4) <= unitsMax || load<u32>(view) == 0) continue;
+    const start = <usize>load<u32>(view);
+    if (unitsOf(start, start + <usize>load<u32>(view, 4)) <= unitsMax) continue;
+    store<u32>(next, i);
+    next += 4;
+  }
+  return <u32>(next - found) >> 2;
+}
+
+/** Counts one unit per character, and two for characters of four bytes. */
+function unitsOf(start: usize, end: usize): u32 {
+  let units: u32 = 0;
+  for (let at = start; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    if ((byte & 0xc0) != 0x80) units += byte >= 0xf0 ? 2 : 1;
+  }
+  return units;
 }

@@ -1,7 +1,6 @@
-// Makes a row of each value of a cell: lists which rows are copied, and views of the values, which stay where they are. The
-// kernels go on where they stopped; the state is that of layout/copied-rows.ts. Plain twin: the edits by hand in
-// execution/cells/exploded-rows.ts, which get the cells that have too many values or are no JSON.
-import { META_NULL } from '../layout/cells';
+// Makes one row per value of a cell: lists the rows to copy, and views of the values, which stay in the original cell.
+// A kernel continues where the previous call stopped. Its state is in layout/cells.ts. Scalar reference
+// implementation: execution/cells/copied-rows.ts, which receives cells that have too many values or invalid JSON.
 import {
   CELL_KINDS,
   COPIES,
@@ -10,28 +9,30 @@ import {
   DONE_ITEMS,
   FREE_END,
   ITEMS_MAX,
+  KIND_TEXT,
   LIST_KINDS,
   LIST_META,
   LIST_NUMBERS,
   LIST_ROWS,
   LIST_VIEWS,
+  META_NULL,
   NEXT_FREE,
   POSITION,
   STOPPED_AT_CELL,
   STOPPED_AT_END,
   STOPPED_FULL,
   STOPPED_NO_ROOM,
-} from '../layout/copied-rows';
+} from '../layout/cells';
 import { MARKED } from '../layout/json';
-import { KIND_TEXT } from '../layout/native-kinds';
 import { spaceAt, spaceBefore } from './cell';
-import { unescape } from './json-cells';
-import { soundEnd, valueEnd } from './json-fields';
-import { behindSpace, CLOSE_LIST, COMMA, OPEN_LIST, QUOTE, stringEnd } from './json-tokens';
-import { NULL_LETTER } from './json-values';
+import { soundEnd, unescape, valueEnd } from './json-cells';
+import { CLOSE_LIST, COMMA, NULL_LETTER, OPEN_LIST, QUOTE, behindSpace, stringEnd } from './json-tokens';
 import { findSeparator } from './text-vector';
 
-/** Cuts cells at a separator of at most 32 bytes; `trims`: without white space around the values. Empty values are null. */
+/**
+ * Splits cells at a separator of at most 32 bytes. `trims`: remove white space around the values. Empty values are
+ * null.
+ */
 export function explodeTexts(state: usize, views: usize, rows: usize, count: u32, separator: usize, bytes: usize, trims: u32): u32 {
   const first = load<u8>(separator);
   const itemsMax = load<u32>(state, ITEMS_MAX);
@@ -65,7 +66,7 @@ export function explodeTexts(state: usize, views: usize, rows: usize, count: u32
   return stopAt(state, count, 0, 0, STOPPED_AT_END);
 }
 
-/** Whether there are more than so many values. */
+/** True if there are more than `itemsMax` values. */
 function hasMore(from: usize, end: usize, separator: usize, bytes: usize, first: u8, itemsMax: u32): bool {
   for (let items: u32 = 1; items <= itemsMax; items++) {
     const place = findSeparator(from, end, separator, bytes, first);
@@ -76,8 +77,8 @@ function hasMore(from: usize, end: usize, separator: usize, bytes: usize, first:
 }
 
 /**
- * The items of JSON arrays: as they are written, strings as their texts where `texts` is set. null and the empty text are
- * null. `json`: a state of layout/json.ts, for the brackets.
+ * Lists the items of JSON arrays as JSON. With `texts`, strings become their text. null and the empty text are null.
+ * `json`: a state of layout/json.ts, for the stack of brackets.
  */
 export function explodeLists(state: usize, json: usize, views: usize, rows: usize, count: u32, texts: u32): u32 {
   const itemsMax = load<u32>(state, ITEMS_MAX);
@@ -116,7 +117,7 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
           e = quote;
           if (close != quote) {
             if (next + (e - s) > <usize>load<u32>(state, FREE_END)) return stopAt(state, i, value - start, item, STOPPED_NO_ROOM);
-            e = next + unescape(s, e, next);
+            e = next + (unescape(s, e, next) & ~MARKED);
             s = next;
             store<u32>(state, <u32>e, NEXT_FREE);
           }
@@ -136,7 +137,7 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
   return stopAt(state, count, 0, 0, STOPPED_AT_END);
 }
 
-/** Whether a sound list, from its first item on, has more than so many. */
+/** True if a valid list has more than `itemsMax` items, starting from its first item at p. */
 function hasMoreItems(p: usize, end: usize, json: usize, itemsMax: u32): bool {
   for (let items: u32 = 1; items <= itemsMax; items++) {
     p = behindSpace(valueEnd(p, end, json), end, json);
@@ -146,7 +147,7 @@ function hasMoreItems(p: usize, end: usize, json: usize, itemsMax: u32): bool {
   return true;
 }
 
-/** One copy; `number` 0: of a cell without a value. False where there is no room. */
+/** Adds one copy. `number` 0: the cell has no value. Returns false if the lists are full. */
 // @ts-ignore: decorator
 @inline
 function putCopy(state: usize, row: u32, at: usize, bytes: usize, number: u32, isWhole: bool): bool {

@@ -1,10 +1,22 @@
-// Folds cells into the states of their groups: counts, sums, least and largest, first and last. States, and the
-// description of a fold: layout/fold.ts. What a kernel cannot do exactly stops it: it gives the
-// position, which its owner treats before it goes on. Plain twin: operations/rows/accumulators.ts.
+// Aggregates cells into the states of their groups: counts, sums, minimum and maximum, first and last. layout/groups.ts
+// describes the states and the description of an aggregation. If a kernel cannot process a cell exactly, it stops and
+// returns the position. The caller processes that cell and then continues. Scalar reference implementation:
+// workers/execution/aggregate/accumulators.ts.
 import { META_BIG, META_NULL } from '../layout/cells';
 import { BOOLEAN, DECIMAL, DOUBLE } from '../layout/expressions';
-import { CONDITION, DOUBLES_LOW, DOUBLES_META, IDS, META, ROWS, STATE_META, STATES, STRIDE_BYTES, VALUES } from '../layout/fold';
-import { fits, raised } from './scaled';
+import {
+  CONDITION,
+  DOUBLES_LOW,
+  DOUBLES_META,
+  IDS,
+  META,
+  ROWS,
+  STATES,
+  STATE_META,
+  STRIDE_BYTES,
+  VALUES,
+} from '../layout/groups';
+import { fits, raised } from './numbers';
 
 // @ts-ignore: decorator
 @inline
@@ -35,7 +47,7 @@ export function foldCount(fold: usize, count: u32): void {
   }
 }
 
-/** Counts cells that are not null, of a typed column or (meta 0) of views. */
+/** Counts the non-null cells of a typed column, or (meta 0) of views. */
 export function foldValues(fold: usize, count: u32): void {
   const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i: u32 = 0; i < count; i++) {
@@ -47,7 +59,7 @@ export function foldValues(fold: usize, count: u32): void {
   }
 }
 
-/** Adds integers (their meta is 0) or decimals; stops where the sum would leave 64 bits. */
+/** Adds integers (their meta is 0) or decimals. Stops when the sum would exceed 64 bits. */
 export function foldSum(fold: usize, from: u32, count: u32): u32 {
   const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
@@ -82,8 +94,8 @@ export function foldSum(fold: usize, from: u32, count: u32): u32 {
 }
 
 /**
- * Adds doubles without losing a bit: a state holds the sum as two doubles, f64 high and f64 low, then META_NULL as long as there
- * is no value. Stops where two do not hold it (Knuth's two-sum tells).
+ * Adds doubles exactly. A state holds the sum as two doubles, f64 high and f64 low, and then META_NULL until there is a
+ * value. Stops when two doubles cannot represent the sum, which Knuth's two-sum detects.
  */
 export function foldDoubles(fold: usize, from: u32, count: u32): u32 {
   const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
@@ -99,7 +111,7 @@ export function foldDoubles(fold: usize, from: u32, count: u32): u32 {
     const rest = low + lost;
     const restBack = rest - low;
     const restLost = (low - (rest - restBack)) + (lost - restBack);
-    // Also false for what is not finite.
+    // This condition also stops at infinities and NaN.
     if (!(restLost == 0) || !(abs(sum) <= f64.MAX_VALUE)) return i;
     store<f64>(state, sum);
     store<f64>(state, rest, DOUBLES_LOW);
@@ -108,7 +120,7 @@ export function foldDoubles(fold: usize, from: u32, count: u32): u32 {
   return count;
 }
 
-/** Keeps the least (`largest` 0) or the largest value, of equal ones the first; stops at decimals beyond 64 bits. */
+/** Keeps the minimum (`largest` 0) or maximum, and the first among equal values. Stops at decimals beyond 64 bits. */
 export function foldExtreme(fold: usize, from: u32, count: u32, form: u32, largest: u32): u32 {
   const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
@@ -136,7 +148,7 @@ function compared(a: usize, aScale: u32, b: usize, bScale: u32, form: u32): i32 
   }
   let x = load<i64>(a), y = load<i64>(b);
   if (form == DECIMAL && aScale != bScale) {
-    // What does not fit at the larger scale is further from zero than all that does.
+    // If a value does not fit 64 bits at the larger scale, its magnitude is larger than that of every value that fits.
     if (aScale < bScale) {
       if (!fits(x, bScale - aScale)) return x < 0 ? -1 : 1;
       x = raised(x, bScale - aScale);
@@ -148,7 +160,7 @@ function compared(a: usize, aScale: u32, b: usize, bScale: u32, form: u32): i32 
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** Keeps the first value that is not null, or the `last`; stops at decimals beyond 64 bits. */
+/** Keeps the first non-null value, or with `last` the last one. Stops at decimals beyond 64 bits. */
 export function foldEnd(fold: usize, from: u32, count: u32, form: u32, last: u32): u32 {
   const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
@@ -165,7 +177,7 @@ export function foldEnd(fold: usize, from: u32, count: u32, form: u32, last: u32
   return count;
 }
 
-/** Writes the states of `count` groups, from the one at `states` on, into a typed column from row 0 on. */
+/** Writes the states of `count` groups, beginning with the one at `states`, into a typed column from row 0 on. */
 export function unpackStates(states: usize, stride: u32, count: u32, at: usize, meta: usize): void {
   for (let i: usize = 0; i < <usize>count; i++, states += <usize>stride) {
     store<u64>(at + (i << 3), load<u64>(states));

@@ -1,13 +1,13 @@
-// What the formula guard lets through although it starts with a sign: plain numbers, times, dashes and telephone numbers. The grammar
-// and its reasons are in the plain twin, workers/kernel/plain/formula.ts.
-import { HARMLESS_BYTES_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN } from '../layout/formula';
-
+// Recognises cells that the formula guard does not change although they start with a sign: numbers, quantities, times,
+// dashes and telephone numbers. The grammar and its reasons are in the scalar reference implementation,
+// workers/kernel/plain/emit-csv.ts.
+import { HARMLESS_BYTES_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN } from '../layout/output-program';
 
 function isDigit(byte: u32): bool {
   return byte - 48 < 10;
 }
 
-/** Length of the space at `at` (space, U+00A0, U+202F), 0 when there is none. */
+/** Length in bytes of the space at `at` (space, U+00A0, U+202F), or 0. */
 function spaceLength(at: usize, end: usize): usize {
   const byte = <u32>load<u8>(at);
   if (byte == 0x20) return 1;
@@ -16,7 +16,7 @@ function spaceLength(at: usize, end: usize): usize {
   return 0;
 }
 
-/** Length of the currency sign at `at` ($, U+00A2 to U+00A5, U+20A0 to U+20BF), 0 when there is none. */
+/** Length in bytes of the currency sign at `at` ($, U+00A2 to U+00A5, U+20A0 to U+20BF), or 0. */
 function currencyLength(at: usize, end: usize): usize {
   const byte = <u32>load<u8>(at);
   if (byte == 0x24) return 1;
@@ -61,20 +61,98 @@ function isPlainNumber(start: usize, end: usize): bool {
   return isBlank(at, end);
 }
 
+function isLetter(byte: u32): bool {
+  return (byte | 0x20) - 0x61 < 26;
+}
+
+/** A number followed by a unit or words, or several numbers with commas between them. */
+function isQuantity(start: usize, end: usize): bool {
+  let at = start + 1;
+  if (at < end) at += spaceLength(at, end);
+  const sign: usize = at < end ? currencyLength(at, end) : 0;
+  if (sign > 0) {
+    at += sign;
+    if (at < end) at += spaceLength(at, end);
+  }
+  if (at < end && (load<u8>(at) == 0x2e || load<u8>(at) == 0x2c)) at++;
+  if (at >= end || !isDigit(load<u8>(at))) return false;
+  let before: u32 = 0;
+  let isBehindSeparator = false;
+  for (; at < end; at++) {
+    const byte = <u32>load<u8>(at);
+    const next: u32 = at + 1 < end ? <u32>load<u8>(at, 1) : 0;
+    if (byte == 0x2c || byte == 0x3b) {
+      if (!isDigit(next) && next != 0x20 && next != 0x2b && next != 0x2d && next != 0x2e) return false;
+      isBehindSeparator = true;
+    } else if (byte != 0x20) {
+      if (!isQuantityByte(byte, before, next, isBehindSeparator, at, end)) return false;
+      isBehindSeparator = false;
+    }
+    before = byte;
+  }
+  return true;
+}
+
+/** True for a byte, other than a separator or a space, that may occur in a quantity. */
+function isQuantityByte(byte: u32, before: u32, next: u32, isBehindSeparator: bool, at: usize, end: usize): bool {
+  // Digits directly after a letter could be a cell reference.
+  if (isDigit(byte)) return !isLetter(before);
+  if (isLetter(byte) || byte == 0x2e || byte == 0x25 || byte == 0x24) return true;
+  if (byte == 0x2b || byte == 0x2d) {
+    const hasPoint = next == 0x2e || next == 0x2c;
+    const first: u32 = hasPoint && at + 2 < end ? <u32>load<u8>(at, 2) : next;
+    return isBehindSeparator && isDigit(first);
+  }
+  if (byte == 0x27) return isDigit(before) && isDigit(next);
+  if (byte == 0x2f) return (isLetter(before) || before >= 0x80) && !isDigit(next) && next != 0x2b && next != 0x2d;
+  // Full-width signs and brackets begin with 0xEF.
+  return byte >= 0x80 && byte != 0xef;
+}
+
+/** Skips blanks that spreadsheets ignore: space, tab, U+00A0, U+200B to U+200F, U+2060, U+FEFF. */
+export function behindBlanks(start: usize, end: usize): usize {
+  let at = start;
+  while (at < end) {
+    const byte = <u32>load<u8>(at);
+    if (byte == 0x20 || byte == 0x09) at++;
+    else if (byte == 0xc2 && at + 1 < end && load<u8>(at, 1) == 0xa0) at += 2;
+    else if (byte == 0xe2 && at + 2 < end && isInvisible(load<u8>(at, 1), load<u8>(at, 2))) at += 3;
+    else if (byte == 0xef && at + 2 < end && load<u8>(at, 1) == 0xbb && load<u8>(at, 2) == 0xbf) at += 3;
+    else break;
+  }
+  return at;
+}
+
+function isInvisible(second: u32, third: u32): bool {
+  return (second == 0x80 && third - 0x8b < 5) || (second == 0x81 && third == 0xa0);
+}
+
+/** The ASCII sign that corresponds to the full-width sign at `at`, or 0. */
+export function wideSign(at: usize, end: usize): u32 {
+  if (at + 2 >= end || load<u8>(at) != 0xef || load<u8>(at, 1) != 0xbc) return 0;
+  const last = <u32>load<u8>(at, 2);
+  return last == 0x9d || last == 0x8b || last == 0x8d || last == 0xa0 ? last - 0x60 : 0;
+}
+
+/** True if `auto` does not guard a cell whose full-width sign ends with the byte at `start`. */
+export function isHarmlessWide(start: usize, end: usize): bool {
+  return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isQuantity(start, end));
+}
+
 function isBlank(start: usize, end: usize): bool {
   let at = start;
   while (at < end && load<u8>(at) == 0x20) at++;
   return at == end;
 }
 
-/** Digits from `at` on. */
+/** Number of digits from `at` on. */
 function digitsLength(at: usize, end: usize): usize {
   const start = at;
   while (at < end && isDigit(load<u8>(at))) at++;
   return at - start;
 }
 
-/** Whether a colon and 00 to 59 stand at `at`. */
+/** True for a colon and two digits from 00 to 59 at `at`. */
 function isSixtieth(at: usize, end: usize): bool {
   return at + 2 < end && load<u8>(at) == 0x3a && <u32>load<u8>(at, 1) - 48 < 6 && isDigit(load<u8>(at, 2));
 }
@@ -94,7 +172,7 @@ function isTime(start: usize, end: usize): bool {
   return isBlank(at, end);
 }
 
-/** Dashes stand for a value that is not there. */
+/** A cell of dashes means a missing value. */
 function isNothing(start: usize, end: usize): bool {
   let at = start;
   while (at < end && load<u8>(at) == 0x2d) at++;
@@ -121,28 +199,35 @@ function isTelephone(start: usize, end: usize): bool {
   return digits >= PHONE_DIGITS_MIN && digits <= PHONE_DIGITS_MAX;
 }
 
-/** Bytes that isShortTelephone looks at behind the plus. */
+/** Maximum number of bytes after the plus that isShortTelephone can check. */
 const SHORT_BYTES_MAX: u32 = 16;
 
-/** True for a short telephone number with spaces of ASCII, as most are; false says nothing. */
+/**
+ * Fast check for short telephone numbers with ASCII spaces, the most common form. True: it is one. False: undecided.
+ */
 // @ts-ignore: decorator
 @inline
 export function isShortTelephone(start: usize, end: usize): bool {
   const length = <u32>(end - start) - 1;
   if (length > SHORT_BYTES_MAX || load<u8>(start) != 0x2b || !isDigit(load<u8>(start, 1))) return false;
   const bytes = v128.load(start, 1), asked = (<u32>1 << length) - 1;
-  // Of unsigned bytes the processor compares these at once, and those that are less only by a way about.
+  // The subtraction turns range checks into one unsigned <=, which is a single SIMD instruction, unlike <.
   const digits = i8x16.le_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(9));
   const parentheses = i8x16.le_u(i8x16.sub(bytes, i8x16.splat(0x28)), i8x16.splat(1));
-  // From - to /.
+  // The characters from - to /.
   const marks = i8x16.le_u(i8x16.sub(bytes, i8x16.splat(0x2d)), i8x16.splat(2));
   const others = v128.or(v128.or(parentheses, marks), i8x16.eq(bytes, i8x16.splat(0x20)));
   if ((~<u32>i8x16.bitmask(v128.or(digits, others)) & asked) != 0) return false;
   return popcnt(<u32>i8x16.bitmask(digits) & asked) >= PHONE_DIGITS_MIN;
 }
 
-/** True for a cell [start, end) starting with + or - that `auto` lets through. */
+function isHarmlessText(start: usize, end: usize): bool {
+  if (isPlainNumber(start, end) || isTime(start, end) || isNothing(start, end)) return true;
+  return isTelephone(start, end) || isQuantity(start, end);
+}
+
+/** True if `auto` does not guard the cell [start, end), which starts with + or -. */
 export function isHarmlessSigned(start: usize, end: usize): bool {
   if (isShortTelephone(start, end)) return true;
-  return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isTime(start, end) || isNothing(start, end) || isTelephone(start, end));
+  return end - start <= HARMLESS_BYTES_MAX && isHarmlessText(start, end);
 }

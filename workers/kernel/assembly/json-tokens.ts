@@ -1,10 +1,9 @@
-// The tokens of JSON (RFC 8259): each function goes from the first byte of one to the address behind it, or gives 0 and says
-// in the state what is wrong. The bytes before `end` are text; what they read behind it may be anything, so that whoever
-// gets an address behind `end` knows nothing.
+// Tokens and values of JSON text (RFC 8259).
 import {
   CELL_BYTES_MAX,
   CELL_TOO_LONG,
   DEPTH_MAX,
+  EMPTY_IS_NULL,
   EXPECTED_COLON,
   EXPECTED_COMMA_OR_BRACE,
   EXPECTED_COMMA_OR_BRACKET,
@@ -13,14 +12,25 @@ import {
   EXPECTED_KEY,
   EXPECTED_QUOTE,
   EXPECTED_VALUE,
-  LINE_START,
+  KINDS,
+  KIND_UNSETTLED,
   LINES,
+  LINE_START,
   MARKED,
+  REPLACED,
   STACK,
+  STRIDE,
   TOO_DEEP,
   TROUBLE,
   TROUBLE_AT,
+  UNSETTLED,
+  VIEWS,
 } from '../layout/json';
+import { KIND_BOOLEAN, KIND_JSON, KIND_NUMBER, KIND_TEXT } from '../layout/cells';
+
+// Tokens of JSON (RFC 8259). Each function takes the address of a token's first byte. It returns the address after the
+// token, or 0 with the error in the state. Only the bytes before `end` are text. The functions may read arbitrary bytes
+// after `end`, so a returned address after `end` means nothing.
 
 export const QUOTE: u32 = 0x22;
 export const BACKSLASH: u32 = 0x5c;
@@ -31,7 +41,7 @@ export const CLOSE_LIST: u32 = 0x5d;
 export const OPEN_OBJECT: u32 = 0x7b;
 export const CLOSE_OBJECT: u32 = 0x7d;
 
-/** From an opening bracket to the one that closes it. */
+/** In ASCII, a closing bracket's code is the opening bracket's plus 2. */
 export const TO_CLOSE: u32 = 2;
 
 const SPACE: u32 = 0x20;
@@ -39,12 +49,12 @@ const LF: u32 = 0x0a;
 const CR: u32 = 0x0d;
 const TAB: u32 = 0x09;
 
-/** `null`, `true`, `alse` as words. */
+/** `null`, `true` and `alse` as 32-bit words. */
 const NULL_WORD: u32 = 0x6c6c756e;
 const TRUE_WORD: u32 = 0x65757274;
 const ALSE_WORD: u32 = 0x65736c61;
 
-/** Numbers of fewer bytes are not measured. */
+/** Shorter numbers are not checked against the maximum cell length. */
 const SHORT_NUMBER_BYTES: usize = 64;
 
 export function fail(state: usize, at: usize, trouble: u32): usize {
@@ -59,7 +69,7 @@ export function behindSpace(p: usize, end: usize, state: usize): usize {
   return <u32>load<u8>(p) > SPACE ? p : skipSpace(p, end, state);
 }
 
-/** Line feeds stand between tokens alone: here they are counted. */
+/** Line feeds occur only between tokens, so they are counted here. */
 function skipSpace(p: usize, end: usize, state: usize): usize {
   const spaces = i8x16.splat(<i8>SPACE);
   while (p < end) {
@@ -77,7 +87,7 @@ function skipSpace(p: usize, end: usize, state: usize): usize {
   return end;
 }
 
-/** Bits of the bytes at which a string's plain stretch ends. */
+/** Bit mask of the bytes at which a string's fast path stops. */
 // @ts-ignore: decorator
 @inline
 function stops(p: usize): u32 {
@@ -86,7 +96,10 @@ function stops(p: usize): u32 {
   return <u32>i8x16.bitmask(v128.or(marks, i8x16.lt_u(bytes, i8x16.splat(<i8>SPACE))));
 }
 
-/** From behind a string's opening quote to its closing one, MARKED where escapes stand between them. */
+/**
+ * Goes from the byte after a string's opening quote to its closing quote. The result is MARKED if the string contains
+ * escapes.
+ */
 // @ts-ignore: decorator
 @inline
 export function stringEnd(p: usize, end: usize, state: usize): usize {
@@ -122,7 +135,7 @@ function anyStringEnd(p: usize, end: usize, state: usize): usize {
   return fail(state, end, EXPECTED_QUOTE);
 }
 
-/** Bytes of the escape that begins here, 0: it is none. */
+/** Length of the escape sequence at p, or 0 if it is invalid. */
 function escapeBytes(p: usize): usize {
   const letter = <u32>load<u8>(p, 1);
   if (letter == 0x75) return hexValue(p + 2) >= 0 ? 6 : 0;
@@ -131,7 +144,7 @@ function escapeBytes(p: usize): usize {
   return isKnown || letter == 0x72 || letter == 0x74 ? 2 : 0;
 }
 
-/** Of four hexadecimal digits, below 0 where one is none. */
+/** Value of four hexadecimal digits, or a negative number if one of them is not a digit. */
 export function hexValue(p: usize): i32 {
   let value: i32 = 0;
   for (let index: usize = 0; index < 4; index++) {
@@ -150,7 +163,7 @@ function digitsEnd(p: usize, end: usize): usize {
   return p;
 }
 
-export function numberEnd(start: usize, end: usize, state: usize): usize {
+function numberEnd(start: usize, end: usize, state: usize): usize {
   let p = start;
   if (<u32>load<u8>(p) == 0x2d) p++;
   const first = <u32>load<u8>(p) - 0x30;
@@ -176,16 +189,16 @@ export function numberEnd(start: usize, end: usize, state: usize): usize {
   return p;
 }
 
-/** Bytes of true, false or null, 0: none of them begins here. */
+/** Length of `true`, `false` or `null` at p, or 0. */
 // @ts-ignore: decorator
 @inline
-export function literalBytes(p: usize): usize {
+function literalBytes(p: usize): usize {
   const word = load<u32>(p);
   if (word == NULL_WORD || word == TRUE_WORD) return 4;
   return <u32>load<u8>(p) == 0x66 && load<u32>(p, 1) == ALSE_WORD ? 5 : 0;
 }
 
-/** A string, number, true, false or null. */
+/** Reads a string, number, true, false or null. */
 export function scalarEnd(p: usize, end: usize, state: usize): usize {
   if (<u32>load<u8>(p) == QUOTE) {
     const close = stringEnd(p + 1, end, state);
@@ -195,7 +208,7 @@ export function scalarEnd(p: usize, end: usize, state: usize): usize {
   return bytes != 0 ? p + bytes : numberEnd(p, end, state);
 }
 
-/** A key with its colon and the white space behind both. */
+/** Reads a key, its colon and the white space after both. */
 function keyEnd(p: usize, end: usize, state: usize): usize {
   if (<u32>load<u8>(p) != QUOTE) return fail(state, p, EXPECTED_KEY);
   const close = stringEnd(p + 1, end, state);
@@ -205,19 +218,19 @@ function keyEnd(p: usize, end: usize, state: usize): usize {
   return behindSpace(p + 1, end, state);
 }
 
-/** What must stand behind a value inside this bracket. */
+/** Error code for a value inside this bracket that is followed by neither a comma nor the closing bracket. */
 export function expectedIn(bracket: u32): u32 {
   return bracket == OPEN_OBJECT ? EXPECTED_COMMA_OR_BRACE : EXPECTED_COMMA_OR_BRACKET;
 }
 
-/** An object or a list, all of it; MARKED where white space stands in it. */
+/** Reads a complete object or list. The result is MARKED if it contains white space between tokens. */
 export function nestedEnd(p: usize, end: usize, state: usize): usize {
   const stack = <usize>load<u32>(state, STACK);
   const start = p;
   let depth: usize = 0;
   let spaces: usize = 0;
   while (p < end) {
-    // Before a value.
+    // Expects a value.
     const byte = <u32>load<u8>(p);
     if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
       if (depth == <usize>DEPTH_MAX) return fail(state, p, TOO_DEEP);
@@ -238,7 +251,7 @@ export function nestedEnd(p: usize, end: usize, state: usize): usize {
       p = scalarEnd(p, end, state);
       if (p == 0) return 0;
     }
-    // Behind a value, or at the end of an empty one.
+    // Expects what follows a value, or the end of an empty object or list.
     let isBehind = true;
     while (isBehind) {
       const sign = behindSpace(p, end, state);
@@ -270,9 +283,86 @@ export function nestedEnd(p: usize, end: usize, state: usize): usize {
   return fail(state, end, EXPECTED_VALUE);
 }
 
-/** True where the value of a key does not stand behind `":` at once. */
+/** True if a key's value does not directly follow `":`. */
 // @ts-ignore: decorator
 @inline
 function hasSpaceBehindKey(value: usize): bool {
   return <u32>load<u8>(value - 1) != COLON || <u32>load<u8>(value - 2) != QUOTE;
+}
+
+// Reads one value of a record: its type, its end, and its cell, which is a view into the file's text.
+
+/** First letter of null. */
+export const NULL_LETTER: u32 = 0x6e;
+
+/**
+ * Reads one value, and stores it in its column unless the column is negative. Returns the address after the value, or
+ * 0.
+ */
+// @ts-ignore: decorator
+@inline
+export function readCell(p: usize, byte: u32, end: usize, state: usize, column: i32, row: u32): usize {
+  if (byte == QUOTE) {
+    const close = stringEnd(p + 1, end, state);
+    const behind = close & ~MARKED;
+    if (close == 0) return 0;
+    if (column >= 0) {
+      if (close != behind) putUnsettled(state, column, row, p + 1, behind, KIND_TEXT);
+      else if (behind != p + 1 || load<u32>(state, EMPTY_IS_NULL) == 0) {
+        putCell(state, column, row, p + 1, behind, KIND_TEXT);
+      } else putNull(state, column, row);
+    }
+    return behind + 1;
+  }
+  if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
+    const found = nestedEnd(p, end, state);
+    const behind = found & ~MARKED;
+    if (found == 0) return 0;
+    if (column >= 0) {
+      if (found != behind) putUnsettled(state, column, row, p, behind, KIND_JSON);
+      else putCell(state, column, row, p, behind, KIND_JSON);
+    }
+    return behind;
+  }
+  const bytes = literalBytes(p);
+  if (bytes != 0) {
+    if (column >= 0) {
+      if (byte == NULL_LETTER) putNull(state, column, row);
+      else putCell(state, column, row, p, p + bytes, KIND_BOOLEAN);
+    }
+    return p + bytes;
+  }
+  const behind = numberEnd(p, end, state);
+  if (behind != 0 && column >= 0) putCell(state, column, row, p, behind, KIND_NUMBER);
+  return behind;
+}
+
+// @ts-ignore: decorator
+@inline
+function putCell(state: usize, column: i32, row: u32, start: usize, end: usize, kind: u32): void {
+  const cell = <usize>((<u32>column) * load<u32>(state, STRIDE) + row);
+  const view = <usize>load<u32>(state, VIEWS) + (cell << 3);
+  if (load<u32>(view) != 0) noteReplaced(state);
+  store<u64>(view, <u64>start | ((<u64>(end - start)) << 32));
+  store<u8>(<usize>load<u32>(state, KINDS) + cell, <u8>kind);
+}
+
+function putUnsettled(state: usize, column: i32, row: u32, start: usize, end: usize, kind: u32): void {
+  putCell(state, column, row, start, end, kind | KIND_UNSETTLED);
+  store<u8>(<usize>load<u32>(state, UNSETTLED) + <usize>column, 1);
+}
+
+/** Clears the cell, because the last among equal keys wins. */
+// @ts-ignore: decorator
+@inline
+function putNull(state: usize, column: i32, row: u32): void {
+  const cell = <usize>((<u32>column) * load<u32>(state, STRIDE) + row);
+  const view = <usize>load<u32>(state, VIEWS) + (cell << 3);
+  if (load<u32>(view) != 0) noteReplaced(state);
+  store<u64>(view, 0);
+}
+
+/** Counts a filled cell that is replaced, because its record has its key twice. */
+function noteReplaced(state: usize): void {
+  store<u32>(state, load<u32>(state, REPLACED) + 1, REPLACED);
 }

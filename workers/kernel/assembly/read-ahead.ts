@@ -1,4 +1,5 @@
-// The entry of a second, small module: what a read-ahead thread needs, over a memory that two threads share (workers/input/read-ahead).
+// Entry point of a second, smaller module for read-ahead threads, which work in memory shared between two threads
+// (workers/input/read-ahead).
 export { readJson } from './read-json';
 export { scan } from './scan';
 export { decodeSingleBytes } from './single-byte';

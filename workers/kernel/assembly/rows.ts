@@ -1,7 +1,4 @@
-// Rows as records of bytes, for state that is kept and files that hold what does not fit into memory. A record: u32 its
-// bytes, order and source row as whole numbers of 48 bits, then each column: text length + 1 (0 = null; 7 bits a byte, the
-// lowest first, the highest bit set where more follow) and the bytes; typed u8 meta and 8 bytes; bytes one. How columns are
-// described: layout/records.ts. Bytes at address 0 are zeros.
+// Rows of batches: encodes them as records, copies their cells, and marks them by conditions.
 import {
   COLUMN_AT,
   COLUMN_BYTES,
@@ -12,23 +9,30 @@ import {
   KIND_BYTES,
   KIND_VIEWS,
 } from '../layout/records';
-import { copy } from './cell';
+import { copy, viewOf } from './cell';
+import { META_NULL } from '../layout/cells';
+import { TRUE } from '../layout/expressions';
 
-/** Bytes before a record's first cell. */
+// Encodes rows as byte records, for buffered state and for spill files. A record consists of its u32 length, its order
+// and source row as 48-bit integers, and its columns. A text column: length + 1 (0 = null) in groups of 7 bits, the
+// lowest group first, with the highest bit set if more bytes follow, then the text. A typed column: u8 meta and 8
+// bytes. A byte column: one byte. layout/records.ts describes columns. Byte columns at address 0 contain only zeros.
+
+/** Number of bytes before a record's first cell. */
 export const HEAD: usize = 16;
 
-/** A length takes so many bytes at most. */
+/** Maximum number of bytes of an encoded length. */
 const LENGTH_BYTES: usize = 5;
 
-/** Orders and source rows are below 2 to the 48. */
+/** Orders and source rows are below 2^48. */
 const WHOLE_LIMIT: f64 = 281474976710656;
 
-/** How many records ahead memory is read, so that the misses of several overlap. */
+/** Number of records to prefetch, so that their cache misses overlap. */
 const AHEAD: u32 = 8;
 
 /**
- * Writes the rows of positions `from` to `count` as long as they fit; the position reached goes to `reached`.
- * `orders`: f64 per position. `sources`: f64 per physical row, or 0 when they are `sourceFirst` + physical row.
+ * Writes the rows of positions `from` to `count` as long as they fit, and stores the position reached in `reached`.
+ * `orders`: f64 per position. `sources`: f64 per physical row, or 0 if they are `sourceFirst` + physical row.
  */
 export function encodeRows(columns: usize, columnCount: u32, rows: usize, from: u32, count: u32, orders: usize, sources: usize, sourceFirst: f64, next: usize, limit: usize, reached: usize): usize {
   const end = columns + <usize>columnCount * COLUMN_BYTES;
@@ -46,7 +50,7 @@ export function encodeRows(columns: usize, columnCount: u32, rows: usize, from: 
   return next;
 }
 
-/** The address behind the row's cells, 0 when they do not fit. */
+/** Returns the address after the row's cells, or 0 if they do not fit. */
 // @ts-ignore: decorator
 @inline
 function encodeCells(columns: usize, end: usize, row: usize, o: usize, limit: usize): usize {
@@ -82,7 +86,7 @@ function encodeCells(columns: usize, end: usize, row: usize, o: usize, limit: us
 // @ts-ignore: decorator
 @inline
 function putWhole(o: usize, value: f64): void {
-  // Orders that nobody asked for are whatever was in memory.
+  // If the order is not needed, the memory contains arbitrary values.
   const whole: i64 = value >= 0 && value < WHOLE_LIMIT ? <i64>value : 0;
   store<u32>(o, <u32>whole);
   store<u16>(o, <u16>(whole >> 32), 4);
@@ -94,7 +98,7 @@ function wholeAt(p: usize): f64 {
   return <f64>(<u64>load<u32>(p) | ((<u64>load<u16>(p, 4)) << 32));
 }
 
-/** The length + 1 at p, low half, and how many bytes tell it, high half. */
+/** The length + 1 at p in the low half, and the number of bytes that encode it in the high half. */
 // @ts-ignore: decorator
 @inline
 export function lengthAt(p: usize): u64 {
@@ -113,8 +117,8 @@ function longLengthAt(p: usize): u64 {
 }
 
 /**
- * Reads the complete records of [from, end), at most `most`, into the columns' arrays from row 0 on: views point into
- * the records. Gives how many; the address behind the last goes to `reached`.
+ * Reads the complete records of [from, end), at most `most`, into the columns' arrays from row 0 on. Views point into
+ * the records. Returns the number of records, and stores the address after the last one in `reached`.
  */
 export function decodeRows(columns: usize, columnCount: u32, from: usize, end: usize, most: u32, orders: usize, sources: usize, reached: usize): u32 {
   const columnsEnd = columns + <usize>columnCount * COLUMN_BYTES;
@@ -130,7 +134,7 @@ export function decodeRows(columns: usize, columnCount: u32, from: usize, end: u
   return n;
 }
 
-/** As decodeRows, for the records of `count` sort entries (assembly/sort.ts). The result means nothing. */
+/** Like decodeRows, for the records of `count` sort entries (assembly/sort.ts). The result is meaningless. */
 export function decodeEntries(columns: usize, columnCount: u32, entries: usize, count: u32, orders: usize, sources: usize): u32 {
   const columnsEnd = columns + <usize>columnCount * COLUMN_BYTES;
   let sink: u32 = 0;
@@ -175,4 +179,114 @@ function decodeRecord(columns: usize, columnsEnd: usize, record: usize, n: u32, 
     store<u32>(at + row, length - 1, 4);
     p += <usize>(length - 1);
   }
+}
+
+// Copies cells of rows, in any order and with repetitions, into consecutive memory: the word or view of each cell, and
+// its byte of meta.
+
+/** `rows`: u32 by position. `meta` and `outMeta` are 0 for columns without meta. */
+export function copyCells(at: usize, meta: usize, rows: usize, count: u32, out: usize, outMeta: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u64>(out + (i << 3), load<u64>(at + (row << 3)));
+    if (meta) store<u8>(outMeta + i, load<u8>(meta + row));
+  }
+}
+
+/**
+ * Like copyCells, but each cell comes from the column given by its index (u32 by position in `places`). `columns`: for
+ * each column, u32 address and u32 address of its meta (0: no meta, and 0 is written for each cell). A column without
+ * an address yields nulls.
+ */
+export function copyPlaced(columns: usize, places: usize, rows: usize, count: u32, out: usize, outMeta: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    const column = columns + ((<usize>load<u32>(places + (i << 2))) << 3);
+    const at = <usize>load<u32>(column), meta = <usize>load<u32>(column, 4);
+    store<u64>(out + (i << 3), at == 0 ? 0 : load<u64>(at + (row << 3)));
+    if (outMeta) store<u8>(outMeta + i, at == 0 ? <u8>META_NULL : meta == 0 ? 0 : load<u8>(meta + row));
+  }
+}
+
+/**
+ * Writes a selection of `count` rows, all live (u32 each), and the f64 number of each one's source row. `rows` holds
+ * the u32 source rows.
+ */
+export function numberRows(rows: usize, count: u32, sourceFirst: f64, selection: usize, sources: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(selection + ((<usize>i) << 2), i);
+    store<f64>(sources + ((<usize>i) << 3), sourceFirst + <f64>load<u32>(rows + ((<usize>i) << 2)));
+  }
+}
+
+// Marks of rows: one byte per physical row of a batch, 1 if a condition is true. Also filters row lists by marks and by
+// other lists. Scalar reference implementation: test/workers/kernel/twins/marks.ts.
+
+/** Writes 1 for rows whose state is true, and 0 for the other rows of the list. */
+export function markTrue(states: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u8>(marks + <usize>load<u32>(rows + (i << 2)), <u8>(<u32>load<u8>(states + i) == TRUE));
+  }
+}
+
+/** Writes 1 for rows whose view is not null, and 0 for the other rows of the list. */
+export function markFound(views: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(marks + row, <u8>(load<u32>(views + (row << 3)) != 0));
+  }
+}
+
+/** Adds marks for rows whose text is null or empty. */
+export function markEmpty(views: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i), mark = marks + ((view - views) >> 3);
+    const isEmpty = <u8>(load<u32>(view) == 0) | <u8>(load<u32>(view, 4) == 0);
+    store<u8>(mark, load<u8>(mark) | isEmpty);
+  }
+}
+
+/** Adds marks for rows whose meta byte is `value`. */
+export function markMeta(meta: usize, rows: usize, count: u32, value: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(marks + row, load<u8>(marks + row) | <u8>(<u32>load<u8>(meta + row) == value));
+  }
+}
+
+/** Adds marks in `others` for rows that have no mark in `marks`. */
+export function markOthers(marks: usize, rows: usize, count: u32, others: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(others + row, load<u8>(others + row) | (load<u8>(marks + row) ^ 1));
+  }
+}
+
+/** Keeps the marked rows of the list, in place. Returns their number. */
+export function keepMarked(marks: usize, rows: usize, count: u32): u32 {
+  let kept = rows;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = load<u32>(rows + (i << 2));
+    store<u32>(kept, row);
+    kept += (<usize>load<u8>(marks + <usize>row)) << 2;
+  }
+  return <u32>((kept - rows) >> 2);
+}
+
+/**
+ * Writes to `kept` the rows that are not in another list. That list is a subset in the same order. Returns their
+ * number. `kept` must have the capacity of `rows`.
+ */
+export function keepUnlisted(rows: usize, count: u32, listed: usize, listedCount: u32, kept: usize): u32 {
+  const end = rows + ((<usize>count) << 2), listedEnd = listed + ((<usize>listedCount) << 2);
+  let o = kept;
+  for (; rows < end; rows += 4) {
+    const row = load<u32>(rows);
+    // The bytes after the end of `listed` are arbitrary.
+    const isListed = <usize>((listed < listedEnd) & (load<u32>(listed) == row));
+    store<u32>(o, row);
+    listed += isListed << 2;
+    o += (isListed ^ 1) << 2;
+  }
+  return <u32>((o - kept) >> 2);
 }

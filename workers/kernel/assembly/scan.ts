@@ -1,11 +1,11 @@
-// The structural scan: addresses of unquoted delimiters and row ends (LF, CR, CRLF as its LF), 64 bytes per step.
-import { scanBytes } from './scan-bytes';
+// The structural CSV scan: finds delimiters and row ends with SIMD instructions, or byte by byte.
 import {
   AT,
   BLOCK_ENTRIES,
   CR,
-  FLAG_NUL,
   FLAGS,
+  FLAG_LITERAL_QUOTE,
+  FLAG_NUL,
   LF,
   LINES,
   MODE,
@@ -17,19 +17,76 @@ import {
   ROW_ENDS,
 } from '../layout/scan';
 
+// The exact CSV scan, byte by byte, for the rest of a block and for quotes that the SIMD scan cannot process. About 300
+// MB/s. Semantics of docs/reference/input.md: a quote inside an unquoted field is literal, and text after a closing
+// quote makes the field literal up to its end.
+
+/**
+ * Continues from the state up to `end`, or until the start of a field at or after `enough`, or until `out` reaches
+ * `limit`. The byte at `end` must be readable: it shows whether a preceding CR is part of a CRLF.
+ */
+function scanBytes(state: usize, enough: usize, end: usize, limit: usize, delimiter: u32, quote: u32): void {
+  let p = <usize>load<u32>(state, AT);
+  let mode = load<u32>(state, MODE);
+  let o = <usize>load<u32>(state, OUT);
+  let lines: u32 = 0;
+  let rowEnds: u32 = 0;
+  let flags = load<u32>(state, FLAGS);
+  for (; p < end && o < limit; p++) {
+    const byte = <u32>load<u8>(p);
+    if (byte == quote) {
+      if (mode == MODE_START || mode == MODE_CLOSED) mode = MODE_QUOTED;
+      else if (mode == MODE_QUOTED) mode = MODE_CLOSED;
+      else flags |= FLAG_LITERAL_QUOTE;
+      continue;
+    }
+    const lineBreak = byte == LF || (byte == CR && load<u8>(p, 1) != LF);
+    if (lineBreak) lines++;
+    if (mode == MODE_QUOTED) {
+      if (byte == 0) flags |= FLAG_NUL;
+      continue;
+    }
+    if (lineBreak || byte == delimiter) {
+      store<u32>(o, <u32>p);
+      o += 4;
+      mode = MODE_START;
+      if (lineBreak) rowEnds++;
+      if (p >= enough) {
+        p++;
+        break;
+      }
+      continue;
+    }
+    if (byte == CR) continue;
+    if (byte == 0) flags |= FLAG_NUL;
+    if (mode == MODE_CLOSED) flags |= FLAG_LITERAL_QUOTE;
+    mode = MODE_UNQUOTED;
+  }
+  store<u32>(state, <u32>p, AT);
+  store<u32>(state, mode, MODE);
+  store<u32>(state, <u32>o, OUT);
+  store<u32>(state, load<u32>(state, LINES) + lines, LINES);
+  store<u32>(state, load<u32>(state, ROW_ENDS) + rowEnds, ROW_ENDS);
+  store<u32>(state, flags, FLAGS);
+}
+
+// The structural CSV scan: finds the addresses of unquoted delimiters and row ends (LF, CR, and the LF of CRLF), 64
+// bytes per step.
+
 const BLOCK_ENTRIES_BYTES: usize = BLOCK_ENTRIES * 4;
 
-/** After a block that the SIMD scan could not read, this much is read byte by byte before it tries again. */
+/** After a block that the SIMD scan cannot process, this many bytes are scanned one by one before it is tried again. */
 const EXACT_BYTES: usize = 512;
 
-/** Blocks per round: the line feeds are counted in bytes, at most four a block and lane. */
+/** Blocks per round: line feeds are counted in byte lanes, with at most four per block and lane. */
 const ROUND_BLOCKS: usize = 63;
 
 /**
- * Goes on from the state (layout/scan.ts) up to `end` or until fewer than BLOCK_ENTRIES fit before `limit`. The byte
- * before AT and the byte at `end` are readable. `quote` 0xFF stands for none: valid text never holds it.
- * Measured in 256 KiB windows, one thread of a busy 2-core machine, Node 20: 5.4 to 8 GB/s on orders of 12 columns with few
- * quotes, 3.8 to 4.3 with every field quoted, 4.2 to 5.4 on 100 narrow columns; the noise is about a quarter.
+ * Continues from the state (layout/scan.ts) up to `end`, or until fewer than BLOCK_ENTRIES fit before `limit`. The byte
+ * before AT and the byte at `end` must be readable. `quote` 0xFF means that the file has no quotes, because this byte
+ * never occurs in valid text. Measured in 256 KiB windows, one thread of a busy 2-core machine, Node 20: 5.4 to 8 GB/s
+ * on orders of 12 columns with few quotes, 3.8 to 4.3 with every field quoted, 4.2 to 5.4 on 100 narrow columns. The
+ * noise is about a quarter.
  */
 export function scan(state: usize, end: usize, limit: usize, delimiter: u32, quote: u32): void {
   const full = limit - BLOCK_ENTRIES_BYTES;
@@ -43,7 +100,7 @@ export function scan(state: usize, end: usize, limit: usize, delimiter: u32, quo
   }
 }
 
-/** Whole blocks only. False when the next bytes must be read one by one. */
+/** Scans whole blocks only. Returns false if the next bytes must be scanned one by one. */
 function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote: u32): bool {
   let clear = true;
   let p = <usize>load<u32>(state, AT);
@@ -59,8 +116,9 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
 }
 
 /**
- * Blocks without quotes and lone CRs, which most are: up to `round` or to one that has some. The loop over those without
- * any CR needs few registers, and ends behind all that it compares with: so the compiler keeps that in registers.
+ * Scans blocks without quotes and lone CRs, which most are, up to `round` or to the first other block. The loop over
+ * blocks without any CR needs few registers, and the comparison vectors are not used after it. So the compiler keeps
+ * these vectors in registers.
  */
 function scanPlain(state: usize, round: usize, delimiter: u32, quote: u32): void {
   const delimiters = i8x16.splat(<i8>delimiter), quotes = i8x16.splat(<i8>quote);
@@ -107,7 +165,10 @@ function scanPlain(state: usize, round: usize, delimiter: u32, quote: u32): void
   addCounts(state, lines, lines, lowest);
 }
 
-/** Any blocks, up to `round` or behind one that has neither quotes nor CRs. False before one that must be read byte by byte. */
+/**
+ * Scans blocks of any kind, up to `round` or until after a block without quotes and CRs. Returns false before a block
+ * that must be scanned byte by byte.
+ */
 function scanQuoted(state: usize, round: usize, delimiter: u32, quote: u32): bool {
   const delimiters = i8x16.splat(<i8>delimiter), quotes = i8x16.splat(<i8>quote);
   const feeds = i8x16.splat(<i8>LF), returns = i8x16.splat(<i8>CR);
@@ -153,7 +214,7 @@ function mask(a: v128, b: v128, c: v128, d: v128): u64 {
   );
 }
 
-/** A bit for each byte of the block that is the one in all lanes. */
+/** Bit mask of the block's bytes that equal the byte in all lanes. */
 // @ts-ignore: decorator
 @inline
 function matches(p: usize, bytes: v128): u64 {
@@ -165,14 +226,14 @@ function matches(p: usize, bytes: v128): u64 {
   );
 }
 
-/** Bits of the bytes before an LF. */
+/** Bit mask of the bytes that precede an LF. */
 // @ts-ignore: decorator
 @inline
 function beforeFeeds(p: usize, feedMask: u64): u64 {
   return (feedMask >> 1) | ((<u64>(<u32>load<u8>(p, 64) == LF)) << 63);
 }
 
-/** Bit i: whether an odd number of bits is set up to and with i. */
+/** Sets bit i if the number of set bits up to and including i is odd. */
 function prefixXor(bits: u64): u64 {
   bits ^= bits << 1;
   bits ^= bits << 2;
@@ -186,7 +247,7 @@ function endsField(byte: u32, delimiter: u32, quote: u32): bool {
   return byte == delimiter || byte == LF || byte == CR || byte == quote;
 }
 
-/** Whether a quote opens behind neither a field's end nor a quote, or closes before something else than these. */
+/** True if a quote opens after a byte that is neither a field's end nor a quote, or closes before such a byte. */
 function misplaced(found: u64, cr: u64, opening: u64, closing: u64, p: usize, delimiter: u32, quote: u32): bool {
   if ((opening & ~(((found | closing) << 1) | 1)) != 0 || ((closing << 1) & ~(found | cr | opening)) != 0) return true;
   if ((opening & 1) != 0 && !endsField(<u32>load<u8>(p - 1), delimiter, quote)) return true;
@@ -204,7 +265,7 @@ function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
   return byte == quote ? MODE_CLOSED : MODE_UNQUOTED;
 }
 
-/** Writes an address per bit, eight at a time: surplus entries are overwritten by the next block. */
+/** Writes one address per bit, eight at a time. The next block overwrites surplus entries. */
 // @ts-ignore: decorator
 @inline
 function emit(o: usize, p: usize, bits: u64): usize {

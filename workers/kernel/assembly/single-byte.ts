@@ -1,9 +1,9 @@
-// Text of a single-byte encoding as UTF-8. What it shares with its callers is in layout/single-byte.ts.
+// Decodes single-byte encodings to UTF-8. Layout: layout/single-byte.ts.
 import { FROM, LENGTH_SHIFT, TO } from '../layout/single-byte';
 
 /**
- * Goes on from the state up to `end`, or to a byte that the encoding lacks. There must be room for three times as many
- * bytes, and 16 more may be written behind them.
+ * Continues from the state up to `end`, or to a byte that the encoding does not define. The output needs three times
+ * the number of input bytes, plus 16 bytes that may be overwritten.
  */
 export function decodeSingleBytes(state: usize, end: usize, table: usize): void {
   let from = <usize>load<u32>(state, FROM);
@@ -21,7 +21,7 @@ export function decodeSingleBytes(state: usize, end: usize, table: usize): void 
     }
     from += ascii;
     to += ascii;
-    // Letters outside of ASCII stand alone in one language and in rows in another.
+    // Depending on the language, non-ASCII letters occur singly or in sequences.
     while (from < end) {
       const byte = <usize>load<u8>(from);
       if (byte < 0x80) break;

@@ -1,20 +1,21 @@
-// Inflates Snappy (format_description.txt of google/snappy) into a place of known length: what would come out beside it is no
-// valid data, and nothing is written there. Work is bounded by the bytes that go in. Twin: test/workers/kernel/twins/snappy.ts.
+// Decompresses Snappy (format_description.txt of google/snappy) into memory of known size. Data that would exceed it is
+// invalid, and nothing is written outside it. The work is bounded by the size of the input. Scalar reference
+// implementation: test/workers/kernel/twins/snappy.ts.
 
 const LITERAL: u32 = 0;
 const COPY_1: u32 = 1;
 const COPY_2: u32 = 2;
 
-/** Literals up to so long have their length in the tag. */
+/** Maximum length of a literal that is encoded in its tag. */
 const SHORT_LITERAL: u32 = 60;
 
-/** Bits of the longest length: more than 32 are no length. */
+/** Maximum number of bits of the encoded length. A length of more than 32 bits is invalid. */
 const LENGTH_BITS_MAX: u32 = 35;
 
-/** Bytes that are copied at a step where there is room for them. */
+/** Number of bytes copied per step where enough memory is available. */
 const STEP: usize = 8;
 
-/** Whether [at, end) is sound and fills [out, outEnd) to its last byte; the two do not overlap. */
+/** Returns true if [at, end) is valid and fills [out, outEnd) to the last byte. The two ranges must not overlap. */
 export function inflateSnappy(at: usize, end: usize, out: usize, outEnd: usize): bool {
   let expected: u64 = 0;
   for (let shift: u32 = 0; ; shift += 7) {
@@ -48,7 +49,7 @@ export function inflateSnappy(at: usize, end: usize, out: usize, outEnd: usize):
     const offset = <usize>(littleEndian(at, offsetBytes) + (kind == COPY_1 ? (tag >>> 5) << 8 : 0));
     at += offsetBytes;
     if (offset == 0 || offset > out - outStart || length > outEnd - out) return false;
-    // What is nearer than a step repeats itself within it.
+    // Source and target overlap within one step, so bytes are copied one by one.
     if (offset >= STEP) copy(out - offset, out, length, outEnd - out);
     else for (let index: usize = 0; index < length; index++) store<u8>(out + index, load<u8>(out + index - offset));
     out += length;
@@ -56,7 +57,7 @@ export function inflateSnappy(at: usize, end: usize, out: usize, outEnd: usize):
   return out == outEnd;
 }
 
-/** @param room bytes that may be read and written from both places on */
+/** @param room bytes that may be read and written from both addresses on */
 function copy(from: usize, to: usize, length: usize, room: usize): void {
   if (length <= 64 && length + STEP <= room) {
     for (let index: usize = 0; index < length; index += STEP) store<u64>(to + index, load<u64>(from + index));

@@ -1,14 +1,192 @@
-// Sorts records (assembly/rows.ts) by the bytes of their first column, the key; equal keys keep their order.
-// Entries: layout/records.ts.
+// Sorts records by keys: builds the keys, sorts, and marks the boundaries of groups in sorted rows.
+import { META_NULL } from '../layout/cells';
+import {
+  DECIMAL,
+  EXPONENT_BIAS,
+  INTEGER,
+  LONG,
+  NULL_FIRST,
+  NULL_LAST,
+  NUMBER,
+  TERM_BYTES,
+  TERM_FALLS,
+  TERM_KIND,
+  TERM_META,
+  TERM_NULLS_FIRST,
+  TERM_VALUES,
+  TEXT,
+  VALUE,
+  ZERO,
+} from '../layout/keys';
+import { copy, viewOf } from './cell';
 import { DIGITS, ENTRY_BYTES, ENTRY_RECORD } from '../layout/records';
-import { copy } from './cell';
-import { groupBytes } from './mark-groups';
 import { HEAD, lengthAt } from './rows';
 
-/** Digits of the radix sort: 11 bits each, six passes over 8 bytes; passes in which all digits are equal are left out. */
+// Builds keys whose byte order is the order of the rows, from the columns to sort by. Scalar reference implementation:
+// workers/execution/sort/sort-keys.ts, which also documents the encoding. Terms: layout/keys.ts.
+
+/** Maximum length of a key for all types except text. */
+const FIXED_BYTES: usize = 24;
+
+/**
+ * Writes the key of each row of the list to [next, limit) and its view to `keys`. Returns the next free address, or 0
+ * if the keys do not fit.
+ */
+export function sortKeys(terms: usize, termCount: u32, rows: usize, count: u32, keys: usize, next: usize, limit: usize): usize {
+  const end = terms + <usize>termCount * TERM_BYTES;
+  for (let i: u32 = 0; i < count; i++) {
+    const key = viewOf(keys, rows, i), row = (key - keys) >> 3;
+    let o = next;
+    for (let term = terms; term < end; term += TERM_BYTES) {
+      o = putTerm(term, row, o, limit);
+      if (o == 0) return 0;
+    }
+    store<u32>(key, <u32>next);
+    store<u32>(key, <u32>(o - next), 4);
+    next = o;
+  }
+  return next;
+}
+
+// @ts-ignore: decorator
+@inline
+function putTerm(term: usize, row: usize, o: usize, limit: usize): usize {
+  const kind = load<u32>(term, TERM_KIND), place = <usize>load<u32>(term, TERM_VALUES) + (row << 3);
+  const meta = kind == TEXT ? 0 : load<u8>(<usize>load<u32>(term, TERM_META) + row);
+  if (o + FIXED_BYTES > limit) return 0;
+  if (kind == TEXT ? load<u32>(place) == 0 : meta == META_NULL) {
+    store<u8>(o, load<u32>(term, TERM_NULLS_FIRST) != 0 ? NULL_FIRST : NULL_LAST);
+    return o + 1;
+  }
+  store<u8>(o, VALUE);
+  const start = o + 1;
+  if (kind == TEXT) o = putText(<usize>load<u32>(place), <usize>load<u32>(place, 4), start, limit);
+  else if (kind == INTEGER) o = putInteger(load<i64>(place), start);
+  else if (kind == DECIMAL) o = putDecimal(load<i64>(place), <i32>meta, start);
+  else if (kind == NUMBER) o = putDouble(load<f64>(place), start);
+  else {
+    store<u8>(start, meta);
+    o = start + 1;
+  }
+  if (load<u32>(term, TERM_FALLS) != 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
+  return o;
+}
+
+/** Writes the bytes of a text, with each 0 as 0 255, and then 0 0. */
+function putText(s: usize, length: usize, o: usize, limit: usize): usize {
+  if (o + length * 2 + 2 > limit) return 0;
+  for (let p = s; p < s + length; p++) {
+    const c = load<u8>(p);
+    store<u8>(o++, c);
+    if (c == 0) store<u8>(o++, 255);
+  }
+  store<u16>(o, 0);
+  return o + 2;
+}
+
+/** Writes the number of bytes that the value needs, combined with its sign, and then these bytes. */
+// @ts-ignore: decorator
+@inline
+function putInteger(value: i64, o: usize): usize {
+  const magnitude = <u64>(value < 0 ? ~value : value);
+  const bytes = <usize>(8 - (clz(magnitude | 1) >> 3));
+  store<u8>(o, <u8>(value < 0 ? 0x80 - bytes : 0x80 + bytes));
+  store<u64>(o + 1, bswap<u64>(<u64>value << ((8 - <u64>bytes) << 3)));
+  return o + 1 + bytes;
+}
+
+/**
+ * Writes sign and exponent, the digits without trailing zeros (two per byte), and 0. For negative numbers all bytes are
+ * inverted.
+ */
+function putDecimal(value: i64, scale: i32, o: usize): usize {
+  if (value == 0) {
+    store<u16>(o, bswap<u16>(<u16>ZERO));
+    return o + 2;
+  }
+  let left = value < 0 ? 0 - <u64>value : <u64>value;
+  let digits: i32 = 0;
+  for (let rest = left; rest != 0; rest /= 10) digits++;
+  const exponent = digits - scale + EXPONENT_BIAS;
+  store<u16>(o, bswap<u16>(<u16>(value < 0 ? ZERO - exponent : ZERO + exponent)));
+  o += 2;
+  const start = o;
+  let pairs = (digits + 1) >> 1;
+  if (digits & 1) {
+    // For an odd number of digits, the last digit is the first of its pair.
+    store<u8>(o + <usize>pairs - 1, <u8>((left % 10) * 10 + 1));
+    left /= 10;
+  } else {
+    store<u8>(o + <usize>pairs - 1, <u8>(left % 100 + 1));
+    left /= 100;
+  }
+  for (let p = pairs - 2; p >= 0; p--) {
+    store<u8>(o + <usize>p, <u8>(left % 100 + 1));
+    left /= 100;
+  }
+  while (load<u8>(o + <usize>pairs - 1) == 1) pairs--;
+  o += <usize>pairs;
+  store<u8>(o++, 0);
+  if (value < 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
+  return o;
+}
+
+/** Writes big-endian bytes with the sign bit inverted. For negative numbers all bits are inverted. */
+// @ts-ignore: decorator
+@inline
+function putDouble(value: f64, o: usize): usize {
+  // Positive and negative zero have the same key, and so do all NaNs.
+  let bits = reinterpret<u64>(value == 0 ? 0 : value != value ? f64.NaN : value);
+  bits = bits >> 63 ? ~bits : bits | 0x8000000000000000;
+  store<u64>(o, bswap<u64>(bits));
+  return o + 8;
+}
+
+// Marks group boundaries and ties among rows sorted by group key and then order key (groupOrder in
+// execution/aggregate/group-order.ts).
+
+/**
+ * Writes a byte for each of `count` rows: to `starts` 1 if the row begins a group, and to `ties` 1 if its whole key
+ * equals that of the preceding row in its group. `keys`: views by physical row. `last`: key of the row before the first
+ * one, or 0.
+ */
+export function markGroups(keys: usize, rows: usize, count: u32, columns: u32, last: usize, lastBytes: usize, starts: usize, ties: usize): void {
+  let before = last, beforeBytes = lastBytes;
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(keys, rows, i);
+    const key = <usize>load<u32>(view), bytes = <usize>load<u32>(view, 4);
+    const group = groupBytes(key, columns);
+    const isSame = before != 0 && group <= beforeBytes && memory.compare(key, before, group) == 0;
+    store<u8>(starts + <usize>i, isSame ? 0 : 1);
+    store<u8>(ties + <usize>i, isSame && bytes == beforeBytes && memory.compare(key + group, before + group, bytes - group) == 0 ? 1 : 0);
+    before = key;
+    beforeBytes = bytes;
+  }
+}
+
+/**
+ * Number of bytes of a key that belong to its group. Each column is preceded by its length + 1 (0 for null), or by LONG
+ * and its length.
+ */
+function groupBytes(key: usize, columns: u32): usize {
+  let at = key;
+  for (let column: u32 = 0; column < columns; column++) {
+    const first = <usize>load<u8>(at++);
+    if (first == LONG) at += 4 + <usize>load<u32>(at);
+    else if (first != 0) at += first - 1;
+  }
+  return at - key;
+}
+
+// Sorts records (assembly/rows.ts) stably by the bytes of their first column, the key. Entries: layout/records.ts.
+
+/**
+ * Bits per digit of the radix sort: 11 bits give six passes over 8 bytes. Passes in which all digits are equal are
+ * skipped.
+ */
 const DIGIT_BITS: u64 = 11;
 
-/** Writes an entry for each record of [from, end). Gives how many. */
+/** Writes an entry for each record of [from, end). Returns their number. */
 export function listRecords(from: usize, end: usize, entries: usize): u32 {
   let n: u32 = 0;
   for (; from < end; from += <usize>load<u32>(from)) {
@@ -20,7 +198,7 @@ export function listRecords(from: usize, end: usize, entries: usize): u32 {
   return n;
 }
 
-/** Bytes `offset` to `offset` + 8 of a record's key as a number in their order; what is missing is 0. */
+/** Bytes `offset` to `offset` + 8 of a record's key as a big-endian number. Missing bytes are 0. */
 // @ts-ignore: decorator
 @inline
 function keyWord(record: usize, offset: usize): u64 {
@@ -38,7 +216,10 @@ function keyLength(record: usize): usize {
   return <usize>(<u32>lengthAt(record + HEAD)) - 1;
 }
 
-/** Sorts `count` entries with a spare array of the same size; gives the address of the sorted one. `counts`: SORT_COUNTS_BYTES. */
+/**
+ * Sorts `count` entries with a spare array of the same size. Returns the address of the sorted array. `counts`:
+ * SORT_COUNTS_BYTES.
+ */
 export function sortEntries(entries: usize, spare: usize, count: u32, counts: usize): usize {
   const sorted = radixSort(entries, spare, <usize>count, counts);
   const other = sorted == entries ? spare : entries;
@@ -82,16 +263,19 @@ function radixSort(a: usize, b: usize, n: usize, counts: usize): usize {
   return a;
 }
 
-/** Up to here ties are compared, above they are sorted by their next 8 bytes, so that memory is read in order. */
+/**
+ * Up to this many ties are sorted by comparison. More are sorted by their next 8 bytes, so that memory is read
+ * sequentially.
+ */
 const COMPARED_MAX: u32 = 8;
 
-/** From here on the radix sort is worth its counters. */
+/** Minimum number of entries for which the radix sort is worth initialising its counters. */
 const RADIX_MIN: u32 = 8192;
 
-/** Levels of ties within ties, so that no file can use up the stack: deeper ones are compared. */
+/** Maximum depth of ties within ties, so that no file can exhaust the stack. Deeper ties are sorted by comparison. */
 const DEPTH_MAX: u32 = 64;
 
-/** Sorts entries whose keys are equal up to `offset` by what follows; stable, in place. */
+/** Sorts entries whose keys are equal up to `offset` by the following bytes. Stable, in place. */
 function sortTies(entries: usize, spare: usize, count: u32, offset: usize, depth: u32, counts: usize): void {
   for (; ; offset += 8) {
     if (count <= COMPARED_MAX || depth > DEPTH_MAX) {
@@ -113,12 +297,17 @@ function sortTies(entries: usize, spare: usize, count: u32, offset: usize, depth
   }
 }
 
-/** The first 8 bytes of the keys go to their entries again, as after listRecords: sorting leaves later ones there. */
+/**
+ * Restores the first 8 bytes of each key in its entry, as after listRecords. Sorting overwrites them with later bytes.
+ */
 export function reloadEntries(entries: usize, count: u32): void {
   loadWords(entries, count, 0);
 }
 
-/** The next 8 bytes of the keys go to their entries; where all keys are over, their lengths do, and it gives true. */
+/**
+ * Loads the next 8 bytes of each key into its entry. If no key has more bytes, loads their lengths instead and returns
+ * true.
+ */
 function loadWords(entries: usize, count: u32, offset: usize): bool {
   let isOver = true;
   for (let i: usize = 0; i < <usize>count; i++) {
@@ -134,7 +323,7 @@ function loadWords(entries: usize, count: u32, offset: usize): bool {
   return true;
 }
 
-/** Sorts entries by their words; stable, in place. */
+/** Sorts entries by their words. Stable, in place. */
 function sortWords(entries: usize, spare: usize, count: u32, counts: usize): void {
   let isSorted = true;
   for (let i: usize = 1; i < <usize>count && isSorted; i++) {
@@ -169,7 +358,7 @@ function mergeWords(from: usize, to: usize, start: u32, width: u32, count: u32):
   for (; b < bEnd; b += ENTRY_BYTES, o += ENTRY_BYTES) v128.store(o, v128.load(b));
 }
 
-/** Merge sort by what the keys are from `offset` on; stable, in place. */
+/** Merge sort by the bytes of the keys from `offset` on. Stable, in place. */
 function sortByComparison(entries: usize, spare: usize, count: u32, offset: usize): void {
   if (alreadySorted(entries, count, offset)) return;
   let from = entries, to = spare;
@@ -215,7 +404,10 @@ function compareRest(a: usize, b: usize, offset: usize): i32 {
   return aLength == bLength ? 0 : aLength < bLength ? -1 : 1;
 }
 
-/** Copies the records of entries `from` to `count` one behind the other as long as they fit; the position goes to `reached`. */
+/**
+ * Copies the records of entries `from` to `count` consecutively as long as they fit, and stores the position reached in
+ * `reached`.
+ */
 export function gatherRecords(entries: usize, from: u32, count: u32, next: usize, limit: usize, reached: usize): usize {
   let i = from;
   for (; i < count; i++) {
@@ -229,8 +421,8 @@ export function gatherRecords(entries: usize, from: u32, count: u32, next: usize
 }
 
 /**
- * Of sorted entries whose keys begin with so many columns of a group, the `first` ones of each group: they go to the front.
- * Gives how many they are.
+ * Keeps the `first` entries of each group and moves them to the front. The entries must be sorted, and their keys must
+ * begin with `columns` group columns. Returns the number of entries kept.
  */
 export function keepOfGroups(entries: usize, count: u32, columns: u32, first: u32): u32 {
   let before: usize = 0, beforeBytes: usize = 0;
@@ -251,8 +443,8 @@ export function keepOfGroups(entries: usize, count: u32, columns: u32, first: u3
 }
 
 /**
- * The rows of a list whose key (views by physical row) comes before that of the record `last`: they go to `kept`. Gives how
- * many.
+ * Writes to `kept` the rows of a list whose key (views by physical row) is less than that of the record `last`. Returns
+ * their number.
  */
 export function keepBefore(keys: usize, rows: usize, count: u32, last: usize, kept: usize): u32 {
   const header = lengthAt(last + HEAD);

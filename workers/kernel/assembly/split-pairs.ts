@@ -1,23 +1,23 @@
-// Values of pairs in a text by their keys. Plain twin: pairValues of operations/split-pairs.ts, which gets the cells with keys, or
-// ends of values, beyond ASCII.
+// Extracts the values of key-value pairs in a text by their keys. Scalar reference implementation: pairValues in
+// operations/split-pairs.ts, which handles cells in which a key, or the start or end of a value, is not ASCII.
 import {
   COLON,
   COLON_BYTES,
+  KEYS,
   KEY_BYTES_MAX,
   KEY_COUNT,
   KEY_SLOTS,
-  KEYS,
   NEXT_PAIR,
   PAIR,
   PAIR_BYTES,
   PORTION_BYTES,
   POSITION,
   SLOTS,
-} from '../layout/split-pairs';
+} from '../layout/texts';
 import { viewOf } from './cell';
 import { findSeparator } from './text-vector';
 
-/** Puts the keys of the state into its slots. */
+/** Inserts the keys of the state into its hash table. */
 export function indexPairKeys(state: usize): void {
   const keyCount = load<u32>(state, KEY_COUNT), slots = <usize>load<u32>(state, SLOTS);
   let keyBytesMax: u32 = 0;
@@ -34,9 +34,10 @@ export function indexPairKeys(state: usize): void {
 }
 
 /**
- * Puts the value of each key of the state (layout/split-pairs.ts) into views by physical row, column n at `found` + n * `stride`,
- * which must be null before. Pairs are parted by one text, keys end with another one. The last of equal keys counts. `todo`: u32
- * count, which is 0 before, then rows that were left. Gives 0 where it stopped after a portion, to go on when it is called again.
+ * Writes the value of each key of the state (layout/texts.ts) to views by physical row, column n at `found` + n *
+ * `stride`. The views must be null before. One separator divides pairs, another one divides key and value. The last
+ * among equal keys wins. `todo`: u32 count (initially 0), then the rows left to the scalar implementation. Returns 0 if
+ * it stopped after PORTION_BYTES, and must then be called again to continue.
  */
 export function splitPairs(state: usize, views: usize, rows: usize, count: u32, found: usize, stride: usize, todo: usize): u32 {
   const pair = <usize>load<u32>(state, PAIR), pairBytes = <usize>load<u32>(state, PAIR_BYTES), pairFirst = load<u8>(pair);
@@ -102,7 +103,7 @@ function beforeSpaces(start: usize, p: usize): usize {
   return p;
 }
 
-/** Whether a byte above ASCII stands in [p, end). */
+/** True if [p, end) contains a non-ASCII byte. */
 // @ts-ignore: decorator
 @inline
 function hasWide(p: usize, end: usize): bool {
@@ -111,7 +112,7 @@ function hasWide(p: usize, end: usize): bool {
   return (bits & 0x80) != 0;
 }
 
-/** Number of the key that is [s, e) in small letters; that of all keys: none is. */
+/** Number of the key that equals [s, e) in lower case, or the number of keys if none does. */
 // @ts-ignore: decorator
 @inline
 function keyOf(state: usize, s: usize, e: usize): u32 {
@@ -127,7 +128,7 @@ function keyOf(state: usize, s: usize, e: usize): u32 {
   return load<u32>(state, KEY_COUNT);
 }
 
-/** The slot of [s, e) in small letters (FNV-1a, its upper half folded in). */
+/** Slot of [s, e) in lower case (FNV-1a, with the upper half folded in). */
 // @ts-ignore: decorator
 @inline
 function hashOf(s: usize, e: usize): u32 {

@@ -1,16 +1,22 @@
-// Conditions over the rows of a list as one byte per position: false, true, null, or unknown (a cell that no kernel reads
-// exactly, or an error of the row): what is unknown in the end the closures decide. Plain twin: the closures of
-// workers/expression, which a property test holds all of this against.
+// Conditions over the rows of a list, one byte per position: false, true, null, or unknown. A state is unknown if no
+// kernel can process the cell exactly, or if the row has an error. The compiled closures decide positions that are
+// still unknown at the end. Scalar reference implementation: the closures of workers/expression, which a property test
+// compares with these kernels.
 import { META_NULL } from '../layout/cells';
 import { AND, NULL, SET, TRUE, UNKNOWN } from '../layout/expressions';
 
-/** Outcome of two states at left * 4 + right: `&&`, then `||`. One decisive side decides, whatever the other one is. */
+/**
+ * Result of combining two states, at index left * 4 + right: `&&`, then `||`. If one side decides the result, the other
+ * side does not matter, even if it is unknown.
+ */
 const OUTCOMES: usize = memory.data<u8>([
   0, 0, 0, 0, 0, 1, 2, 3, 0, 2, 2, 3, 0, 3, 3, 3,
   0, 1, 2, 3, 1, 1, 1, 1, 2, 1, 2, 3, 3, 1, 3, 3,
 ]);
 
-/** Whether the state at a position is settled, so that the next part of the condition need not be looked at. */
+/**
+ * True if the state at a position already decides the result, so the next part of the condition need not be evaluated.
+ */
 // @ts-ignore: decorator
 @inline
 export function isSettled(states: usize, i: usize, mode: u32): bool {
@@ -28,12 +34,12 @@ export function putState(states: usize, i: usize, mode: u32, state: u32): void {
   store<u8>(states + i, load<u8>(outcome));
 }
 
-/** Puts `others` to `states` by `mode`. */
+/** Combines `others` with `states` by `mode`. */
 export function combineStates(states: usize, others: usize, count: u32, mode: u32): void {
   for (let i: usize = 0; i < <usize>count; i++) putState(states, i, mode, <u32>load<u8>(others + i));
 }
 
-/** True becomes false and false true. Up to 15 bytes behind are touched. */
+/** Swaps true and false. Reads and overwrites up to 15 bytes after the end. */
 export function negateStates(states: usize, count: u32): void {
   const table = v128(1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   for (let i: usize = 0; i < <usize>count; i += 16) {
@@ -41,7 +47,7 @@ export function negateStates(states: usize, count: u32): void {
   }
 }
 
-/** The states of a boolean column: its meta bytes are 0, 1, or 255 for null. */
+/** Loads the states of a boolean column. Its meta bytes are 0, 1, or 255 for null. */
 export function loadBooleans(meta: usize, rows: usize, count: u32, states: usize, mode: u32): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     const value = <u32>load<u8>(meta + <usize>load<u32>(rows + (i << 2)));
@@ -49,7 +55,7 @@ export function loadBooleans(meta: usize, rows: usize, count: u32, states: usize
   }
 }
 
-/** The first position from `from` on whose state is unknown; `count` when there is none. */
+/** The first position from `from` on whose state is unknown, or `count`. */
 export function findUnknown(states: usize, from: u32, count: u32): u32 {
   const unknown = i8x16.splat(<i8>UNKNOWN);
   for (let i = from; i < count; i += 16) {
@@ -59,7 +65,7 @@ export function findUnknown(states: usize, from: u32, count: u32): u32 {
   return count;
 }
 
-/** Keeps the rows of the list whose state is true, in place; gives how many. */
+/** Keeps the rows of the list whose state is true, in place. Returns their number. */
 export function keepTrue(states: usize, rows: usize, count: u32): u32 {
   let kept = rows;
   for (let i: usize = 0; i < <usize>count; i++) {
@@ -69,7 +75,10 @@ export function keepTrue(states: usize, rows: usize, count: u32): u32 {
   return <u32>((kept - rows) >> 2);
 }
 
-/** Writes states into the meta bytes of a boolean column. Gives how many are not null; unknown rows go to `todo`: u32 count, then the rows. */
+/**
+ * Writes states to the meta bytes of a boolean column. Returns the number of non-null cells. Unknown rows are listed in
+ * `todo`: u32 count, then the rows.
+ */
 export function storeStates(states: usize, rows: usize, count: u32, meta: usize, todo: usize): u32 {
   let filled: u32 = 0, left: usize = 0;
   for (let i: usize = 0; i < <usize>count; i++) {

@@ -1,11 +1,12 @@
-// Vectors of texts, for expressions: a view for each position of a row list. Its address is 0 for null and UNKNOWN_TEXT where
-// the closures must decide. Kernels read texts by `views` and `rows`: those of a column by its row list, those of a vector by
-// the list of its positions, the same text everywhere by a list of zeros. What they make lies in the arena, as cell.ts says.
+// Text vectors for expressions: a view for each position of a row list. The view's address is 0 for null, and
+// UNKNOWN_TEXT if the compiled closures must decide. Kernels read texts through `views` and `rows`: a column with its
+// row list, a vector with the list of its positions, and a constant with a list of zeros. Results are written to the
+// arena, by the conventions in cell.ts.
 import { NULL, TEXT_BYTES_MAX, TRUE, UNKNOWN, UNKNOWN_TEXT, VECTOR_MARKS } from '../layout/expressions';
 import { copy, viewOf } from './cell';
-import { charactersOf } from './characters';
+import { charactersOf } from './edit-texts';
 import { isSettled } from './states';
-import { valueAt } from './vector';
+import { valueAt } from './number-vectors';
 
 // @ts-ignore: decorator
 @inline
@@ -13,12 +14,15 @@ function put(texts: usize, i: u32, start: usize, length: usize): void {
   store<u64>(texts + ((<usize>i) << 3), <u64>start | ((<u64>length) << 32));
 }
 
-/** A list of positions: 0, 1, 2 with `step` 1, zeros with 0. */
+/** Writes a list of positions: 0, 1, 2 with `step` 1, or zeros with `step` 0. */
 export function fillRows(list: usize, count: u32, step: u32): void {
   for (let i: u32 = 0; i < count; i++) store<u32>(list + ((<usize>i) << 2), i * step);
 }
 
-/** Copies views. Long texts become unknown; what `states` has settled for `mode` is left out: null. */
+/**
+ * Copies views. Texts that are too long become unknown. Positions that `states` has already decided for `mode` become
+ * null.
+ */
 export function gatherTexts(views: usize, rows: usize, count: u32, states: usize, mode: u32, texts: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
@@ -28,7 +32,7 @@ export function gatherTexts(views: usize, rows: usize, count: u32, states: usize
   }
 }
 
-/** Lists the positions that hold a text; gives how many. */
+/** Lists the positions that have a text. Returns their number. */
 export function listTexts(texts: usize, count: u32, list: usize): u32 {
   let at = list;
   for (let i: u32 = 0; i < count; i++) {
@@ -38,7 +42,7 @@ export function listTexts(texts: usize, count: u32, list: usize): u32 {
   return <u32>((at - list) >> 2);
 }
 
-/** Texts that became long are unknown. */
+/** Marks texts that became too long as unknown. */
 export function dropLongTexts(texts: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     if (load<u32>(texts + ((<usize>i) << 3), 4) > TEXT_BYTES_MAX) put(texts, i, <usize>UNKNOWN_TEXT, 0);
@@ -46,8 +50,8 @@ export function dropLongTexts(texts: usize, count: u32): void {
 }
 
 /**
- * Joins at each position the texts of all sources (u32 views and rows each); null where one is null. Gives the next free address,
- * 0 when they did not fit.
+ * Joins the texts of all sources (u32 views and u32 rows each) at each position. The result is null if one of them is
+ * null. Returns the next free address, or 0 if the texts do not fit.
  */
 export function joinTexts(sources: usize, sourceCount: u32, count: u32, texts: usize, next: usize, limit: usize): usize {
   const last = sources + ((<usize>sourceCount) << 3);
@@ -76,9 +80,7 @@ export function joinTexts(sources: usize, sourceCount: u32, count: u32, texts: u
   return next;
 }
 
-/**
- * As joinTexts, without those that are null and with a separator between the others: never null.
- */
+/** Like joinTexts, but skips null texts and writes a separator between the others. The result is never null. */
 export function joinPresent(sources: usize, sourceCount: u32, count: u32, separator: usize, bytes: usize, texts: usize, next: usize, limit: usize): usize {
   const last = sources + ((<usize>sourceCount) << 3);
   for (let i: u32 = 0; i < count; i++) {
@@ -109,7 +111,10 @@ export function joinPresent(sources: usize, sourceCount: u32, count: u32, separa
   return next;
 }
 
-/** The part by number, from 1, or from the end when negative, between places of a separator; null where there is none. */
+/**
+ * Selects the part with this number when texts are split at a separator, counted from 1, or from the end if negative.
+ * Null if the part does not exist.
+ */
 export function splitTexts(views: usize, rows: usize, count: u32, separator: usize, bytes: usize, number: i32, texts: usize): void {
   const first = load<u8>(separator);
   for (let i: u32 = 0; i < count; i++) {
@@ -119,7 +124,7 @@ export function splitTexts(views: usize, rows: usize, count: u32, separator: usi
       put(texts, i, s, 0);
       continue;
     }
-    // From the end is from the start, once it is known how many there are.
+    // Counts the parts to convert a number counted from the end.
     let wanted = number;
     if (number < 0) {
       wanted += 2;
@@ -137,7 +142,7 @@ export function splitTexts(views: usize, rows: usize, count: u32, separator: usi
   }
 }
 
-/** Where a separator begins in [p, e), else e. */
+/** Address of the next separator in [p, e), or e. */
 // @ts-ignore: decorator
 @inline
 export function findSeparator(p: usize, e: usize, separator: usize, bytes: usize, first: u8): usize {
@@ -152,7 +157,10 @@ export function findSeparator(p: usize, e: usize, separator: usize, bytes: usize
   return e;
 }
 
-/** The address of a character of [s, e) by its number; 0 beyond the one behind the last. */
+/**
+ * Address of the character with this number (from 0) in [s, e). Returns e if the text has exactly `number` characters,
+ * and 0 if it has fewer.
+ */
 // @ts-ignore: decorator
 @inline
 function characterAt(s: usize, e: usize, number: u32): usize {
@@ -165,7 +173,7 @@ function characterAt(s: usize, e: usize, number: u32): usize {
   return p;
 }
 
-/** The first (`fromEnd` 0) or last `length` characters. */
+/** Takes the first (`fromEnd` 0) or last `length` characters. */
 export function cutTexts(views: usize, rows: usize, count: u32, length: u32, fromEnd: u32, texts: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
@@ -189,8 +197,8 @@ export function cutTexts(views: usize, rows: usize, count: u32, length: u32, fro
 }
 
 /**
- * Cuts each cell at a separator. Part n becomes the view in `found` + n * `stride`, by physical row; of `parts` the one with the
- * number `last` reaches to the end of the cell; those that are not there are null.
+ * Splits each cell at a separator into at most `parts` parts. The view of part n (from 0) is written to `found` + n *
+ * `stride`, by physical row. Part `last` extends to the end of the cell. Missing parts are null.
  */
 export function splitCells(views: usize, rows: usize, count: u32, separator: usize, bytes: usize, parts: u32, last: u32, found: usize, stride: usize): void {
   const first = load<u8>(separator);
@@ -207,7 +215,7 @@ export function splitCells(views: usize, rows: usize, count: u32, separator: usi
   }
 }
 
-/** The characters from a number up to another (0xffffffff: to the end); where there are not so many, unknown. */
+/** Takes the characters from `from` up to `to` (0xffffffff: to the end). Unknown if the text has fewer characters. */
 export function sliceTexts(views: usize, rows: usize, count: u32, from: u32, to: u32, texts: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
@@ -223,14 +231,14 @@ export function sliceTexts(views: usize, rows: usize, count: u32, from: u32, to:
   }
 }
 
-/** Puts the texts of a source where there are none yet. */
+/** Replaces nulls by the texts of a source. */
 export function fillTexts(texts: usize, views: usize, rows: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     if (load<u32>(texts + ((<usize>i) << 3)) == 0) store<u64>(texts + ((<usize>i) << 3), load<u64>(viewOf(views, rows, i)));
   }
 }
 
-/** The text of the first source where the state is true, of the second where it is false or null. */
+/** Takes the text of the first source if the state is true, and of the second if it is false or null. */
 export function chooseTexts(states: usize, count: u32, views: usize, rows: usize, otherViews: usize, otherRows: usize, texts: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const state = <u32>load<u8>(states + <usize>i);
@@ -239,7 +247,9 @@ export function chooseTexts(states: usize, count: u32, views: usize, rows: usize
   }
 }
 
-/** Puts a vector into the views of a column; rows whose text is unknown go to `todo`: u32 count, then the rows. */
+/**
+ * Writes a vector to the views of a column. Rows with an unknown text are listed in `todo`: u32 count, then the rows.
+ */
 export function storeTexts(texts: usize, rows: usize, count: u32, views: usize, todo: usize): void {
   let left: usize = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -250,7 +260,7 @@ export function storeTexts(texts: usize, rows: usize, count: u32, views: usize, 
   store<u32>(todo, <u32>left);
 }
 
-/** How many characters each text has, as whole numbers. */
+/** Number of characters of each text, as an integer. */
 export function sizeTexts(views: usize, rows: usize, count: u32, vector: usize): void {
   const marks = <usize>load<u32>(vector, VECTOR_MARKS);
   for (let i: u32 = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-// The numbers by which the kernels of expressions and folds are told what to do, by the names that they have here.
+// Maps the names that expressions and aggregations use to the numeric codes of their kernels.
 import {
   ADD,
   AND,
@@ -29,7 +29,7 @@ import {
   TEXT_STARTS,
 } from '../layout/expressions.ts';
 
-/** How states are put to those that are there. */
+/** Modes of combining new states with the existing ones. */
 export const STATES = { set: SET, and: AND, or: OR } as const;
 
 /** Tests on texts. */
@@ -43,13 +43,13 @@ export const TEXT_TESTS = {
   isNull: TEXT_IS_NULL,
 } as const;
 
-/** What the values of a vector are. */
+/** Type of the values of a vector. */
 export const FORMS = { double: DOUBLE, int: INTEGER, decimal: DECIMAL } as const;
 
-/** As FORMS; the days of dates are whole numbers. */
+/** Like FORMS. A date is the whole number of its day. */
 export const VECTOR_FORMS = { ...FORMS, date: INTEGER } as const;
 
-/** What the values of a folded column are. */
+/** Type of the values of an aggregated column. */
 export const FOLD_FORMS = { ...FORMS, boolean: BOOLEAN } as const;
 
 export const ORDERS = {

@@ -1,5 +1,5 @@
-// The integer types of AssemblyScript as TypeScript reads them, so that the files beside this one are compiled by both.
-// Values up to 64 bits that do not fit a number do not belong here.
+// Declares AssemblyScript's integer types for TypeScript, so that both compilers accept the files in this folder. These
+// files hold only constants that fit a JavaScript number exactly, so 64-bit values beyond 2^53 do not belong here.
 
 type u8 = number;
 type u32 = number;

@@ -1,17 +1,17 @@
-// The numbers by which the kernels of expressions are given their orders, and the states and marks that they leave.
+// Codes that select the operation of expression kernels, and the states and marks that these kernels produce.
 
-/** State of a condition for a row; UNKNOWN: the closures must decide. */
+/** State of a condition for a row. UNKNOWN: the compiled closures must decide. */
 export const FALSE: u32 = 0;
 export const TRUE: u32 = 1;
 export const NULL: u32 = 2;
 export const UNKNOWN: u32 = 3;
 
-/** How states are put to those that are there: in their place, behind `&&`, behind `||`. */
+/** Modes of combining new states with the existing ones: replace them, AND (`&&`), or OR (`||`). */
 export const SET: u32 = 0;
 export const AND: u32 = 1;
 export const OR: u32 = 2;
 
-/** What the values of a vector are; the last only of columns that are folded into groups. */
+/** Type of the values of a vector. BOOLEAN occurs only in columns that are aggregated. */
 export const DOUBLE: u32 = 0;
 export const INTEGER: u32 = 1;
 export const DECIMAL: u32 = 2;
@@ -26,10 +26,13 @@ export const TEXT_LESS: u32 = 4;
 export const TEXT_LESS_OR_EQUAL: u32 = 5;
 export const TEXT_IS_NULL: u32 = 6;
 
-/** Longer texts are left to the closures, which count the steps that they cost. */
+/**
+ * Maximum length of a text. Longer texts are left to the compiled closures, which count the steps that these texts
+ * cost.
+ */
 export const TEXT_BYTES_MAX: u32 = 16_384;
 
-/** Address in the view of a text that is not known: the closures must decide. Address 0 is null. */
+/** Address in the view of a text that is not known yet: the compiled closures must decide. Address 0 is null. */
 export const UNKNOWN_TEXT: u32 = 1;
 
 /** Comparisons of numbers. */
@@ -50,12 +53,15 @@ export const DATE_MONTH: u32 = 1;
 export const DATE_DAY: u32 = 2;
 export const DATE_WEEKDAY: u32 = 3;
 
-/** A vector of numbers, u32 words as byte offsets. Values: 8 bytes each, f64 or the i64 digits of a decimal. */
+/**
+ * A vector of numbers, u32 words given as byte offsets. The values have 8 bytes each: an f64, or the i64 digits of a
+ * decimal.
+ */
 export const VECTOR_VALUES: usize = 0;
-/** A byte each: 0 for a value, else NULL or UNKNOWN. */
+/** One byte per value: 0 if the value is valid, otherwise NULL or UNKNOWN. */
 export const VECTOR_MARKS: usize = 4;
-/** A byte each, of decimals. */
+/** One byte per value, for decimals only. */
 export const VECTOR_SCALES: usize = 8;
-/** From value to value: 8, or 0 for a constant. */
+/** Distance between values in bytes: 8, or 0 for a constant. */
 export const VECTOR_STEP_BYTES: usize = 12;
 export const VECTOR_BYTES: usize = 24;

@@ -1,6 +1,7 @@
-// What the scans and their callers share: the state, the modes of a field, the bytes that end rows.
+// Memory layout shared by the CSV scans and their callers: the state, the modes of a field, and the bytes that end
+// rows.
 
-/** u32 words of the state, in and out, as byte offsets. */
+/** u32 words of the state, in and out, given as byte offsets. */
 export const AT: usize = 0;
 export const MODE: usize = 4;
 export const OUT: usize = 8;
@@ -16,12 +17,15 @@ export const FLAG_LITERAL_QUOTE: u32 = 2;
 export const MODE_START: u32 = 0;
 /** In a field in which quotes are literal. */
 export const MODE_UNQUOTED: u32 = 1;
-/** Behind an opening quote. */
+/** After an opening quote. */
 export const MODE_QUOTED: u32 = 2;
-/** Behind a quote in a quoted field: the closing one, or the first of two. */
+/** After a quote in a quoted field: either the closing quote or the first of two. */
 export const MODE_CLOSED: u32 = 3;
 
-/** A scan stops where there is room for fewer entries: a block of 64 bytes writes 64 at most, and 8 more than it counts. */
+/**
+ * Minimum free capacity, in entries, for scanning another block: a block of 64 bytes writes at most 64 entries, and 8
+ * more than it counts.
+ */
 export const BLOCK_ENTRIES: usize = 72;
 
 export const LF: u32 = 10;

@@ -1,16 +1,17 @@
-// What the kernel that decodes single-byte encodings and its callers share: its state and its table, u32 words.
+// Memory layout shared by the kernel that decodes single-byte encodings and its callers: the state and the table, as
+// u32 words.
 
-/** Address of the next byte to be decoded, in and out. */
+/** Address of the next byte to decode, in and out. */
 export const FROM: usize = 0;
-/** Address behind the text that was made of them, in and out. */
+/** Address after the decoded text, in and out. */
 export const TO: usize = 4;
 export const STATE_BYTES: usize = 8;
 
 /**
- * A word for each byte from 0x80 on: its UTF-8 in the low three bytes, first byte lowest, and how many there are in the
- * highest. None: the encoding has no such byte.
+ * One word per byte from 0x80 on: its UTF-8 in the low three bytes (first byte lowest) and its length in the highest
+ * byte. A word of 0: the encoding does not define this byte.
  */
 export const TABLE_BYTES: usize = 512;
 export const LENGTH_SHIFT: u32 = 24;
-/** Of UTF-8 that one byte becomes at most: all single-byte encodings stay within U+FFFF. */
+/** Maximum number of UTF-8 bytes for one input byte: single-byte encodings contain no character above U+FFFF. */
 export const UTF8_BYTES_MAX: usize = 3;

@@ -1,7 +1,7 @@
-// Rows as JSON in plain TypeScript: twin of the kernel (assembly/emit-json.ts), used for rows that are too large for the
-// kernel's buffer.
+// Writes rows as JSON in plain TypeScript. This is the scalar reference implementation of the kernel
+// assembly/emit-json.ts. It is used for rows that are too large for the kernel's buffer.
 
-/** Where a value stands: its key, and its column or the members of its object. */
+/** A member of the output object: its key, and either its column or the members of a nested object. */
 export type PlainMember =
   | { readonly key: string; readonly column: number }
   | { readonly key: string; readonly members: readonly PlainMember[] };
@@ -9,7 +9,7 @@ export type PlainMember =
 /** A column's value as JSON text in pieces, or null. */
 export type ValueOf = (column: number) => Iterable<string> | null;
 
-/** UTF-16 units of a text that are written at once: a millisecond where all are escaped. */
+/** Number of UTF-16 units of a text written at a time: about a millisecond if all of them are escaped. */
 const PIECE_LENGTH = 65_536;
 
 /** The members of an object in pieces, one value at a time. */
@@ -23,7 +23,7 @@ export function* memberPieces(members: readonly PlainMember[], value: ValueOf, o
       yield `${comma}${key}`;
       yield* pieces ?? ['null'];
     } else {
-      // An object is left out with the last of its members, which its first piece tells.
+      // A nested object is omitted if all its members are. It has no first piece in that case.
       const inside = memberPieces(member.members, value, omitNulls);
       const first = inside.next();
       if (first.done === true) continue;
@@ -40,7 +40,7 @@ export function* stringPieces(text: string): Generator<string> {
   yield '"';
   for (let from = 0; from < text.length; ) {
     let to = Math.min(text.length, from + PIECE_LENGTH);
-    // The two halves of a character stay together.
+    // Do not split a surrogate pair.
     if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to++;
     yield JSON.stringify(text.slice(from, to)).slice(1, -1);
     from = to;
@@ -52,7 +52,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** JSON text on one line: line ends in valid JSON are white space between its tokens. */
+/** Puts JSON on one line. In valid JSON, line ends can only be white space between tokens. */
 export function jsonOnOneLine(text: string): string {
   return text.replace(/[\u0000-\u001f]/g, ' ');
 }

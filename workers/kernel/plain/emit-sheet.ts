@@ -1,21 +1,54 @@
-// Cells of a spreadsheet in plain TypeScript: twin of the kernel (assembly/emit-sheet.ts), used for headers, for rows that are
-// too large for the kernel's buffer, and for numbers of many digits.
-import { dateText, dayNumber } from '../../values/calendar.ts';
-import { Timestamp, timestampText } from '../../values/timestamp.ts';
-import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TIME } from '../layout/native-kinds.ts';
-import { DAY_DIGITS, NUMBER_DIGITS_MAX, SERIAL_MAX, SERIAL_MIN, SERIAL_OF_EPOCH } from '../layout/sheet-program.ts';
-import { hasEdgeSpace, xmlText } from './xml-text.ts';
+// Writes the cells of a spreadsheet and texts of XML elements in plain TypeScript: the scalar reference implementation
+// of kernel/assembly/emit-sheet.ts.
+import { dateText, dayNumber, Timestamp, timestampText } from '../../values/timestamp.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TIME } from '../layout/cells.ts';
+import { DAY_DIGITS, NUMBER_DIGITS_MAX, SERIAL_MAX, SERIAL_MIN, SERIAL_OF_EPOCH } from '../layout/output-program.ts';
 
-/** What a cell is. */
+// Escapes texts as content of XML elements in plain TypeScript. Scalar reference implementation of the kernel
+// assembly/emit-sheet.ts.
+
+/**
+ * Characters to escape: markup, characters that XML 1.0 does not allow, CR (which XML parsers replace by LF), and
+ * underscores that begin a text which looks like such an escape.
+ */
+const ESCAPED = /[&<>\u0000-\u0008\u000b-\u001f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)/g;
+
+const MARKUP: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+]);
+
+/** XML readers drop white space at the ends of a text unless the element preserves it. */
+const EDGE_SPACE = /^[ \t\n]|[ \t\n]$/;
+
+/** Writes control characters as spreadsheets do: `_x0000_`. */
+function xmlText(text: string): string {
+  return text.replace(ESCAPED, (character) => MARKUP.get(character) ?? escapeOf(character));
+}
+
+function hasEdgeSpace(text: string): boolean {
+  return EDGE_SPACE.test(text);
+}
+
+function escapeOf(character: string): string {
+  return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
+}
+
+// Writes the cells of a spreadsheet in plain TypeScript. This is the scalar reference implementation of the kernel
+// assembly/emit-sheet.ts. It is used for headers, for rows that are too large for the kernel's buffer, and for numbers
+// with many digits.
+
+/** Type of a cell. */
 export type SheetForm = 'text' | 'number' | 'boolean' | 'date' | 'datetime' | 'time';
 
-/** A cell as it is written. */
+/** A cell's type and its text in the sheet. */
 export interface SheetContent {
   readonly form: SheetForm;
   readonly text: string;
 }
 
-/** What stands before a row's number, and between it and the content. */
+/** Text before a row's number, and text between the number and the content. */
 export interface SheetColumnText {
   readonly open: string;
   readonly forms: Readonly<Record<SheetForm, string>>;
@@ -26,9 +59,9 @@ const MICROSECONDS_PER_SECOND = 1_000_000n;
 const WHOLE_NUMBER = /^-?[0-9]+$/;
 const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
-const TIME = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?$/;
+const TIME = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.(?=[0-9]{1,9}$)([0-9]{1,6})0*)?$/;
 
-/** A cell as XML; null is no cell. */
+/** A cell as XML. A null cell is omitted. */
 export function sheetCell({ open, forms }: SheetColumnText, row: number, content: SheetContent | null): string {
   if (content === null) return '';
   const { form, text } = content;
@@ -37,12 +70,12 @@ export function sheetCell({ open, forms }: SheetColumnText, row: number, content
   return `${begun}${hasEdgeSpace(text) ? ' xml:space="preserve"' : ''}>${xmlText(text)}</t></is></c>`;
 }
 
-/** A text whose file says what it is. What does not read as that is a text. */
+/** Content of a text with a native kind. A text that does not have the form of its kind is written as text. */
 export function nativeContent(kind: number, text: string): SheetContent {
   return ofKind(kind, text) ?? { form: 'text', text };
 }
 
-/** The text of a double; NaN and the infinities are texts. */
+/** Content of a formatted double. NaN and the infinities are written as text. */
 export function doubleContent(text: string): SheetContent {
   return { form: NUMBER.test(text) ? 'number' : 'text', text };
 }
@@ -52,9 +85,9 @@ export function integerContent(value: bigint): SheetContent {
   return { form: text.replace('-', '').length > NUMBER_DIGITS_MAX ? 'text' : 'number', text };
 }
 
-/** @param text all its places, as `typedText` writes it */
+/** @param text the decimal with all its digits, as `typedText` writes it */
 export function decimalContent(text: string): SheetContent {
-  // Zeros at the end count before the point, as in an integer, and not behind it.
+  // Trailing zeros count only before the decimal point, as in an integer.
   const kept = text.includes('.') ? text.replace(/0+$/, '') : text;
   const digits = kept.replace(/^-?0*\.?0*/, '').replace('.', '');
   return { form: digits.length > NUMBER_DIGITS_MAX ? 'text' : 'number', text };
@@ -93,7 +126,7 @@ function ofKind(kind: number, text: string): SheetContent | null {
   return micros === null ? null : { form: 'time', text: `0${partOfDay(micros)}` };
 }
 
-/** One that a spreadsheet keeps as it is: of few digits, or the shortest text of a double. */
+/** True for a number that a spreadsheet keeps unchanged: it has few digits, or is the shortest text of a double. */
 function isNumber(text: string): boolean {
   if (!NUMBER.test(text)) return false;
   const value = Number(text);
@@ -103,7 +136,7 @@ function isNumber(text: string): boolean {
   return !WHOLE_NUMBER.test(text) && digitsOf(String(value)) === digits;
 }
 
-/** Without zeros at both ends, the point and the exponent. */
+/** The significant digits: without leading and trailing zeros, the decimal point and the exponent. */
 function digitsOf(text: string): string {
   return text
     .replace(/[eE].*$/, '')
@@ -118,12 +151,12 @@ function dayOf(text: string): number | null {
   return dateText(days) === text ? days : null;
 }
 
-/** Of a time of day. */
+/** Microseconds since midnight. Null for other texts and for times finer than a microsecond. */
 function microsecondsOf(text: string): bigint | null {
   const [, hour, minute, second, fraction = ''] = TIME.exec(text) ?? [];
   if (hour === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
   const seconds = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
-  return BigInt(seconds) * MICROSECONDS_PER_SECOND + BigInt(fraction.padEnd(6, '0').slice(0, 6));
+  return BigInt(seconds) * MICROSECONDS_PER_SECOND + BigInt(fraction.padEnd(6, '0'));
 }
 
 function serialDay(days: number): string | null {
@@ -137,7 +170,7 @@ function serialTime(microseconds: bigint): string | null {
   return serial === null ? null : serial + partOfDay(rest);
 }
 
-/** A point and digits, rounded, without zeros at the end; nothing for midnight. */
+/** The fraction of the day as a decimal point and rounded digits, without trailing zeros. Empty for midnight. */
 function partOfDay(microseconds: bigint): string {
   if (microseconds === 0n) return '';
   const scaled = microseconds * 10n ** BigInt(DAY_DIGITS);

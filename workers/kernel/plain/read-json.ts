@@ -1,8 +1,8 @@
-// The plain twin of the JSON kernels: the records of a sound text, one after the other, as their members with canonical texts
-// and native kinds. By recursion, on texts in memory.
-import { KIND_BOOLEAN, KIND_JSON, KIND_NUMBER, KIND_TEXT } from '../layout/native-kinds.ts';
+// Scalar reference implementation of the JSON kernels: reads the records of a valid text that follow each other
+// directly, and returns their members with canonical texts and native kinds. Recursive, for texts in memory.
+import { KIND_BOOLEAN, KIND_JSON, KIND_NUMBER, KIND_TEXT } from '../layout/cells.ts';
 
-/** Null, or a kind and a text. */
+/** Null, or a native kind with its text. */
 export type PlainCell = { readonly kind: number; readonly text: string } | null;
 export type PlainMember = readonly [key: string, cell: PlainCell];
 
@@ -10,7 +10,7 @@ const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
-/** Throws where the text is none of objects one after the other. */
+/** Throws if the text is not a sequence of objects. */
 export function readJson(text: string): PlainMember[][] {
   const walk = new PlainWalk(text);
   const records: PlainMember[][] = [];
@@ -102,7 +102,7 @@ class PlainWalk {
   }
 }
 
-/** Half of a surrogate pair, which UTF-8 cannot hold, is U+FFFD. */
+/** JSON can contain a lone surrogate, which UTF-8 cannot encode. It becomes U+FFFD. */
 function textOf(quoted: string): string {
   return Buffer.from(JSON.parse(quoted) as string).toString();
 }

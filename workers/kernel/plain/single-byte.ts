@@ -1,8 +1,9 @@
-// Plain twin of the kernel that decodes single-byte encodings.
+// Scalar reference implementation of the kernel that decodes single-byte encodings.
 
 /**
- * Text of the bytes up to the first that the encoding lacks, and how many those are.
- * @param characters code units of the bytes from 0x80 on, 0 for none
+ * Decodes bytes up to the first one that the encoding does not define. Returns the text and the number of bytes
+ * decoded.
+ * @param characters code units of the bytes from 0x80 on, 0 for undefined bytes
  */
 export function decodeSingleBytes(bytes: Uint8Array, characters: Uint16Array): { text: string; bytes: number } {
   let text = '';

@@ -1,8 +1,15 @@
-// Lays out the program of the CSV kernel in a Run's memory (words: kernel/layout/output-program.ts): the rules of the
-// output once, the steps anew for each batch, whose columns may lie elsewhere.
-import type { RawTable } from '../../batch/batch.ts';
+// The program of the CSV kernel in a Run's memory, and how the columns of each batch are written.
+
+import type { Batch, ColumnData, RawTable } from '../../batch/batch.ts';
+import { textField, ValuesOfField } from '../../batch/columns-of-file.ts';
+import type { Schema } from '../../batch/schema.ts';
 import {
   CELL_CLASSES,
+  CLASS_BLANK,
+  CLASS_GUARD,
+  CLASS_NULL,
+  CLASS_QUOTE,
+  CLASS_SIGN,
   CLASSES_BYTES,
   DECIMAL_MARK,
   DELIMITER,
@@ -38,6 +45,7 @@ import {
   NULLS_AT,
   NULLS_COUNT,
   OUT_NEXT,
+  QUOTE,
   RAW_AT,
   RAW_QUOTE,
   RAW_STRIDE_BYTES,
@@ -52,12 +60,98 @@ import {
   TRUE_AT,
   TRUE_LENGTH,
 } from '../../kernel/layout/output-program.ts';
+import { GUARDED_ALWAYS, GUARDED_BLANKS, GUARDED_SIGNS } from '../../kernel/plain/emit-csv.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { CsvColumnRules, CsvRules } from './csv-rules.ts';
-import type { CsvTables } from './csv-tables.ts';
+import { needsText, type TypedFormat, typedViews } from '../cell-content.ts';
+import { type RawUse, rawUse } from '../writer.ts';
+import type { CsvColumnRules, CsvRules } from './csv-section.ts';
+
+// The part of the CSV kernel's program that is the same in every Run of a plan, as bytes to copy into a Run's memory:
+// classes of first bytes, then the texts for null, true and false, then the null values.
+
+/** The kernel copies texts in steps of 16 bytes. */
+const TEXT_SLACK_BYTES = 16;
+
+/** Offsets are relative to the first byte. */
+export interface CsvTables {
+  /** The classes of cells, the classes of runs, and the texts. */
+  readonly bytes: Uint8Array;
+  /** Offsets of the texts of each column. */
+  readonly texts: readonly { readonly null: number; readonly true: number; readonly false: number }[];
+  /** Offset and length of each null value. */
+  readonly nulls: readonly { readonly at: number; readonly length: number }[];
+  /** True if an empty cell is not always written as an empty field. */
+  readonly emptyIsSpecial: boolean;
+  /** True if the text of a number or date can contain the delimiter. */
+  readonly typedNeedsScan: boolean;
+}
+
+export function csvTables(rules: CsvRules): CsvTables {
+  const classes = cellClasses(rules);
+  const pieces: Uint8Array[] = [classes, runClasses(rules, classes)];
+  let length = CLASSES_BYTES * 2;
+  const known = new Map<string, number>();
+  const place = (text: Uint8Array): number => {
+    const key = Buffer.from(text).toString('latin1');
+    const at = known.get(key) ?? length;
+    if (known.has(key)) return at;
+    known.set(key, at);
+    pieces.push(text, new Uint8Array(TEXT_SLACK_BYTES));
+    length += text.length + TEXT_SLACK_BYTES;
+    return at;
+  };
+  const placed = new Map(
+    [...new Set(rules.columns)].map((column) => [
+      column,
+      { null: place(column.null), true: place(column.true), false: place(column.false) },
+    ]),
+  );
+  const texts = rules.columns.map((column) => placed.get(column)!);
+  const nulls = rules.nullValues.map((text) => ({ at: place(text), length: text.length }));
+  return {
+    bytes: Buffer.concat(pieces),
+    texts,
+    nulls,
+    emptyIsSpecial: rules.columns.some((column) => column.null.length > 0 || column.quoteEmpty),
+    typedNeedsScan: typedNeedsScan(rules),
+  };
+}
+
+function typedNeedsScan(rules: CsvRules): boolean {
+  return Buffer.from(`0123456789+-:TZ.${String.fromCharCode(rules.decimalMark)}`).includes(rules.delimiter[0]!);
+}
+
+/** Classes by the first byte of a text: the checks that the formula guard and the null values need. */
+function cellClasses(rules: CsvRules): Uint8Array {
+  const classes = new Uint8Array(CLASSES_BYTES);
+  if (rules.guard !== 'off') {
+    for (const byte of GUARDED_ALWAYS) classes[byte]! |= CLASS_GUARD;
+    for (const byte of GUARDED_SIGNS) classes[byte]! |= rules.guard === 'strict' ? CLASS_GUARD : CLASS_SIGN;
+    for (const byte of GUARDED_BLANKS) classes[byte]! |= CLASS_BLANK;
+    if (rules.guard === 'strict') classes[0]! |= CLASS_GUARD;
+  }
+  for (const text of rules.nullValues) classes[text[0]!]! |= CLASS_NULL;
+  return classes;
+}
+
+/**
+ * Classes by the first byte of a raw field in a run. An unquoted field that starts with the delimiter, CR or LF is an
+ * empty field.
+ */
+function runClasses(rules: CsvRules, cells: Uint8Array): Uint8Array {
+  const classes = cells.slice();
+  classes[rules.delimiter[0]!] = 0;
+  classes[0x0a] = 0;
+  classes[0x0d] = 0;
+  classes[QUOTE]! |= CLASS_QUOTE;
+  return classes;
+}
+
+// Writes the program of the CSV kernel into a Run's memory (field offsets: kernel/layout/output-program.ts). The
+// rules of the output are written once, the steps for each batch, because the columns of a batch may be elsewhere.
 
 export type CsvStep =
-  /** Neighbouring raw fields: 'run' as one range where it can, 'fields' each by itself. */
+  /** Adjacent raw fields. 'run' copies them as one range if possible, 'fields' copies them one by one. */
   | { readonly kind: 'run' | 'fields'; readonly first: number; readonly last: number }
   /** `kinds`: as in ViewsColumn. */
   | { readonly kind: 'views'; readonly at: number; readonly guard: boolean; readonly kinds?: number | undefined }
@@ -67,7 +161,7 @@ export type CsvStep =
       readonly meta: number;
     };
 
-/** A step and the column of the output that it begins with. */
+/** A step, and the first output column that it writes. */
 export interface PlacedStep {
   readonly column: number;
   readonly step: CsvStep;
@@ -83,13 +177,13 @@ const KINDS: Readonly<Record<CsvStep['kind'], number>> = {
   datetime: KIND_DATETIME,
   boolean: KIND_BOOLEAN,
 };
-/** A guarded cell that also needs quotes grows by its mark and these. */
+/** Maximum growth of a guarded cell that also needs quotes, in addition to the guard character. In bytes. */
 const CELL_QUOTES_BYTES = 2;
-/** What the last copy of a run writes behind it: it goes in steps of 64 bytes. */
+/** Bytes that the last copy of a run may write after its end, because it copies 64 bytes at a time. */
 const RUN_EXTRA_BYTES = 64;
 
 export class CsvProgram {
-  /** Address of the head. */
+  /** Address of the program's head. */
   readonly at: number;
   #heap: Heap;
   #rules: CsvRules;
@@ -126,7 +220,7 @@ export class CsvProgram {
     this.#put(DECIMAL_MARK, rules.decimalMark);
   }
 
-  /** The steps of the next batch. */
+  /** Writes the steps of the next batch. */
   load(raw: RawTable | null, steps: readonly PlacedStep[]): void {
     if (raw !== null) {
       this.#put(RAW_AT, raw.at);
@@ -142,12 +236,12 @@ export class CsvProgram {
     }
   }
 
-  /** Address behind the last row that the kernel wrote. */
+  /** Address after the last row that the kernel wrote. */
   get outNext(): number {
     return this.#heap.u32[(this.at + OUT_NEXT) >>> 2]!;
   }
 
-  /** Formulas that the kernel guarded so far. */
+  /** Number of formulas that the kernel has guarded. */
   get guarded(): number {
     return this.#heap.u32[(this.at + GUARDED) >>> 2]!;
   }
@@ -196,12 +290,56 @@ function secondOf(step: CsvStep): number {
   return step.kind === 'views' ? (step.kinds ?? 0) : step.meta;
 }
 
-/** Of each cell two quotes or what stands for null; and what the last copy writes behind its end. */
+/**
+ * Maximum size of a run: for each cell, two quotes or the text for null, and the bytes that the last copy writes
+ * after its end.
+ */
 function roomOfRun(cells: number, nullLength: number): number {
   return cells * (nullLength + CELL_QUOTES_BYTES) + RUN_EXTRA_BYTES;
 }
 
-/** Up to four bytes as a little-endian word. */
+/** Up to four bytes as a little-endian 32-bit number. */
 function wordOf(bytes: Uint8Array): number {
   return bytes.reduce((word, byte, index) => (word | (byte << (index * 8))) >>> 0, 0);
+}
+
+// Decides for each batch how its columns are written: which adjacent columns are copied as one range, which raw
+// fields are examined one by one, and which columns are first converted to clean views.
+
+export function csvSteps(batch: Batch, schema: Schema, rules: CsvRules, format: TypedFormat): PlacedStep[] {
+  const use = rawUse(batch.raw, rules);
+  // Raw columns are text, and settings that quote one text column quote all of them.
+  const raw = use === 'runs' && rules.columns.some(({ quote }) => quote) ? 'fields' : use;
+  const steps: PlacedStep[] = [];
+  for (let column = 0; column < schema.length; column++) {
+    const step = stepOf(batch, column, raw, rules, format);
+    const last = steps.at(-1);
+    if (last !== undefined && 'first' in step && 'first' in last.step && last.step.last + 1 === step.first) {
+      const joined: CsvStep = { kind: step.kind, first: last.step.first, last: step.last };
+      steps[steps.length - 1] = { column: last.column, step: joined };
+    } else steps.push({ column, step });
+  }
+  return steps;
+}
+
+function stepOf(batch: Batch, index: number, raw: RawUse, rules: CsvRules, format: TypedFormat): CsvStep {
+  const column = batch.columns[index]!;
+  const field = raw === 'runs' ? unchangedField(column, rules) : undefined;
+  if (field !== undefined) return { kind: 'run', first: field, last: field };
+  if (column.kind === 'raw') {
+    if (raw === 'views') return { kind: 'views', at: batch.views(index), guard: true };
+    return { kind: raw === 'runs' ? 'run' : 'fields', first: column.field, last: column.field };
+  }
+  if (column.kind === 'views') return { kind: 'views', at: column.at, guard: true, kinds: column.kinds };
+  if (column.type === 'number' || needsText(column, format)) {
+    return { kind: 'views', at: typedViews(batch, column, format), guard: false };
+  }
+  return { kind: column.type, at: column.at, meta: column.meta };
+}
+
+/** The raw field whose bytes equal the text of a parsed column, so that they can be copied. */
+function unchangedField(column: ColumnData, rules: CsvRules): number | undefined {
+  if (column.kind !== 'typed') return textField(column);
+  // In strict mode, the formula guard examines the sign of texts, but not of numbers.
+  return rules.guard === 'strict' ? undefined : ValuesOfField.fieldOf(column, rules.decimalMark);
 }

@@ -1,24 +1,162 @@
-// The writer of CSV and TSV: batches to bytes by the kernel, the header and rows too large for it by the plain twin.
+// The formats csv and tsv: the data that all outputs of a Template share, the lines above the header, and the writer.
+// The kernel converts batches to bytes, and the scalar implementation writes the rest.
+
 import type { Batch } from '../../batch/batch.ts';
 import type { Schema } from '../../batch/schema.ts';
-import { csvCellPieces, type PlainCsvPieces } from '../../kernel/plain/emit-csv.ts';
-import type { Slices } from '../../run/time-slices.ts';
-import { cellContent } from '../cell-content.ts';
-import type { OutputForm } from '../format.ts';
-import { isNativeValue, nativeKind } from '../native-kind.ts';
+import { nameShown } from '../../batch/shown-columns.ts';
+import type { MetaValues } from '../../input/reader.ts';
+import { csvCell, csvCellPieces, type PlainCsvPieces } from '../../kernel/plain/emit-csv.ts';
+import type { Slices } from '../../scheduling/time-slices.ts';
+import { cellContent, isNativeValue, nativeKind, type TypedFormat } from '../cell-content.ts';
+import { defineOutputFormat, type OutputForm } from '../format.ts';
 import { encodedSink } from '../sink/encoded-sink.ts';
-import { OutputBuffer, type RowEmitter } from '../sink/output-buffer.ts';
-import type { TypedFormat } from '../typed-text.ts';
+import { OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
 import type { RowsAhead, RowWriter, WriterTools } from '../writer.ts';
-import type { CsvForm } from './csv-form.ts';
-import { preambleBytes } from './csv-preamble.ts';
-import { CsvProgram, type CsvStep, type PlacedStep } from './csv-program.ts';
-import type { CsvColumnRules, CsvRules } from './csv-rules.ts';
-import type { CsvSettings } from './csv-section.ts';
-import { csvSteps } from './csv-steps.ts';
-import { formulaRefusal } from './formula-refusal.ts';
+import { CsvProgram, type CsvStep, type CsvTables, csvSteps, csvTables, type PlacedStep } from './csv-program.ts';
+import {
+  type CsvColumnRules,
+  type CsvRules,
+  type CsvSettings,
+  csvRules,
+  csvSection,
+  filledIn,
+  formulaRefusal,
+  type PreambleCell,
+  typedFormat,
+} from './csv-section.ts';
 
-export class CsvWriter implements RowWriter, RowEmitter {
+// Tracks the row and column of the current character while a CSV is written.
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+
+/** Lines before the rows of the table. */
+export interface CsvHead {
+  readonly delimiter: string;
+  readonly names: readonly string[];
+  readonly preambleRows: number;
+  readonly hasHeader: boolean;
+}
+
+class CsvPosition {
+  /** For each ASCII unit, 1 if `pass` must be called for it. */
+  readonly marks = new Uint8Array(0x80);
+  readonly #head: CsvHead;
+  readonly #delimiter: number;
+  #row = 0;
+  #column = 0;
+  #isQuoted = false;
+
+  constructor(head: CsvHead) {
+    this.#head = head;
+    this.#delimiter = head.delimiter.charCodeAt(0);
+    for (const unit of [QUOTE, LINE_FEED, this.#delimiter]) if (unit < this.marks.length) this.marks[unit] = 1;
+  }
+
+  /** Call this for every marked unit, and for units beyond ASCII. */
+  pass(unit: number): void {
+    if (unit === QUOTE) this.#isQuoted = !this.#isQuoted;
+    else if (this.#isQuoted) return;
+    else if (unit === this.#delimiter) this.#column++;
+    else if (unit === LINE_FEED) {
+      this.#row++;
+      this.#column = 0;
+    }
+  }
+
+  /**
+   * Position such as "row 2 of the output, column 3". @param showsNames whether to include the column's name, which
+   * may be a header of the file
+   */
+  text(showsNames: boolean): string {
+    const { preambleRows, hasHeader, names } = this.#head;
+    const name = names[this.#column];
+    const column = showsNames && name !== undefined ? `column ${nameShown(name)}` : `column ${this.#column + 1}`;
+    if (this.#row < preambleRows) return `the preamble of the output, line ${this.#row + 1}`;
+    const row = this.#row - preambleRows - (hasHeader ? 1 : 0);
+    return row < 0 ? `the header of the output, ${column}` : `row ${row + 1} of the output, ${column}`;
+  }
+}
+
+// Data that all CSV outputs of one Template and schema share: the rules in bytes, the header, and the tables of the
+// kernel's program. The plan caches it, because for a small file creating it costs more than the rows.
+
+interface CsvForm {
+  readonly rules: CsvRules;
+  readonly format: TypedFormat;
+  readonly tables: CsvTables;
+  /** The header line; null if the output has no header. */
+  readonly header: Uint8Array | null;
+  /** Number of column names in the header that the formula guard changed. */
+  readonly headerGuarded: number;
+}
+
+/**
+ * A name that needs no quoting or escaping unless it contains the delimiter. Most names match, and a file may have
+ * thousands.
+ */
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_ .-]*$/;
+
+/** Maps each byte to one character, so that non-ASCII bytes are unchanged. */
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+/** Throws Failed if the formula guard refuses a column name. */
+function csvForm(form: OutputForm<CsvSettings>): CsvForm {
+  const { settings, schema } = form;
+  const rules = csvRules(form);
+  const names = settings.header ? schema.map(({ name }) => name) : [];
+  const quote = settings.quoting !== 'minimal';
+  const cellRules = { delimiter: rules.delimiter, guard: rules.guard, quote, quoteEmpty: schema.length === 1 };
+  const delimiter = latin1(rules.delimiter);
+  const isPlain = (name: string): boolean => !quote && PLAIN_NAME.test(name) && !name.includes(delimiter);
+  let headerGuarded = 0;
+  const cells = names.map((name, column) => {
+    if (isPlain(name)) return name;
+    const { bytes, guarded } = csvCell(Buffer.from(name), cellRules);
+    if (guarded && rules.guard === 'fail') throw formulaRefusal(column, null);
+    if (guarded) headerGuarded++;
+    return latin1(bytes);
+  });
+  const header = settings.header ? Buffer.from(cells.join(delimiter) + latin1(rules.lineEnding), 'latin1') : null;
+  return { rules, format: typedFormat(settings), tables: csvTables(rules), header, headerGuarded };
+}
+
+// The lines above the header of a CSV (output.csv.preamble), which may contain values from the file.
+
+/** The lines, and the number of cells that the formula guard changed. Throws Failed if it refuses a cell. */
+function preambleBytes(
+  { preamble, quoting }: CsvSettings,
+  { delimiter, lineEnding, guard }: CsvRules,
+  meta: MetaValues,
+): { readonly bytes: Uint8Array; readonly guarded: number } {
+  let guardedCells = 0;
+  const quote = (cell: PreambleCell): boolean => quoting === 'all' || (quoting === 'text' && typeof cell === 'string');
+  const lines = preamble.map((cells) => {
+    const made = cells.map((cell, column) => {
+      if (cell === null) return '';
+      const text = filledIn(String(cell), meta);
+      const rules = {
+        delimiter,
+        quote: quote(cell),
+        quoteEmpty: false,
+        guard: typeof cell === 'string' ? guard : 'off',
+      };
+      const { bytes, guarded } = csvCell(Buffer.from(text), rules);
+      if (guarded && guard === 'fail') throw formulaRefusal(column, null);
+      if (guarded) guardedCells++;
+      return Buffer.from(bytes).toString();
+    });
+    return made.join(Buffer.from(delimiter).toString()) + Buffer.from(lineEnding).toString();
+  });
+  return { bytes: Buffer.from(lines.join('')), guarded: guardedCells };
+}
+
+// Writer of CSV and TSV. The kernel converts batches to bytes; the scalar reference implementation writes the header
+// and rows that are too large for the kernel.
+
+class CsvWriter implements RowWriter, RowEmitter {
   readonly ahead: RowsAhead | null;
   #tools: WriterTools;
   #schema: Schema;
@@ -26,9 +164,9 @@ export class CsvWriter implements RowWriter, RowEmitter {
   #rules: CsvRules;
   #program: CsvProgram;
   #buffer: OutputBuffer;
-  /** Guarded by the plain twin; the kernel counts its own. */
+  /** Formulas guarded by the scalar implementation. The kernel counts its own. */
   #guardedPlain = 0;
-  /** Of the batch that is being written. */
+  /** The batch that is being written. */
   #batch: Batch | null = null;
   #steps: PlacedStep[] = [];
 
@@ -40,7 +178,13 @@ export class CsvWriter implements RowWriter, RowEmitter {
     this.#format = format;
     this.#rules = rules;
     this.#program = new CsvProgram(heap, rules, tables);
-    const encoded = encodedSink(sink, { ...settings, bom: settings.bom && !continues });
+    const position = new CsvPosition({
+      delimiter: settings.delimiter,
+      names: schema.map(({ name }) => name),
+      preambleRows: continues ? 0 : settings.preamble.length,
+      hasHeader: header !== null && !continues,
+    });
+    const encoded = encodedSink(sink, { ...settings, bom: settings.bom && !continues }, position);
     this.#buffer = new OutputBuffer(heap, encoded, clock, bufferBytes);
     if (!continues) {
       if (settings.preamble.length > 0) this.#writePreamble(settings);
@@ -102,7 +246,7 @@ export class CsvWriter implements RowWriter, RowEmitter {
     };
   }
 
-  /** The kernel stopped behind a row with a formula: finds its column. */
+  /** Finds the column of the formula at which the kernel stopped. */
   #refuseRow(position: number): never {
     for (const cell of this.#cells(position)) {
       if (cell.guarded) throw formulaRefusal(cell.column, this.#sourceRow(position));
@@ -146,3 +290,29 @@ export class CsvWriter implements RowWriter, RowEmitter {
     return csvCellPieces(content, { ...rules, delimiter, guard });
   }
 }
+
+// The formats csv and tsv: rows of fields, one line each.
+
+export const csv = defineOutputFormat({
+  name: 'csv',
+  section: csvSection,
+  keepsBytes: true,
+  needsTypes: true,
+  file: ({ delimiter }) => ({
+    mimeType: 'text/csv',
+    extension: 'csv',
+    ...(delimiter === '\t' && { otherExtensions: ['tsv'] }),
+    splittable: true,
+  }),
+  prepare(form) {
+    const shared = csvForm(form);
+    return (tools) => new CsvWriter(form, shared, tools);
+  },
+});
+
+/** The section replaces the default delimiter by a tab. */
+export const tsv = defineOutputFormat({
+  ...csv,
+  name: 'tsv',
+  file: () => ({ mimeType: 'text/tab-separated-values', extension: 'tsv', splittable: true }),
+});

@@ -1,5 +1,5 @@
-// Lays out the program of the JSON kernel in a Run's memory (words: kernel/layout/output-program.ts): keys and braces once,
-// the places of the columns anew for each batch.
+// Writes the program of the JSON kernel into a Run's memory (field offsets: kernel/layout/output-program.ts). Keys
+// and braces are written once, the locations of columns for each batch.
 import type { RawTable } from '../../batch/batch.ts';
 import type { ColumnType, Schema } from '../../batch/schema.ts';
 import {
@@ -41,23 +41,23 @@ import {
 } from '../../kernel/layout/output-program.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { CellSource } from '../cell-content.ts';
-import { textPlacer } from '../text-placer.ts';
-import type { JsonMember } from './nest.ts';
+import { textPlacer } from '../writer.ts';
+import type { JsonMember } from './json-section.ts';
 
 export interface JsonRules {
   readonly members: readonly JsonMember[];
   readonly schema: Schema;
   readonly decimalsAsText: boolean;
   readonly omitNulls: boolean;
-  /** Before a row's `{`, and behind its `}`. */
+  /** Text before the `{` of a row, and after its `}`. */
   readonly before: string;
   readonly behind: string;
-  /** As in CsvRules. */
+  /** See CsvRules. */
   readonly nullValues: readonly Uint8Array[];
   readonly emptyIsNull: boolean;
 }
 
-/** Where a column's cells lie, and for views which are no texts. */
+/** Location of a column's cells. 'native' is for views whose cells have kinds other than text. */
 export type JsonSource = CellSource | { readonly kind: 'native'; readonly at: number; readonly kinds: number };
 
 type Step =
@@ -77,10 +77,10 @@ const KINDS: Readonly<Record<JsonSource['kind'], number>> = {
 };
 
 export class JsonProgram {
-  /** Address of the head. */
+  /** Address of the program's head. */
   readonly at: number;
   #heap: Heap;
-  /** Columns of the value steps, with the offset at which each begins. */
+  /** Columns of the value steps, with the offset of each step. */
   #values: { column: number; at: number }[] = [];
 
   constructor(heap: Heap, rules: JsonRules) {
@@ -120,7 +120,7 @@ export class JsonProgram {
     });
   }
 
-  /** Where the columns of the next batch lie. */
+  /** Writes the locations of the next batch's columns. */
   load(raw: RawTable | null, sources: readonly JsonSource[]): void {
     if (raw !== null) {
       this.#put(RAW_AT, raw.at);
@@ -135,7 +135,7 @@ export class JsonProgram {
     }
   }
 
-  /** Address behind the last row that the kernel wrote. */
+  /** Address after the last row that the kernel wrote. */
   get outNext(): number {
     return this.#heap.u32[(this.at + OUT_NEXT) >>> 2]!;
   }
@@ -144,7 +144,7 @@ export class JsonProgram {
     this.#heap.u32[(this.at + word) >>> 2] = value;
   }
 
-  /** Address and length are neighbours. */
+  /** Writes an address and a length into adjacent fields. */
   #putText(word: number, [at, length]: readonly [number, number]): void {
     this.#put(word, at);
     this.#put(word + 4, length);
@@ -155,14 +155,14 @@ export class JsonProgram {
   }
 }
 
-/** True when a type's values are JSON strings. */
+/** True if values of the type are JSON strings. */
 export function isString(type: ColumnType, decimalsAsText: boolean): boolean {
   return type === 'text' || type === 'date' || type === 'datetime' || (type === 'decimal' && decimalsAsText);
 }
 
 /**
- * The steps of a row. Where nulls are included its text between the values is always the same: each value's prefix holds
- * the braces before it. Where they are left out, braces are steps of their own and the kernel sets the commas.
+ * The steps of a row. If nulls are included, the text between values is constant, and each value's prefix contains
+ * the braces before it. If nulls are omitted, braces are separate steps and the kernel inserts the commas.
  */
 function layOut(rules: JsonRules): { steps: Step[]; tail: string } {
   const steps: Step[] = [];

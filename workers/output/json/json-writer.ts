@@ -1,20 +1,55 @@
-// The writer of JSON (an array of objects) and NDJSON: batches to bytes by the kernel, rows too large for it by the plain
-// twin. Bytes of an array: "[\n" row ",\n" row "\n]\n", and "[]\n" without rows.
-import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { KIND_BOOLEAN, KIND_JSON, KIND_NUMBER } from '../../kernel/layout/native-kinds.ts';
-import { jsonOnOneLine, memberPieces, stringPieces } from '../../kernel/plain/emit-json.ts';
-import type { Slices } from '../../run/time-slices.ts';
-import { cellContent } from '../cell-content.ts';
-import { nativeKind } from '../native-kind.ts';
-import { rawUse } from '../raw-use.ts';
-import { OutputBuffer, type RowEmitter } from '../sink/output-buffer.ts';
-import type { OutputSink } from '../sink/output-sink.ts';
-import { needsText, PLAIN_FORMAT, typedViews } from '../typed-text.ts';
-import type { RowsAhead, RowWriter, WriterTools } from '../writer.ts';
-import type { JsonForm } from './json-form.ts';
-import { isString, JsonProgram, type JsonRules, type JsonSource } from './json-program.ts';
+// The formats json and ndjson: the data that all outputs of a Template share, and the writer.
 
-export class JsonWriter implements RowWriter, RowEmitter {
+import type { Batch, ColumnData } from '../../batch/batch.ts';
+import { KIND_BOOLEAN, KIND_JSON, KIND_NUMBER } from '../../kernel/layout/cells.ts';
+import { jsonOnOneLine, memberPieces, stringPieces } from '../../kernel/plain/emit-json.ts';
+import { Failed } from '../../protocol/failure.ts';
+import type { Slices } from '../../scheduling/time-slices.ts';
+import { cellContent, nativeKind, needsText, PLAIN_FORMAT, typedViews } from '../cell-content.ts';
+import { defineOutputFormat, type OutputForm } from '../format.ts';
+import { OutputBuffer, type OutputSink, type RowEmitter } from '../sink/output-sink.ts';
+import { type RowsAhead, type RowWriter, rawUse, type WriterTools } from '../writer.ts';
+import { isString, JsonProgram, type JsonRules, type JsonSource } from './json-program.ts';
+import { type JsonSettings, jsonSection, nestConflicts, nestMembers } from './json-section.ts';
+
+// Data that all JSON outputs of one Template and schema share.
+
+interface JsonForm {
+  readonly rules: JsonRules;
+  /** True if the rows are an array, false for one line per row. */
+  readonly isArray: boolean;
+}
+
+/** Throws Failed (TEMPLATE_CHECK_FAILED) if column names from the file conflict when they are nested. */
+function jsonForm({ settings, schema, nullValues }: OutputForm<JsonSettings>): JsonForm {
+  const names = schema.map(({ name }) => name);
+  const conflict = nestConflicts(names, settings.nest)[0];
+  if (conflict !== undefined) {
+    const [first, second] = conflict.map((column) => column + 1);
+    throw new Failed(
+      'TEMPLATE_CHECK_FAILED',
+      `Columns ${first} and ${second} of the output have the same path when their names are nested (output.json.nest). Rename one of them.`,
+    );
+  }
+  const isArray = settings.layout === 'array';
+  const rules = {
+    members: nestMembers(names, settings.nest),
+    schema,
+    decimalsAsText: settings.decimals === 'string',
+    omitNulls: settings.nulls === 'omit',
+    before: isArray ? ',\n' : '',
+    behind: isArray ? '' : '\n',
+    nullValues: nullValues.filter((text) => text !== '').map((text) => Buffer.from(text)),
+    emptyIsNull: nullValues.includes(''),
+  };
+  return { rules, isArray };
+}
+
+// Writer of JSON (an array of objects) and NDJSON. The kernel converts batches to bytes; the scalar reference
+// implementation writes rows that are too large for it. An array is "[\n" row ",\n" row "\n]\n", or "[]\n" without
+// rows.
+
+class JsonWriter implements RowWriter, RowEmitter {
   readonly formulasGuarded = 0;
   readonly ahead: RowsAhead = {
     load: (batch) => {
@@ -110,12 +145,12 @@ export class JsonWriter implements RowWriter, RowEmitter {
   }
 }
 
-/** True for a native kind whose canonical text is JSON as it stands. */
+/** True for a native kind whose canonical text is valid JSON. */
 function isBare(kind: number, decimalsAsText: boolean): boolean {
   return kind === KIND_BOOLEAN || kind === KIND_JSON || (kind === KIND_NUMBER && !decimalsAsText);
 }
 
-/** Turns the comma before the first row into the bracket that opens the array. */
+/** Replaces the comma before the first row by the bracket that opens the array. */
 function bracketSink(sink: OutputSink): OutputSink {
   let opened = false;
   return {
@@ -132,3 +167,24 @@ function bracketSink(sink: OutputSink): OutputSink {
     },
   };
 }
+
+// The formats json (an array of objects or, depending on its layout, one line per row) and ndjson.
+
+export const json = defineOutputFormat({
+  name: 'json',
+  section: jsonSection,
+  keepsBytes: true,
+  needsTypes: true,
+  // An array cannot be split: no part contains its brackets, and the first row has no comma before it.
+  file: ({ layout }) =>
+    layout === 'array'
+      ? { mimeType: 'application/json', extension: 'json', splittable: false }
+      : { mimeType: 'application/x-ndjson', extension: 'ndjson', splittable: true },
+  prepare(form) {
+    const shared = jsonForm(form);
+    return (tools) => new JsonWriter(shared, tools);
+  },
+});
+
+/** The section allows only one layout for this format. */
+export const ndjson = defineOutputFormat({ ...json, name: 'ndjson' });

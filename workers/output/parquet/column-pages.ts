@@ -1,21 +1,147 @@
-// One column of a row group: the page that is being filled, and the finished ones. A page of version 1 holds the levels (which
-// cells are there), then the values, plain; both together are compressed.
+// The columns of a row group: the memory of their pages, the pages themselves, and the cells that are appended to them.
+
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import type { Column } from '../../batch/schema.ts';
+import { nameShown } from '../../batch/shown-columns.ts';
+import { META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
+import { Failed } from '../../protocol/failure.ts';
 import type { OutputSink } from '../sink/output-sink.ts';
-import { widthOf } from './column-type.ts';
-import type { GroupMemory } from './group-memory.ts';
-import { GrowingBytes } from './growing-bytes.ts';
+import { DECIMAL_BYTES, DECIMAL_DIGITS, widthOf } from './column-type.ts';
 import { type SnappyDeflate, snappyBytesMax } from './snappy-deflate.ts';
 import { ThriftWriter } from './thrift-writer.ts';
 
-/** Bytes of values after which a page ends: a fragment of Snappy, which finds no repetition further away. */
+// Growing byte buffer in one region of the Run's memory. The region moves when it grows.
+
+export class GrowingBytes {
+  readonly #heap: Heap;
+  #at = 0;
+  #capacity = 0;
+  length = 0;
+
+  /** @param capacity initial capacity */
+  constructor(heap: Heap, capacity: number) {
+    this.#heap = heap;
+    this.#capacity = capacity;
+  }
+
+  /** Address of the first byte, valid until the next append. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Address at which this many more bytes may be written. The caller must then increase `length`. */
+  room(bytes: number): number {
+    if (this.#at === 0 || this.length + bytes > this.#capacity) this.#grow(bytes);
+    return this.#at + this.length;
+  }
+
+  appendByte(byte: number): void {
+    const at = this.room(1);
+    this.#heap.u8[at] = byte;
+    this.length++;
+  }
+
+  append(bytes: Uint8Array): void {
+    const at = this.room(bytes.length);
+    this.#heap.u8.set(bytes, at);
+    this.length += bytes.length;
+  }
+
+  view(): Uint8Array {
+    return this.#heap.u8.subarray(this.#at, this.#at + this.length);
+  }
+
+  #grow(bytes: number): void {
+    let capacity = this.#capacity;
+    while (capacity < this.length + bytes) capacity *= 2;
+    const at = this.#heap.allocate(capacity);
+    if (this.#at !== 0) {
+      this.#heap.u8.copyWithin(at, this.#at, this.#at + this.length);
+      this.#heap.giveBack(this.#at, this.#capacity);
+    }
+    this.#at = at;
+    this.#capacity = capacity;
+  }
+}
+
+// Memory for the finished pages of a row group until all its columns are complete: blocks of the Run's memory, which
+// the next row group reuses.
+
+const BLOCK_BYTES = 262_144;
+
+interface Block {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+export class GroupMemory {
+  readonly #heap: Heap;
+  readonly #blocks: Block[] = [];
+  /** Index of the current block, and offset of its first free byte. */
+  #block = 0;
+  #used = 0;
+
+  constructor(heap: Heap) {
+    this.#heap = heap;
+  }
+
+  /** True if this many bytes are free, or could be allocated from the budget. */
+  tryReserve(bytes: number): boolean {
+    let free = (this.#blocks[this.#block]?.bytes ?? 0) - this.#used;
+    for (const block of this.#blocks.slice(this.#block + 1)) free += block.bytes;
+    while (free < bytes) {
+      const at = this.#heap.tryAllocate(BLOCK_BYTES);
+      if (at === 0) return false;
+      this.#blocks.push({ at, bytes: BLOCK_BYTES });
+      free += BLOCK_BYTES;
+    }
+    return true;
+  }
+
+  /**
+   * Address of `bytes` contiguous bytes. Call `keep` afterwards with the number of bytes that are needed. Throws
+   * MemoryWanted, Failed.
+   */
+  open(bytes: number): number {
+    for (; this.#block < this.#blocks.length; this.#block++, this.#used = 0) {
+      const block = this.#blocks[this.#block]!;
+      if (block.bytes - this.#used >= bytes) return block.at + this.#used;
+    }
+    const size = Math.max(bytes, BLOCK_BYTES);
+    this.#blocks.push({ at: this.#heap.allocate(size), bytes: size });
+    this.#used = 0;
+    return this.#blocks[this.#block]!.at;
+  }
+
+  /** Keeps the first bytes of the region that `open` returned. */
+  keep(bytes: number): void {
+    this.#used += bytes;
+  }
+
+  /** Marks all blocks as free. */
+  clear(): void {
+    this.#block = 0;
+    this.#used = 0;
+  }
+}
+
+// One column of a row group: the page that is being filled, and the finished pages. A data page of version 1 contains
+// the definition levels (which cells are not null), then the plain values; both are compressed together.
+
+/**
+ * Size of the values after which a page ends, in bytes: one Snappy fragment, because matches do not reach further
+ * back.
+ */
 const PAGE_BYTES = 65_536;
 
-/** First size of a page in memory. */
+/** Initial capacity of a page in memory, in bytes. */
 const PAGE_BYTES_FIRST = 1024;
 
-/** Bytes of a page's header at most, of the levels' length, and of the head of a run of levels. */
+/**
+ * Maximum size of a page's header, size of the length of its levels, and maximum size of the head of a run of levels,
+ * in bytes.
+ */
 const HEADER_BYTES_MAX = 64;
 const LENGTH_BYTES = 4;
 const RUN_HEAD_BYTES_MAX = 5;
@@ -28,11 +154,11 @@ export interface PageTools {
   readonly heap: Heap;
   readonly memory: GroupMemory;
   readonly snappy: SnappyDeflate;
-  /** Rows after which a page ends: their levels take an eighth of it in bytes. */
+  /** Number of rows after which a page ends. Their levels take an eighth of this number in bytes. */
   readonly pageRowsMax: number;
 }
 
-/** What the metadata says of the column in this row group. */
+/** Values for the column's metadata in this row group. */
 export interface ChunkSizes {
   readonly values: number;
   readonly bytes: number;
@@ -43,9 +169,9 @@ export class ColumnPages {
   readonly column: Column;
   readonly #tools: PageTools;
   readonly #gap: number;
-  /** Room for the levels, then the values. */
+  /** Reserved space for the levels, then the values. */
   readonly #page: GrowingBytes;
-  /** A bit for each row of the page: whether it is there. */
+  /** One bit for each row of the page: 1 if the cell is not null. */
   readonly #present: Uint8Array;
   #rows = 0;
   #nulls = 0;
@@ -64,7 +190,7 @@ export class ColumnPages {
     this.#begin();
   }
 
-  /** Bytes that are not in a finished page yet. */
+  /** Number of bytes in the unfinished page. */
   get pendingBytes(): number {
     return this.#page.length;
   }
@@ -83,7 +209,7 @@ export class ColumnPages {
     this.#put(LENGTH_BYTES + bytes);
   }
 
-  /** The low bytes of what stands at `at`. */
+  /** Appends the low bytes of the value at `at`. */
   putFixed(at: number): void {
     const width = widthOf(this.column);
     const to = this.#page.room(width);
@@ -92,7 +218,7 @@ export class ColumnPages {
     this.#put(width);
   }
 
-  /** Two's complement, high byte first. */
+  /** Appends a value in two's complement, high byte first. */
   putBig(value: bigint): void {
     const width = widthOf(this.column);
     const to = this.#page.room(width);
@@ -114,7 +240,7 @@ export class ColumnPages {
     this.#put(0);
   }
 
-  /** Compresses what there is into a page of its own. */
+  /** Compresses the collected rows into a page. */
   endPage(): void {
     if (this.#rows === 0) return;
     const { heap, memory, snappy } = this.#tools;
@@ -124,7 +250,7 @@ export class ColumnPages {
     const bytes = this.#page.at + this.#page.length - start;
     const room = HEADER_BYTES_MAX + snappyBytesMax(bytes);
     const at = memory.open(room);
-    // Where the page is may have changed nothing: only this row group's memory grew.
+    // The open page cannot have moved: only the memory of this row group has grown.
     const body = at + HEADER_BYTES_MAX;
     const storedBytes = snappy.deflate(heap.u8, start, bytes, body) - body;
     const header = this.#header(bytes, storedBytes);
@@ -138,7 +264,7 @@ export class ColumnPages {
     this.#begin();
   }
 
-  /** Writes all pages, of which none is being filled, and forgets them. */
+  /** Writes all finished pages and forgets them. No page may be open. */
   write(sink: OutputSink): ChunkSizes {
     for (const { at, bytes } of this.#pages) sink.write(this.#tools.heap.u8.subarray(at, at + bytes));
     const sizes = { values: this.#values, bytes: this.#bytes, storedBytes: this.#storedBytes };
@@ -164,7 +290,7 @@ export class ColumnPages {
     if (this.#rows === this.#tools.pageRowsMax || this.#page.length - this.#gap >= PAGE_BYTES) this.endPage();
   }
 
-  /** One run where all cells are alike, else a bit each. */
+  /** One run if all cells are equal (all null or none null), otherwise one bit per cell. */
   #levels(): Uint8Array {
     const rows = this.#rows;
     const isOneRun = this.#nulls === 0 || this.#nulls === rows;
@@ -195,7 +321,7 @@ export class ColumnPages {
   }
 }
 
-/** A page's header while it is made. */
+/** Buffer for a page's header. */
 class HeaderBytes {
   readonly #bytes = new Uint8Array(HEADER_BYTES_MAX);
   #length = 0;
@@ -219,4 +345,80 @@ function varint(value: number): Uint8Array {
   let rest = value;
   for (; rest >= 128; rest >>>= 7) bytes.push((rest & 127) | 128);
   return Uint8Array.of(...bytes, rest);
+}
+
+// Appends the cells of a batch's column to its pages, according to the column's type.
+
+const BIGGEST = 10n ** BigInt(DECIMAL_DIGITS);
+
+/** Maximum number of bytes that a cell adds to a page. */
+export function cellBytes(batch: Batch, data: ColumnData, row: number): number {
+  if (data.kind !== 'views') return data.kind === 'typed' && data.type === 'decimal' ? DECIMAL_BYTES : 8;
+  const view = (data.at + row * VIEW_BYTES) >>> 2;
+  return LENGTH_BYTES + batch.heap.u32[view + 1]!;
+}
+
+/** Appends the cells of the live rows [from, to). Throws Failed for a decimal that does not fit. */
+export function putCells(pages: ColumnPages, batch: Batch, data: ColumnData, place: CellPlace): void {
+  if (data.kind === 'raw') throw new Error('a writer of clean texts got a raw column');
+  for (let position = place.from; position < place.to; position++) {
+    const row = batch.physicalRow(position);
+    if (data.kind === 'typed') putTyped(pages, batch, data, row, place);
+    else {
+      const view = (data.at + row * VIEW_BYTES) >>> 2;
+      const at = batch.heap.u32[view]!;
+      if (at === 0) pages.putNull();
+      else pages.putText(at, batch.heap.u32[view + 1]!);
+    }
+  }
+}
+
+export interface CellPlace {
+  readonly from: number;
+  readonly to: number;
+  readonly decimalScale: number;
+  /** Index of the column in the output. */
+  readonly column: number;
+}
+
+interface DecimalCell {
+  readonly place: CellPlace;
+  readonly pages: ColumnPages;
+}
+
+function putTyped(pages: ColumnPages, batch: Batch, data: TypedColumn, row: number, place: CellPlace): void {
+  const meta = batch.heap.u8[data.meta + row]!;
+  if (meta === META_NULL) pages.putNull();
+  else if (data.type === 'boolean') pages.putBoolean(meta === 1);
+  else if (data.type === 'decimal') pages.putBig(scaled(batch, data, row, meta, { place, pages }));
+  else if (widthOf(pages.column) > 0) pages.putFixed(data.at + row * 8);
+  else throw new Error('a typed cell of a column of texts');
+}
+
+/** The unscaled value at the file's scale. */
+function scaled(batch: Batch, data: TypedColumn, row: number, meta: number, { place, pages }: DecimalCell): bigint {
+  const scale = place.decimalScale;
+  const tooLong = (room: string): Failed => decimalTooLong(room, batch.sourceRow(row), place.column, pages);
+  const small = { unscaled: batch.heap.i64[(data.at >>> 3) + row]!, scale: meta };
+  const cell = meta === META_BIG ? data.big?.get(row) : small;
+  if (cell === undefined) throw new Error('a big decimal is missing');
+  const more = scale - cell.scale;
+  if (more >= 0) {
+    const value = cell.unscaled * 10n ** BigInt(more);
+    if (value < BIGGEST && value > -BIGGEST) return value;
+    throw tooLong(`${DECIMAL_DIGITS - scale} digits before the point`);
+  }
+  const divisor = 10n ** BigInt(-more);
+  if (cell.unscaled % divisor !== 0n) throw tooLong(`${scale} digits after the decimal point`);
+  const value = cell.unscaled / divisor;
+  if (value < BIGGEST && value > -BIGGEST) return value;
+  throw tooLong(`${DECIMAL_DIGITS - scale} digits before the point`);
+}
+
+function decimalTooLong(room: string, row: number, column: number, { column: { name } }: ColumnPages): Failed {
+  const message = (shown: string): string =>
+    `The decimal in column ${shown} of the output, of row ${row} of the data, needs more than ${room}. Round the column, or ` +
+    'set output.parquet.decimal_scale.';
+  const details = { localMessage: message(nameShown(name)) };
+  return new Failed('TEMPLATE_CHECK_FAILED', message(String(column + 1)), details);
 }

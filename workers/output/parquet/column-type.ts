@@ -1,8 +1,8 @@
-// How a column's static type stands in a Parquet file: physical type, annotations, and the bytes of a value.
+// Representation of a column's static type in Parquet: physical type, annotations, and width of a value.
 import type { Column, ColumnType } from '../../batch/schema.ts';
 import { STRUCT, TEXTS, type ThriftWriter } from './thrift-writer.ts';
 
-/** Physical types, converted types and fields of the logical type, as parquet.thrift numbers them. */
+/** Numbers of physical types, converted types and fields of the logical type in parquet.thrift. */
 const BOOLEAN = 0;
 const INT32 = 1;
 const INT64 = 2;
@@ -12,23 +12,23 @@ const FIXED_LEN_BYTE_ARRAY = 7;
 
 const OPTIONAL = 1;
 
-/** Digits of a decimal, and bytes of its unscaled value: all that 128 bits are sure to hold. */
+/** Precision of a decimal, in digits: the maximum that fits into 128 bits. */
 export const DECIMAL_DIGITS = 38;
-/** See DECIMAL_DIGITS. */
+/** Size of a decimal's unscaled value. See DECIMAL_DIGITS. */
 export const DECIMAL_BYTES = 16;
 
 interface ColumnForm {
   readonly physical: number;
-  /** Of the older annotation, and of the one that replaces it. */
+  /** The older annotation (converted type), and the newer one (logical type) that replaces it. */
   readonly converted: number | null;
   readonly logical: ((thrift: ThriftWriter) => void) | null;
-  /** Bytes of a value; 0: it has a length of its own, or is a bit. */
+  /** Size of a value in bytes; 0 for values that store their length, and for bits. */
   readonly width: number;
 }
 
 const nothing = (): void => {};
 
-/** INTEGER and the plain numbers need no annotation. */
+/** Integers and doubles need no annotation. */
 const FORMS: Readonly<Record<ColumnType, ColumnForm>> = {
   text: { physical: BYTE_ARRAY, converted: 0, logical: (thrift) => thrift.struct(1, nothing), width: 0 },
   json: { physical: BYTE_ARRAY, converted: 19, logical: (thrift) => thrift.struct(12, nothing), width: 0 },
@@ -39,7 +39,7 @@ const FORMS: Readonly<Record<ColumnType, ColumnForm>> = {
   datetime: {
     physical: INT64,
     converted: 10,
-    // Microseconds of instants.
+    // Microseconds since 1970, UTC.
     logical: (thrift) =>
       thrift.struct(8, () => {
         thrift.boolean(1, true);
@@ -58,7 +58,7 @@ export function widthOf({ type }: Column): number {
   return FORMS[type].width;
 }
 
-/** The list of schema elements, as the field of that number: the root and the columns, each of which may be null. */
+/** Writes the list of schema elements as the given field: the root, and the columns, all of which are optional. */
 export function writeSchema(
   thrift: ThriftWriter,
   field: number,
@@ -89,7 +89,7 @@ export function writeSchema(
   }
 }
 
-/** A column's way in the schema. */
+/** Writes the path of a column in the schema. */
 export function writePath(thrift: ThriftWriter, field: number, { name }: Column): void {
   thrift.list(field, TEXTS, 1);
   thrift.element(name);

@@ -1,4 +1,4 @@
-// What a Template sets of parquet: the section `output.parquet`.
+// Settings of parquet in a Template: the section `output.parquet`.
 import { Type } from '../../bundled/type-box.ts';
 import { defineOutputSection } from '../format.ts';
 import { DECIMAL_DIGITS } from './column-type.ts';
@@ -7,7 +7,7 @@ export interface ParquetSettings {
   readonly decimalScale: number;
 }
 
-/** What a division of two decimals has at most. */
+/** Equals the maximum scale of a quotient of two decimals. */
 const DECIMAL_SCALE_DEFAULT = 10;
 
 export const parquetSection = defineOutputSection({
@@ -17,7 +17,7 @@ export const parquetSection = defineOutputSection({
       minimum: 0,
       maximum: DECIMAL_DIGITS,
       default: DECIMAL_SCALE_DEFAULT,
-      description: 'Digits behind the point of all decimal columns, of 38 in all.',
+      description: 'Decimal places of all decimal columns, which have 38 digits in total.',
     }),
   }),
   settings: (written): ParquetSettings => ({ decimalScale: written.decimal_scale }),

@@ -1,32 +1,32 @@
-// Writes Parquet: rows are gathered in columns, whose finished pages wait compressed until their row group is full. What is held
-// is asked of the budget: where it has no more, the row group ends there.
+// Writer of Parquet. Rows are collected in columns, whose finished pages are kept compressed until their row group is
+// full. The memory is reserved from the budget; if the budget refuses more, the row group ends early.
 import type { Batch } from '../../batch/batch.ts';
 import type { Schema } from '../../batch/schema.ts';
-import { done, PAUSE, type Slices } from '../../run/time-slices.ts';
+import { done, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
-import { type ChunkSizes, ColumnPages, RLE } from './column-pages.ts';
+import { type ChunkSizes, ColumnPages, cellBytes, GroupMemory, GrowingBytes, putCells, RLE } from './column-pages.ts';
 import { physicalOf, writePath, writeSchema } from './column-type.ts';
-import { cellBytes, putCells } from './column-values.ts';
-import { GroupMemory } from './group-memory.ts';
-import { GrowingBytes } from './growing-bytes.ts';
 import type { ParquetSettings } from './parquet-section.ts';
 import { SnappyDeflate } from './snappy-deflate.ts';
 import { INTEGERS, STRUCT, ThriftWriter } from './thrift-writer.ts';
 
 const MAGIC = Buffer.from('PAR1');
 
-/** Bytes of a row group before compression: readers take one at a time. */
+/** Maximum size of a row group before compression, in bytes: readers load one row group at a time. */
 const GROUP_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Rows that are looked at together, and bytes: for so much the budget is asked at once. */
+/** Maximum number of rows and bytes that are processed together. The budget is asked once per segment. */
 const SEGMENT_ROWS_MAX = 1024;
 const SEGMENT_BYTES_MAX = 1024 * 1024;
 
-/** Of a page at most what compression adds, with room for what is left of blocks. */
+/** Maximum growth of a page by compression, with an allowance for unused ends of blocks. */
 const GROWTH = 1.5;
 const PAGE_EXTRA_BYTES = 1024;
 
-/** Rows of a page at most; multiples of 8. Wide files have shorter pages, so that all begun ones stay small. */
+/**
+ * Maximum number of rows of a page, multiples of 8. Wide files have shorter pages, so that all unfinished pages
+ * together stay small.
+ */
 const PAGE_ROWS_MAX = 20_480;
 const WIDE_PAGE_ROWS_MAX = 1024;
 const WIDE_COLUMNS = 256;
@@ -50,7 +50,7 @@ export class ParquetWriter implements RowWriter {
   #rows = 0;
   #groupRows = 0;
   #groupBytes = 0;
-  /** Bytes of the output so far. */
+  /** Number of output bytes so far. */
   #position = 0;
 
   constructor(schema: Schema, settings: ParquetSettings, tools: WriterTools) {
@@ -71,8 +71,9 @@ export class ParquetWriter implements RowWriter {
       const { to, bytes } = this.#segment(batch, from);
       if (this.#groupRows > 0 && this.#groupBytes + bytes > GROUP_BYTES_MAX) yield* this.#endGroup();
       if (this.#groupRows > 0 && !this.#memory.tryReserve(this.#roomFor(bytes))) yield* this.#endGroup();
-      const place = { from, to, decimalScale: this.#settings.decimalScale };
-      for (const [index, pages] of this.#columns.entries()) putCells(pages, batch, batch.columns[index]!, place);
+      const { decimalScale } = this.#settings;
+      for (const [column, pages] of this.#columns.entries())
+        putCells(pages, batch, batch.columns[column]!, { from, to, decimalScale, column });
       this.#groupRows += to - from;
       this.#groupBytes += bytes;
       from = to;
@@ -104,7 +105,10 @@ export class ParquetWriter implements RowWriter {
     this.#write(MAGIC);
   }
 
-  /** Rows from a position on that come to about SEGMENT_BYTES_MAX, and stay within a row group: one at least. */
+  /**
+   * Rows starting at a position that together have about SEGMENT_BYTES_MAX bytes and stay within one row group; at
+   * least one row.
+   */
   #segment(batch: Batch, from: number): { readonly to: number; readonly bytes: number } {
     let bytes = 0;
     let to = from;
@@ -113,7 +117,7 @@ export class ParquetWriter implements RowWriter {
       const row = batch.physicalRow(to);
       let rowBytes = 0;
       for (const data of batch.columns) rowBytes += cellBytes(batch, data, row);
-      // A row group ends before the row that would make it too large, wherever batches end.
+      // A row group ends before the row that would exceed its limit, regardless of batch boundaries.
       if (to > from && this.#groupBytes + bytes + rowBytes > GROUP_BYTES_MAX) break;
       bytes += rowBytes;
     }
@@ -163,7 +167,7 @@ export class ParquetWriter implements RowWriter {
 
   #writeChunk(thrift: ThriftWriter, index: number, start: number, sizes: ChunkSizes): void {
     const column = this.#schema[index]!;
-    // Offset of the metadata beside the pages, which nobody reads and this file does not have.
+    // Required field: the offset of separate column metadata, which readers ignore and this file does not have.
     thrift.long(2, start);
     thrift.struct(3, () => {
       thrift.integer(1, physicalOf(column));

@@ -1,4 +1,4 @@
-// The format parquet: columns with their static types, in row groups. What writes them is loaded when the first one is written.
+// The format parquet: columns with static types, in row groups. The writer is loaded with the first Parquet output.
 import { defineOutputFormat } from '../format.ts';
 import { parquetSection } from './parquet-section.ts';
 
@@ -7,7 +7,7 @@ export const parquet = defineOutputFormat({
   section: parquetSection,
   keepsBytes: false,
   needsTypes: true,
-  // Its metadata stands behind the last row.
+  // Not splittable, because the metadata follows the last row.
   file: () => ({ mimeType: 'application/vnd.apache.parquet', extension: 'parquet', splittable: false }),
   async prepare({ settings, schema }) {
     const { ParquetWriter } = await import('./parquet-writer.ts');

@@ -1,24 +1,24 @@
-// Compresses with Snappy (format_description.txt of google/snappy): greedy matches of four bytes and more within 64 KiB, found by a
-// table of hashes; steps grow where nothing repeats. The same bytes always give the same.
+// Snappy compression (format_description.txt of google/snappy): greedy matches of at least four bytes within 64 KiB,
+// found by a hash table; the step size grows in data without matches. Deterministic.
 
-/** Matches do not reach over the ends of such fragments, so that two bytes hold each distance. */
+/** Matches do not cross the boundaries of these fragments, so that two bytes are enough for every distance. */
 const FRAGMENT_BYTES = 65_536;
 
 const HASH_BITS = 14;
 const HASH_FACTOR = 0x1e35a7bd;
 
-/** Of a fragment, before whose last bytes no match begins. */
+/** No match starts in the last bytes of a fragment. */
 const MARGIN_BYTES = 15;
 const MATCH_MIN = 4;
 const COPY_MAX = 64;
 const COPY_2 = 2;
 
-/** Tries without a match after which a step grows by a byte. */
+/** Number of failed attempts (as a power of two) after which the step grows by a byte. */
 const TRIES_BITS = 5;
 const SHORT_LITERAL_MAX = 60;
 const LENGTH_BYTES_MAX = 5;
 
-/** Bytes that come out at most. */
+/** Maximum size of the compressed bytes. */
 export function snappyBytesMax(bytes: number): number {
   return LENGTH_BYTES_MAX + bytes + Math.ceil(bytes / 6) + 32;
 }
@@ -27,8 +27,8 @@ export class SnappyDeflate {
   readonly #table = new Uint16Array(1 << HASH_BITS);
 
   /**
-   * Compresses [from, from + length) to `to`, where snappyBytesMax are free.
-   * @returns the first address behind what was written
+   * Compresses [from, from + length) to `to`, where snappyBytesMax bytes must be free.
+   * @returns the first address after the output
    */
   deflate(bytes: Uint8Array, from: number, length: number, to: number): number {
     let out = to;
@@ -95,7 +95,7 @@ function writeLiteral(bytes: Uint8Array, from: number, end: number, to: number):
 function writeCopy(bytes: Uint8Array, distance: number, length: number, to: number): number {
   let out = to;
   for (let left = length; left > 0; ) {
-    // What is left behind one copy has to be none or long enough for another.
+    // After a copy, nothing must be left, or enough for another copy.
     const some = left <= COPY_MAX ? left : Math.min(COPY_MAX, left - 1);
     bytes[out++] = ((some - 1) << 2) | COPY_2;
     bytes[out++] = distance & 255;

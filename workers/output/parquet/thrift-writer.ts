@@ -1,4 +1,4 @@
-// Writes Thrift's compact protocol, in which Parquet has its metadata and page headers.
+// Writer of Thrift's compact protocol, which Parquet uses for metadata and page headers.
 
 const TRUE = 1;
 const FALSE = 2;
@@ -10,7 +10,7 @@ export const STRUCT = 12;
 export const INTEGERS = I32;
 export const TEXTS = BINARY;
 
-/** Where the bytes go. */
+/** Receives the bytes. */
 export interface ByteTarget {
   appendByte(byte: number): void;
   append(bytes: Uint8Array): void;
@@ -21,7 +21,7 @@ const SHORT_STEP_MAX = 15;
 
 export class ThriftWriter {
   readonly #bytes: ByteTarget;
-  /** Number of the field before, of each struct that is open. */
+  /** For each open struct, the number of the previous field. */
   #fields: number[] = [0];
 
   constructor(bytes: ByteTarget) {
@@ -72,7 +72,7 @@ export class ThriftWriter {
     this.#bytes.append(bytes);
   }
 
-  /** The fields of a struct that stands alone or in a list. */
+  /** The fields of a top-level struct, or of a struct in a list. */
   body(write: () => void): void {
     this.#fields.push(0);
     write();
@@ -80,7 +80,7 @@ export class ThriftWriter {
     this.#fields.pop();
   }
 
-  /** Behind the last field of a struct. */
+  /** Ends a struct after its last field. */
   end(): void {
     this.#bytes.appendByte(0);
   }

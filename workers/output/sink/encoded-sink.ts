@@ -1,11 +1,11 @@
-// Turns the UTF-8 of a writer into the encoding that the Template asks for, on its way to the sink.
+// Converts the UTF-8 of a writer to the encoding that the Template requests, before it reaches the sink.
 import { StringDecoder } from 'node:string_decoder';
 import { Failed } from '../../protocol/failure.ts';
 import type { OutputSink } from './output-sink.ts';
 
-/** How a text becomes bytes. */
+/** Encoding settings. */
 export interface Encoding {
-  /** A name of `outputEncoding`. */
+  /** A name of `outputEncodings`. */
   readonly encoding: string;
   readonly bom: boolean;
   readonly unmappable: 'fail' | 'replace';
@@ -13,16 +13,19 @@ export interface Encoding {
 
 type Encode = (text: string) => Uint8Array;
 
-/** Byte that stands for what an encoding lacks (`unmappable: replace`): a question mark. */
+/** Byte for characters that an encoding lacks (`unmappable: replace`): a question mark. */
 const REPLACEMENT = 0x3f;
 
 const UTF_8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Windows-1252's characters of the bytes 0x80 to 0x9F (WHATWG Encoding; a runtime's own table has been wrong before). */
+/**
+ * Characters of the bytes 0x80 to 0x9F in windows-1252 (WHATWG Encoding). Not read from the runtime, whose table has
+ * been wrong before.
+ */
 const WINDOWS_1252_HIGH = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Encodings of one byte a character that the runtime can read; their tables are made from what it reads. */
+/** Single-byte encodings that the runtime can decode. Their tables are made by decoding every byte. */
 const SINGLE_BYTE = [
   ...['iso-8859-2', 'iso-8859-3', 'iso-8859-4', 'iso-8859-5', 'iso-8859-6', 'iso-8859-7', 'iso-8859-8', 'iso-8859-10'],
   ...['iso-8859-13', 'iso-8859-14', 'iso-8859-15', 'koi8-r', 'koi8-u', 'macintosh', 'ibm866'],
@@ -31,15 +34,15 @@ const SINGLE_BYTE = [
 ];
 
 /**
- * Encodings that CSV and TSV can be written in; the Template's check refuses others. iso-8859-1 and us-ascii mean just
- * themselves here (for a browser both are windows-1252).
+ * Encodings in which CSV and TSV can be written; the check of a Template refuses others. iso-8859-1 and us-ascii have
+ * their literal meaning here (browsers treat both as windows-1252).
  */
 export const outputEncodings: readonly string[] = [
   ...['utf-8', 'utf-16le', 'utf-16be', 'us-ascii', 'iso-8859-1', 'windows-1252'],
   ...SINGLE_BYTE,
 ];
 
-/** Other names of the same encodings, in lower case. */
+/** Aliases of the encodings, in lower case. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ...(['utf8', 'unicode-1-1-utf-8'] as const).map((name) => [name, 'utf-8'] as const),
   ...(['utf-16', 'utf16', 'utf16le', 'ucs-2'] as const).map((name) => [name, 'utf-16le'] as const),
@@ -53,23 +56,35 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ...(['latin9', 'latin-9'] as const).map((name) => [name, 'iso-8859-15'] as const),
 ]);
 
-/** The name in `outputEncodings` that a name in a Template stands for, or null. */
+/** The name in `outputEncodings` for a name in a Template, or null. */
 export function outputEncoding(name: string): string | null {
   const lower = name.toLowerCase();
   const known = ALIASES.get(lower) ?? lower;
   return outputEncodings.includes(known) ? known : null;
 }
 
-/** The sink behind the encoding, with the byte order mark already written when one is asked for. */
-export function encodedSink(sink: OutputSink, { encoding: name, bom, unmappable }: Encoding): OutputSink {
+/** Tracks the position in the output, for the message about a character that the encoding lacks. */
+export interface TextPosition {
+  /** For each ASCII unit, 1 if `pass` must be called for it. */
+  readonly marks: Uint8Array;
+  pass(unit: number): void;
+  text(showsNames: boolean): string;
+}
+
+/** A sink that encodes. Writes the byte order mark first if it is requested. */
+export function encodedSink(
+  sink: OutputSink,
+  { encoding: name, bom, unmappable }: Encoding,
+  position: TextPosition,
+): OutputSink {
   const encoding = outputEncoding(name);
   if (encoding === null) throw new Error('the encoding was not checked');
   if (encoding === 'utf-8') {
     if (bom) sink.write(UTF_8_MARK);
     return sink;
   }
-  const encode = encoder(encoding, unmappable === 'fail');
-  // An encoding of bytes has no mark.
+  const encode = encoder(encoding, unmappable === 'fail' ? position : null);
+  // Single-byte encodings have no byte order mark.
   if (bom && encoding.startsWith('utf-16')) sink.write(encode(BYTE_ORDER_MARK));
   const decoder = new StringDecoder('utf8');
   return {
@@ -82,7 +97,8 @@ export function encodedSink(sink: OutputSink, { encoding: name, bom, unmappable 
   };
 }
 
-function encoder(encoding: string, strict: boolean): Encode {
+/** @param position null: characters that the encoding lacks are replaced */
+function encoder(encoding: string, position: TextPosition | null): Encode {
   if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');
   if (encoding === 'utf-16be') return (text) => Buffer.from(text, 'utf16le').swap16();
   const bytes = byteTable(encoding);
@@ -92,11 +108,12 @@ function encoder(encoding: string, strict: boolean): Encode {
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at);
       const byte = unit < 0x80 ? unit : bytes.get(unit);
+      if (position !== null && (unit >= 0x80 || position.marks[unit] === 1)) position.pass(unit);
       if (byte !== undefined) out[length++] = byte;
       else {
-        if (strict) throw unmappableCharacter(encoding);
+        if (position !== null) throw unmappableCharacter(encoding, position);
         out[length++] = REPLACEMENT;
-        // A character beyond the basic plane is one character, so one mark.
+        // A surrogate pair is one character, so it gets one replacement.
         if (unit >= 0xd800 && unit < 0xdc00) at++;
       }
     }
@@ -104,7 +121,7 @@ function encoder(encoding: string, strict: boolean): Encode {
   };
 }
 
-/** Bytes 0x80 to 0xFF by their character. */
+/** Bytes 0x80 to 0xFF by character. */
 function byteTable(encoding: string): Map<number, number> {
   const table = new Map<number, number>();
   if (encoding === 'us-ascii') return table;
@@ -118,10 +135,10 @@ function byteTable(encoding: string): Map<number, number> {
   return table;
 }
 
-/** TEMPLATE_CHECK_FAILED: `unmappable: fail` is a check that the Template asks for on its result. */
-function unmappableCharacter(encoding: string): Failed {
-  return new Failed(
-    'TEMPLATE_CHECK_FAILED',
-    `The output holds a character that ${encoding} cannot write (output.csv.unmappable: fail). Write utf-8, or set unmappable to replace.`,
-  );
+/** TEMPLATE_CHECK_FAILED, because `unmappable: fail` is a check of the result that the Template requests. */
+function unmappableCharacter(encoding: string, position: TextPosition): Failed {
+  const message = (showsNames: boolean): string =>
+    `${encoding} lacks a character in ${position.text(showsNames)} (output.csv.unmappable: fail). Write utf-8, or set ` +
+    'unmappable to replace.';
+  return new Failed('TEMPLATE_CHECK_FAILED', message(false), { localMessage: message(true) });
 }

@@ -1,31 +1,132 @@
-// Keeps an output in memory while it is small and in a file from then on. States: in memory, in a file, finished or
-// abandoned (then nothing remains).
-import { createHash, type Hash } from 'node:crypto';
-import { closeSync, openSync, rmSync } from 'node:fs';
-import { guardDisk, writeWhole } from './disk.ts';
-import { MemorySink, outputTooLarge } from './memory-sink.ts';
-import type { FinishedOutput, StoredSink } from './output-sink.ts';
+// Keeps outputs in memory or in files: small and large outputs, and the output of one part of a Run.
 
-/** Smaller pieces are gathered: a write of this size costs little beside its bytes. */
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { diskFailure, Failed } from '../../protocol/failure.ts';
+import type { FinishedOutput, OutputSink, StoredSink } from './output-sink.ts';
+import type { OutputTurns } from './output-turns.ts';
+
+// Writes an output to the disk: complete writes, and conversion of disk errors to failures of the Run.
+
+/** Throws Failed (RUN_RESOURCE_LIMIT) if the disk refuses a write; other faults are thrown unchanged. */
+function guardDisk(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw diskFailure(error);
+  }
+}
+
+/** @param position offset in the file; null: after the previous write */
+function writeWhole(descriptor: number, bytes: Uint8Array, position: number | null = null): void {
+  let at = 0;
+  while (at < bytes.length) {
+    at += writeSync(descriptor, bytes, at, bytes.length - at, position === null ? null : position + at);
+  }
+}
+
+// Keeps an output in memory: small outputs of Runs until they move to a file (file-sink.ts), and outputs of Template
+// tests.
+
+/**
+ * Minimum capacity at the second write, in bytes; it doubles when needed. The first write is often the whole of a
+ * small output.
+ */
+const CAPACITY_BYTES_SECOND = 4096;
+
+const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+export class MemorySink implements OutputSink {
+  #kept = NOTHING;
+  #sizeBytes = 0;
+  readonly #bytesMax: number;
+  readonly #roomBytes: number;
+
+  /**
+   * @param bytesMax a larger output throws Failed (RUN_RESOURCE_LIMIT)
+   * @param roomBytes initial capacity, if this size is usual: growing creates garbage
+   */
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY, roomBytes = 0) {
+    this.#bytesMax = bytesMax;
+    this.#roomBytes = roomBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    const size = this.#sizeBytes + bytes.length;
+    if (size > this.#bytesMax) throw outputTooLarge();
+    if (size > this.#kept.length) {
+      if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(Math.max(size, this.#roomBytes));
+      else this.#grow(size);
+    }
+    this.#kept.set(bytes, this.#sizeBytes);
+    this.#sizeBytes = size;
+  }
+
+  /**
+   * Returns the written bytes and empties the sink. More than a few kilobytes have their own buffer, which can be
+   * transferred to another thread.
+   */
+  take(): Uint8Array<ArrayBuffer> {
+    const taken = this.#kept.length === this.#sizeBytes ? this.#kept : this.bytes();
+    this.#kept = NOTHING;
+    this.#sizeBytes = 0;
+    return taken;
+  }
+
+  /** A copy of the written bytes, in their own buffer. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.view());
+  }
+
+  /** The written bytes without copying, valid until the next call. */
+  view(): Uint8Array {
+    return this.#kept.subarray(0, this.#sizeBytes);
+  }
+
+  /** Empties the sink and keeps its capacity. */
+  clear(): void {
+    this.#sizeBytes = 0;
+  }
+
+  #grow(size: number): void {
+    const grown = new Uint8Array(Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND));
+    grown.set(this.view());
+    this.#kept = grown;
+  }
+}
+
+/** RUN_RESOURCE_LIMIT: limit `output_bytes_max` of the account's plan. */
+function outputTooLarge(): Failed {
+  return new Failed('RUN_RESOURCE_LIMIT', "The output is larger than the plan's ceiling for outputs.");
+}
+
+// Keeps a small output in memory, and moves a larger one to a file. States: in memory -> in a file -> finished or
+// abandoned (then nothing remains).
+
+/** Smaller pieces are collected: for a write of this size, the fixed cost is negligible. In bytes. */
 const WRITE_BYTES_MIN = 262_144;
 
 export interface FileSinkOptions {
-  /** Written from the byte behind `memoryBytesMax` on; must not exist. */
+  /** Used once the output exceeds `memoryBytesMax`. The file must not exist yet. */
   readonly path: string;
   readonly memoryBytesMax: number;
-  /** Ceiling of the output, null = none. */
+  /** Maximum size of the output; null = no limit. */
   readonly bytesMax: number | null;
-  /** Take the SHA-256 on the way. */
+  /** Compute the SHA-256 while writing. */
   readonly digest: boolean;
 }
 
 export class FileSink implements StoredSink {
   readonly #options: FileSinkOptions;
-  /** The whole output, later what has not been written to the file yet. */
+  /** The whole output while it is in memory; afterwards, bytes not yet written to the file. */
   readonly #pending = new MemorySink();
   readonly #hash: Hash | null;
   #descriptor: number | null = null;
-  /** The file exists and is ours to remove. */
+  /** True if this sink has created the file and must remove it. */
   #fileMade = false;
   #sizeBytes = 0;
 
@@ -38,7 +139,7 @@ export class FileSink implements StoredSink {
     return this.#sizeBytes;
   }
 
-  /** Throws Failed (RUN_RESOURCE_LIMIT) over the ceiling or on a full disk; the file is then already gone. */
+  /** Throws Failed (RUN_RESOURCE_LIMIT) above the limit or on a full disk; the file has then been removed. */
   write(bytes: Uint8Array): void {
     const { bytesMax, memoryBytesMax } = this.#options;
     if (bytesMax !== null && this.#sizeBytes + bytes.length > bytesMax) {
@@ -92,7 +193,7 @@ export class FileSink implements StoredSink {
   #close(): void {
     if (this.#descriptor === null) return;
     const descriptor = this.#descriptor;
-    // Closed or not, the number is no longer ours when close has failed.
+    // Even if close fails, the descriptor must not be used again.
     this.#descriptor = null;
     closeSync(descriptor);
   }
@@ -104,5 +205,83 @@ export class FileSink implements StoredSink {
       this.abandon();
       throw error;
     }
+  }
+}
+
+// The output of one part of a Run. It is kept in memory until it is the part's turn; from then on it is written to
+// its range of the file. States: collecting -> writing -> written or abandoned.
+
+export interface PartSinkOptions {
+  /** The output file of the whole Run, which exists. */
+  readonly path: string;
+  /** Index of the part. */
+  readonly part: number;
+  readonly turns: OutputTurns;
+  /** An empty buffer of the thread, whose capacity is reused. */
+  readonly bytes: MemorySink;
+}
+
+export class PartSink implements StoredSink {
+  readonly #options: PartSinkOptions;
+  #sizeBytes = 0;
+  #descriptor: number | null = null;
+  /** Offset in the file for the next write. */
+  #at = 0;
+
+  constructor(options: PartSinkOptions) {
+    this.#options = options;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Throws Failed (RUN_RESOURCE_LIMIT) on a full disk. */
+  write(bytes: Uint8Array): void {
+    const { part, turns } = this.#options;
+    this.#sizeBytes += bytes.length;
+    if (this.#descriptor === null && !turns.isTurnOf(part)) this.#options.bytes.write(bytes);
+    else this.#write(bytes);
+  }
+
+  /** It must be the part's turn. Throws like `write`. */
+  finish(): FinishedOutput {
+    const { part, turns, bytes } = this.#options;
+    // Passes the turn on first, so that the next part need not wait for the disk.
+    const at = turns.take(part, this.#sizeBytes);
+    if (this.#descriptor === null) this.#open(at);
+    if (bytes.sizeBytes > 0) this.#write(new Uint8Array(0));
+    this.#close();
+    return { bytes: null, sizeBytes: this.#sizeBytes, sha256: null };
+  }
+
+  abandon(): void {
+    this.#options.bytes.clear();
+    this.#close();
+  }
+
+  /** Writes the collected bytes, then the given ones. */
+  #write(bytes: Uint8Array): void {
+    const gathered = this.#options.bytes;
+    if (this.#descriptor === null) this.#open(this.#options.turns.offset);
+    guardDisk(() => {
+      for (const piece of [gathered.view(), bytes]) {
+        writeWhole(this.#descriptor!, piece, this.#at);
+        this.#at += piece.length;
+      }
+    });
+    gathered.clear();
+  }
+
+  #open(at: number): void {
+    this.#at = at;
+    guardDisk(() => {
+      this.#descriptor = openSync(this.#options.path, 'r+');
+    });
+  }
+
+  #close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 }

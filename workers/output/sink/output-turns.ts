@@ -1,22 +1,22 @@
-// Lets the parts of one Run, in several threads, write one file in their order: a part learns where it begins once all
-// parts before it have told their sizes. One such Run at a time for each pool, which owns the memory.
+// Lets the parts of one Run, in several threads, write to one file in order. A part learns its offset once all
+// earlier parts have reported their sizes. The memory belongs to the pool, which supports one such Run at a time.
 
-/** Slots of 64 bits: the part whose turn it is, and the byte of the file where it begins. */
+/** 64-bit slots: the part whose turn it is, and its offset in the file. */
 const PART = 0;
 const OFFSET = 1;
 
-/** A part that waits for its turn looks this often whether its Run was cancelled. */
+/** Interval at which a waiting part checks whether its Run was cancelled, in milliseconds. */
 const LOOK_MILLISECONDS = 20;
 
 export class OutputTurns {
   readonly #slots: BigInt64Array;
 
-  /** @param shared TURNS_BYTES */
+  /** @param shared TURNS_BYTES of shared memory */
   constructor(shared: SharedArrayBuffer) {
     this.#slots = new BigInt64Array(shared);
   }
 
-  /** Part 0 is next, at the beginning of a file. No other Run's parts may be at work. */
+  /** Resets to part 0 at the start of a file. No parts of another Run may be active. */
   begin(): void {
     Atomics.store(this.#slots, OFFSET, 0n);
     Atomics.store(this.#slots, PART, 0n);
@@ -26,7 +26,7 @@ export class OutputTurns {
     return Atomics.load(this.#slots, PART) === BigInt(part);
   }
 
-  /** Resolves when the turn has passed on since `isTurnOf` was false for the part, or after a while. */
+  /** Resolves when the turn has changed since `isTurnOf` returned false for the part, or after LOOK_MILLISECONDS. */
   async passed(part: number): Promise<void> {
     const now = Atomics.load(this.#slots, PART);
     if (now === BigInt(part)) return;
@@ -34,12 +34,15 @@ export class OutputTurns {
     await value;
   }
 
-  /** Where the part whose turn it is begins, in bytes. */
+  /** Offset of the part whose turn it is, in bytes. */
   get offset(): number {
     return Number(Atomics.load(this.#slots, OFFSET));
   }
 
-  /** Takes the place of a part, whose turn it must be, and passes the turn on. Returns where the part begins, in bytes. */
+  /**
+   * Reserves the range of a part, whose turn it must be, and passes the turn on. Returns the offset of the part, in
+   * bytes.
+   */
   take(part: number, bytes: number): number {
     const offset = Atomics.load(this.#slots, OFFSET);
     Atomics.store(this.#slots, OFFSET, offset + BigInt(bytes));

@@ -1,12 +1,13 @@
-// The parts of exceljs that make a workbook's XML: it declares no types for them. Models are what its own classes hand to them.
+// Types of the parts of exceljs that create a workbook's XML, which exceljs does not declare. The models are those
+// that exceljs's own classes pass to these parts.
 declare module 'exceljs/lib/*' {
   export interface Renderer {
-    /** Fills in what follows from the model, such as numbers of styles. */
+    /** Adds data derived from the model, such as numbers of styles. */
     prepare(model: object, options: object): void;
     toXml(model: object): string;
   }
   export interface StyleRenderer extends Renderer {
-    /** Number of a style in the workbook. */
+    /** Returns the number of the style in the workbook. */
     addStyleModel(style: object): number;
     readonly xml: string;
   }

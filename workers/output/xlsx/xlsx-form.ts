@@ -1,24 +1,64 @@
-// What all workbooks of one Template and one schema have in common: the frame, the texts around cells, the header row.
-import type { Column, ColumnType } from '../../batch/schema.ts';
+// Data that all workbooks of one Template and schema share: the frame, the texts around cells, and the header row.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
+import type { Column, ColumnType, Schema } from '../../batch/schema.ts';
+import { META_NULL } from '../../kernel/layout/cells.ts';
 import { type SheetColumnText, type SheetForm, sheetCell } from '../../kernel/plain/emit-sheet.ts';
 import { Failed } from '../../protocol/failure.ts';
+import { type TimeZone, timeZone } from '../../values/time-zone.ts';
 import type { OutputForm } from '../format.ts';
-import { columnLetters } from './column-letters.ts';
-import { formsOf } from './number-format.ts';
-import { CELL_UNITS_MAX, SHEET_COLUMNS_MAX, tooManyColumns } from './sheet-limits.ts';
-import type { ColumnLook, WorkbookFrame, WorkbookLook } from './workbook-frame.ts';
-import type { XlsxSettings } from './xlsx-section.ts';
+import { type ColumnLook, columnLetters, type WorkbookFrame, type WorkbookLook } from './workbook-frame.ts';
+import { CELL_UNITS_MAX, formsOf, SHEET_COLUMNS_MAX, tooManyColumns, type XlsxSettings } from './xlsx-section.ts';
+
+// Local times of columns with a clock (Column.clock). A workbook cell contains a time without a time zone, so the
+// zone's offset is added to each instant before a row is written.
+
+const MICROSECONDS_PER_SECOND = 1_000_000n;
+/** Bytes of a typed cell. */
+const WORD_BYTES = 8;
+
+/** Zones by column. Null if no column has a clock other than UTC. */
+type Clocks = readonly (TimeZone | null)[] | null;
+
+function clocksOf(schema: Schema): Clocks {
+  const clocks = schema.map(({ type, clock }) => (type === 'datetime' && clock !== undefined ? timeZone(clock) : null));
+  return clocks.every((zone) => zone === null) ? null : clocks;
+}
+
+/** Returns the same rows with local times. Does not change `batch`. */
+export function withLocalTimes(batch: Batch, clocks: Clocks): Batch {
+  if (clocks === null) return batch;
+  const columns = batch.columns.map((column, index): ColumnData => {
+    const zone = clocks[index] ?? null;
+    return zone === null || column.kind !== 'typed' ? column : { ...column, at: localTimes(batch, column, zone) };
+  });
+  return batch.withColumns(columns);
+}
+
+function localTimes(batch: Batch, { at, meta }: TypedColumn, zone: TimeZone): number {
+  const { arena, heap, live } = batch;
+  const local = arena.take(batch.rows * WORD_BYTES);
+  const { i64, u8 } = heap;
+  for (let position = 0; position < live; position++) {
+    const row = batch.physicalRow(position);
+    if (u8[meta + row] === META_NULL) continue;
+    const micros = i64[(at >>> 3) + row]!;
+    const offset = zone.offsetAt(Math.floor(Number(micros) / Number(MICROSECONDS_PER_SECOND)));
+    i64[(local >>> 3) + row] = micros + BigInt(offset) * MICROSECONDS_PER_SECOND;
+  }
+  return local;
+}
 
 export interface XlsxForm {
   readonly settings: XlsxSettings;
   readonly frame: WorkbookFrame;
   readonly columns: readonly SheetColumnText[];
   readonly types: readonly ColumnType[];
-  /** The row of column names; nothing where the output has none. */
+  readonly clocks: Clocks;
+  /** The row of column names; empty if the output has no header. */
   readonly header: string;
 }
 
-/** Default formats. A text stays one when it is edited. */
+/** Default number formats. `@` keeps a text a text when a user edits the cell. */
 const FORMATS: Readonly<Record<SheetForm, string | null>> = {
   text: '@',
   number: null,
@@ -28,7 +68,7 @@ const FORMATS: Readonly<Record<SheetForm, string | null>> = {
   time: 'hh:mm:ss',
 };
 
-/** What stands in a cell behind its style, up to the content. */
+/** XML of a cell between its style and its content. */
 const OPENINGS: Readonly<Record<SheetForm, string>> = {
   text: ' t="inlineStr"><is><t',
   number: '><v>',
@@ -38,12 +78,12 @@ const OPENINGS: Readonly<Record<SheetForm, string>> = {
   time: '><v>',
 };
 
-/** Characters: dates and times that do not fit are shown as hash marks. */
+/** Widths in characters. Dates and times that do not fit would be shown as hash marks. */
 const DATE_WIDTH = 12;
 const DATETIME_WIDTH = 20;
 const NAME_WIDTH_MIN = 10;
 const NAME_WIDTH_MAX = 40;
-/** Beside the name: the button of the filter, and bold letters. */
+/** Additional width for the filter button and bold letters. */
 const NAME_EXTRA = 3;
 
 export function xlsxForm({ settings, schema }: OutputForm<XlsxSettings>, frameOf: FrameOf): XlsxForm {
@@ -56,12 +96,13 @@ export function xlsxForm({ settings, schema }: OutputForm<XlsxSettings>, frameOf
     return { open: `<c r="${columnLetters(index)}`, forms };
   });
   const header = settings.header ? headerRow(schema, texts, frame.headerStyle) : '';
-  return { settings, frame, columns: texts, types: schema.map(({ type }) => type), header };
+  const types = schema.map(({ type }) => type);
+  return { settings, frame, columns: texts, types, clocks: clocksOf(schema), header };
 }
 
 type FrameOf = (look: WorkbookLook) => WorkbookFrame;
 
-/** @throws Failed TEMPLATE_CHECK_FAILED for columns that no sheet can hold */
+/** @throws Failed TEMPLATE_CHECK_FAILED for columns that do not fit into a sheet */
 export function checkSheetColumns(schema: readonly Column[], hasHeader: boolean): void {
   if (schema.length > SHEET_COLUMNS_MAX) throw new Failed('TEMPLATE_CHECK_FAILED', tooManyColumns(schema.length));
   const long = hasHeader ? schema.findIndex(({ name }) => name.length > CELL_UNITS_MAX) : -1;
@@ -109,7 +150,7 @@ function widthOf(name: string, type: ColumnType, hasKinds: boolean): number {
   return type === 'date' ? Math.max(width, DATE_WIDTH) : width;
 }
 
-/** Cells of a column whose file knows types are of any. */
+/** Form of empty cells. If the input has native cell kinds, cells of a text column may have any form. */
 function emptyForm(type: ColumnType, hasKinds: boolean): SheetForm {
   if (type === 'boolean' || type === 'date' || type === 'datetime') return type;
   if (type === 'text' || type === 'json') return hasKinds ? 'number' : 'text';

@@ -1,25 +1,208 @@
-// The writer of workbooks: the frame's parts, and between them the rows of one sheet or of several, by the kernel; rows that
-// it leaves are the plain twin's. States: within a sheet, finished.
-import type { Batch } from '../../batch/batch.ts';
-import { sheetCell } from '../../kernel/plain/emit-sheet.ts';
-import type { Slices } from '../../run/time-slices.ts';
-import { OutputBuffer, type RowEmitter } from '../sink/output-buffer.ts';
+// Writer of workbooks: the parts of the frame, and between them the rows of one or several sheets. The kernel writes
+// the rows; the scalar reference implementation writes rows that the kernel cannot. States: within a sheet ->
+// finished.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
+import type { ColumnType } from '../../batch/schema.ts';
+import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import {
+  BOOLEAN_FORM,
+  CELL_KIND,
+  CELL_SECOND,
+  CELL_SOURCE,
+  CELL_STEP_BYTES,
+  CELLS_BOOLEAN,
+  CELLS_DATE,
+  CELLS_DATETIME,
+  CELLS_DECIMAL,
+  CELLS_INTEGER,
+  CELLS_NUMBER,
+  CELLS_VIEWS,
+  DATE_FORM,
+  DATETIME_FORM,
+  FORM_BYTES_MAX,
+  NUMBER_FORM,
+  OPEN_AT,
+  OPEN_BYTES_MAX,
+  OPEN_LENGTH,
+  ROW_NUMBER,
+  SHEET_HEAD_BYTES,
+  SHEET_OUT_NEXT,
+  SHEET_STEPS,
+  TEXT_FORM,
+  TIME_FORM,
+} from '../../kernel/layout/output-program.ts';
+import {
+  booleanContent,
+  dateContent,
+  datetimeContent,
+  decimalContent,
+  doubleContent,
+  integerContent,
+  nativeContent,
+  type SheetColumnText,
+  type SheetContent,
+  type SheetForm,
+  sheetCell,
+} from '../../kernel/plain/emit-sheet.ts';
+import type { Heap } from '../../memory/heap.ts';
+import type { Slices } from '../../scheduling/time-slices.ts';
+import { type TypedFormat, typedText, typedViews } from '../cell-content.ts';
+import { OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
-import { Deflater } from './deflater.ts';
-import { sheetContent } from './sheet-content.ts';
-import { sheetName } from './sheet-limits.ts';
-import { SheetProgram, type SheetSource, sheetSource } from './sheet-program.ts';
 import type { WorkbookPart } from './workbook-frame.ts';
-import type { XlsxForm } from './xlsx-form.ts';
-import { ZipFile } from './zip-file.ts';
+import { withLocalTimes, type XlsxForm } from './xlsx-form.ts';
+import { sheetName } from './xlsx-section.ts';
+import { Deflater, ZipFile } from './zip-file.ts';
 
-/** Beside the deflater's block of the same size: together they are what other formats have as one buffer. */
+// The program of the sheet kernel in a Run's memory, and the content of one cell for the scalar reference
+// implementation.
+
+// Writes the program of the sheet kernel into a Run's memory (field offsets: kernel/layout/output-program.ts). The
+// texts around cells are written once, the locations of columns for each batch.
+
+/** Format of doubles. Sheets have no infinities, so their names are written as texts. */
+const SHEET_FORMAT: TypedFormat = {
+  decimalMark: '.',
+  formatDate: null,
+  nonFinite: 'name',
+  boolean: ['true', 'false'],
+};
+
+/** Location of a column's cells in a batch. `beside`: address of their meta or kinds; 0 = absent. */
+interface SheetSource {
+  readonly kind: keyof typeof KINDS;
+  readonly at: number;
+  readonly beside: number;
+}
+
+const KINDS = {
+  views: CELLS_VIEWS,
+  number: CELLS_NUMBER,
+  integer: CELLS_INTEGER,
+  decimal: CELLS_DECIMAL,
+  date: CELLS_DATE,
+  datetime: CELLS_DATETIME,
+  boolean: CELLS_BOOLEAN,
+} as const;
+
+const FORM_WORDS: readonly (readonly [SheetForm, number])[] = [
+  ['text', TEXT_FORM],
+  ['number', NUMBER_FORM],
+  ['boolean', BOOLEAN_FORM],
+  ['date', DATE_FORM],
+  ['datetime', DATETIME_FORM],
+  ['time', TIME_FORM],
+];
+
+class SheetProgram {
+  /** Address of the program's head. */
+  readonly at: number;
+  readonly #heap: Heap;
+
+  constructor(heap: Heap, columns: readonly SheetColumnText[]) {
+    this.#heap = heap;
+    this.at = heap.allocate(SHEET_HEAD_BYTES + columns.length * CELL_STEP_BYTES);
+    const openings = heap.allocate(columns.length * OPEN_BYTES_MAX);
+    const forms = [...new Set(columns.flatMap((column) => Object.values(column.forms)))];
+    const formsAt = heap.allocate(forms.length * FORM_BYTES_MAX);
+    const placed = new Map(forms.map((text, index) => [text, formsAt + index * FORM_BYTES_MAX]));
+    const { u8 } = heap;
+    for (const [text, at] of placed) u8.set(Buffer.from(text), at);
+    this.#put(SHEET_STEPS, columns.length);
+    for (const [index, column] of columns.entries()) {
+      const step = SHEET_HEAD_BYTES + index * CELL_STEP_BYTES;
+      const open = openings + index * OPEN_BYTES_MAX;
+      u8.set(Buffer.from(column.open), open);
+      this.#put(step + OPEN_AT, open);
+      this.#put(step + OPEN_LENGTH, column.open.length);
+      for (const [form, word] of FORM_WORDS) {
+        const text = column.forms[form];
+        this.#put(step + word, placed.get(text)!);
+        this.#put(step + word + 4, text.length);
+      }
+    }
+  }
+
+  load(sources: readonly SheetSource[]): void {
+    for (const [index, { kind, at, beside }] of sources.entries()) {
+      const step = SHEET_HEAD_BYTES + index * CELL_STEP_BYTES;
+      this.#put(step + CELL_KIND, KINDS[kind]);
+      this.#put(step + CELL_SOURCE, at);
+      this.#put(step + CELL_SECOND, beside);
+    }
+  }
+
+  /** Number of the next row, starting at 1. */
+  get row(): number {
+    return this.#heap.u32[(this.at + ROW_NUMBER) >>> 2]!;
+  }
+
+  set row(row: number) {
+    this.#put(ROW_NUMBER, row);
+  }
+
+  /** Address after the last row that the kernel wrote. */
+  get outNext(): number {
+    return this.#heap.u32[(this.at + SHEET_OUT_NEXT) >>> 2]!;
+  }
+
+  #put(word: number, value: number): void {
+    this.#heap.u32[(this.at + word) >>> 2] = value;
+  }
+}
+
+/**
+ * Location of a column in a batch without raw columns. Texts of doubles are created in the batch's arena. Only texts
+ * have native kinds.
+ */
+function sheetSource(batch: Batch, column: ColumnData, type: ColumnType): SheetSource {
+  if (column.kind === 'raw') throw new Error('a raw column came to a writer that takes none');
+  if (column.kind === 'views')
+    return { kind: 'views', at: column.at, beside: type === 'text' ? (column.kinds ?? 0) : 0 };
+  if (column.type === 'number') return { kind: 'number', at: typedViews(batch, column, SHEET_FORMAT), beside: 0 };
+  return { kind: column.type, at: column.at, beside: column.meta };
+}
+
+// The content of one cell for the scalar reference implementation of the sheet kernel.
+
+/** Returns null if no cell is written. */
+function sheetContent(batch: Batch, column: number, source: SheetSource, row: number): SheetContent | null {
+  const data = batch.columns[column]!;
+  if (data.kind === 'typed') return typedContent(batch, data, row);
+  const { u8, u32 } = batch.heap;
+  const view = (source.at + row * VIEW_BYTES) >>> 2;
+  const start = u32[view]!;
+  if (start === 0) return null;
+  const text = Buffer.from(u8.buffer, start, u32[view + 1]!).toString();
+  return source.beside === 0 ? { form: 'text', text } : nativeContent(u8[source.beside + row]!, text);
+}
+
+function typedContent({ heap }: Batch, data: TypedColumn, row: number): SheetContent | null {
+  if (heap.u8[data.meta + row] === META_NULL) return null;
+  const value = (): bigint => heap.i64[(data.at >>> 3) + row]!;
+  switch (data.type) {
+    case 'boolean':
+      return booleanContent(heap.u8[data.meta + row] === 1);
+    case 'integer':
+      return integerContent(value());
+    case 'date':
+      return dateContent(Number(value()));
+    case 'datetime':
+      return datetimeContent(value());
+    default: {
+      const text = typedText(heap, data, row, SHEET_FORMAT)!;
+      return data.type === 'decimal' ? decimalContent(text) : doubleContent(text);
+    }
+  }
+}
+
+/** Together with the deflater's block, which has the same size, as large as the single buffer of other formats. */
 const BUFFER_BYTES = 262_144;
 
 export class XlsxWriter implements RowWriter, RowEmitter {
-  /** Texts are text cells, whatever they begin with. */
+  /** No guard is needed: texts are text cells, regardless of their first character. */
   readonly formulasGuarded = 0;
-  /** Rows hold their numbers, which a sort does not know ahead. */
+  /** Rows contain their number, which is unknown before sorting has ended. */
   readonly ahead = null;
   readonly #form: XlsxForm;
   readonly #tools: WriterTools;
@@ -28,11 +211,11 @@ export class XlsxWriter implements RowWriter, RowEmitter {
   readonly #buffer: OutputBuffer;
   readonly #zip: ZipFile;
   readonly #sheetNames: string[] = [];
-  /** Of the batch that is being written. */
+  /** The batch that is being written. */
   #batch: Batch | null = null;
   #sources: readonly SheetSource[] = [];
 
-  /** @param rowsMax rows of a sheet, with the header */
+  /** @param rowsMax maximum number of rows of a sheet, including the header */
   constructor(form: XlsxForm, rowsMax: number, tools: WriterTools) {
     const { heap, kernel, clock, sink, bufferBytes = BUFFER_BYTES } = tools;
     this.#form = form;
@@ -60,7 +243,7 @@ export class XlsxWriter implements RowWriter, RowEmitter {
         this.#beginSheet();
         continue;
       }
-      const rows = batch.slice(from, Math.min(batch.live, from + left));
+      const rows = withLocalTimes(batch.slice(from, Math.min(batch.live, from + left)), this.#form.clocks);
       this.#batch = rows;
       this.#sources = rows.columns.map((column, index) => sheetSource(rows, column, this.#form.types[index]!));
       this.#program.load(this.#sources);

@@ -1,12 +1,11 @@
-// The format xlsx: workbooks of spreadsheets. What writes them is loaded when the first one is written.
+// The format xlsx: workbooks of spreadsheets. The writer is loaded with the first workbook.
 import { defineOutputFormat } from '../format.ts';
-import { CELL_UNITS_MAX, SHEET_ROWS_MAX } from './sheet-limits.ts';
 import { checkSheetColumns, xlsxForm } from './xlsx-form.ts';
-import { xlsxSection } from './xlsx-section.ts';
+import { CELL_UNITS_MAX, SHEET_ROWS_MAX, xlsxSection } from './xlsx-section.ts';
 
 const MIME_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** @param sheetRowsMax rows of a sheet with the header, as spreadsheets have them unless a test wants fewer */
+/** @param sheetRowsMax maximum number of rows of a sheet, including the header; tests use fewer */
 export function xlsxFormat(sheetRowsMax: number = SHEET_ROWS_MAX) {
   return defineOutputFormat({
     name: 'xlsx',

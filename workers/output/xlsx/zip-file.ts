@@ -1,7 +1,86 @@
-// Writes a ZIP archive as its bytes come (PKWARE APPNOTE 6.3.10), the same bytes whenever it is written: entries that are
-// whole with their sizes before them, entries that grow with their sizes behind. Its own state: what the directory will say.
+// Streams a ZIP archive that is the same regardless of when it is written, and compresses its entries in blocks.
+import { constants, deflateRawSync } from 'node:zlib';
+import type { Kernel } from '../../kernel/bindings/kernel.ts';
+import type { Heap } from '../../memory/heap.ts';
 import type { OutputSink } from '../sink/output-sink.ts';
-import type { Deflater } from './deflater.ts';
+
+// Compresses the entries of an archive in independent blocks of a fixed size. The result depends on the bytes alone,
+// not on the sizes of the writes, and there is no zlib state to close. The block is in the Run's memory.
+
+/** Size of a block. It takes about a millisecond of the 8 ms of a time slice; larger blocks do not compress better. */
+const BLOCK_BYTES = 262_144;
+
+/**
+ * Measured on a sheet of 200,000 rows: 370 MB/s. Levels 2, 4 and 6 take 1.2, 1.7 and 3 times as long, for files that
+ * are 6, 12 and 18 % smaller.
+ */
+const LEVEL = 1;
+
+/** Larger than any compressed block, so that zlib allocates one buffer only. */
+const CHUNK_BYTES = BLOCK_BYTES + 16_384;
+
+export interface DeflatedSums {
+  /** CRC-32 of the uncompressed bytes. */
+  readonly crc: number;
+  readonly deflatedBytes: number;
+  readonly plainBytes: number;
+}
+
+export class Deflater {
+  readonly #heap: Heap;
+  readonly #kernel: Kernel;
+  readonly #at: number;
+  #filled = 0;
+  #crc = 0;
+  #deflatedBytes = 0;
+  #plainBytes = 0;
+  #take: (bytes: Uint8Array) => void = () => {};
+
+  constructor(heap: Heap, kernel: Kernel) {
+    this.#heap = heap;
+    this.#kernel = kernel;
+    this.#at = heap.allocate(BLOCK_BYTES);
+  }
+
+  /** Starts an entry. Its compressed bytes are passed to `take`. */
+  begin(take: (bytes: Uint8Array) => void): void {
+    this.#take = take;
+    this.#filled = 0;
+    this.#crc = 0;
+    this.#deflatedBytes = 0;
+    this.#plainBytes = 0;
+  }
+
+  /** @param bytes may be in the Run's memory */
+  write(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length; ) {
+      if (this.#filled === BLOCK_BYTES) this.#deflate(constants.Z_SYNC_FLUSH);
+      const piece = bytes.subarray(from, from + BLOCK_BYTES - this.#filled);
+      this.#heap.u8.set(piece, this.#at + this.#filled);
+      this.#filled += piece.length;
+      from += piece.length;
+    }
+  }
+
+  end(): DeflatedSums {
+    this.#deflate(constants.Z_FINISH);
+    return { crc: this.#crc, deflatedBytes: this.#deflatedBytes, plainBytes: this.#plainBytes };
+  }
+
+  #deflate(finishFlush: number): void {
+    const block = this.#heap.u8.subarray(this.#at, this.#at + this.#filled);
+    this.#crc = this.#kernel.exports.crc32(this.#crc, this.#at, this.#filled) >>> 0;
+    const deflated = deflateRawSync(block, { level: LEVEL, chunkSize: CHUNK_BYTES, finishFlush });
+    this.#plainBytes += this.#filled;
+    this.#deflatedBytes += deflated.length;
+    this.#filled = 0;
+    this.#take(deflated);
+  }
+}
+
+// Streams a ZIP archive (PKWARE APPNOTE 6.3.10) that is the same regardless of when it is written. An entry
+// that is added whole has its sizes in the local header; an entry that is written in pieces has them in a data
+// descriptor after its bytes. Keeps only the data for the central directory.
 
 interface Entry {
   readonly name: string;
@@ -19,17 +98,17 @@ const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 
-/** Sizes stand behind the entry. */
-const SIZES_BEHIND = 8;
+/** Flag: the sizes follow the entry. */
+const SIZES_FOLLOW = 8;
 const DEFLATED = 8;
-/** What a reader must know: deflate and folders; with sizes of 64 bits. */
+/** Versions that a reader must support: deflate and folders, or 64-bit sizes. */
 const VERSION = 20;
 const VERSION_64 = 45;
-/** 1980-01-01, midnight: the first moment that there is. */
+/** 1980-01-01, midnight: the earliest date of the format. */
 const DATE = 0x21;
 const EXTRA_64 = 1;
 
-/** From here on a number of 32 bits stands for "see the extra field". */
+/** From this value on, 32-bit (and 16-bit) fields contain this value, which means "see the 64-bit record". */
 const LARGE = 0xffff_ffff;
 const MANY = 0xffff;
 
@@ -41,7 +120,7 @@ export class ZipFile {
   readonly #start: number;
   #open: { readonly name: string; readonly offset: number } | null = null;
 
-  /** @param large sizes and places from here on are written with 64 bits; LARGE unless a test wants it earlier */
+  /** @param large sizes and offsets from this value on are written with 64 bits; tests use a lower value */
   constructor(sink: OutputSink, deflater: Deflater, large: number = LARGE) {
     this.#sink = sink;
     this.#deflater = deflater;
@@ -49,7 +128,7 @@ export class ZipFile {
     this.#start = sink.sizeBytes;
   }
 
-  /** A whole entry. */
+  /** Adds a whole entry. */
   add(name: string, content: Uint8Array): void {
     const offset = this.#offset;
     const pieces: Uint8Array[] = [];
@@ -62,10 +141,10 @@ export class ZipFile {
     this.#entries.push(entry);
   }
 
-  /** Begins an entry that grows by `write` until `end`. */
+  /** Starts an entry that grows by `write` until `end`. */
   begin(name: string): void {
     this.#open = { name, offset: this.#offset };
-    this.#sink.write(localHeader({ ...this.#open, flags: SIZES_BEHIND, crc: 0, deflatedBytes: 0, plainBytes: 0 }));
+    this.#sink.write(localHeader({ ...this.#open, flags: SIZES_FOLLOW, crc: 0, deflatedBytes: 0, plainBytes: 0 }));
     this.#deflater.begin((bytes) => this.#sink.write(bytes));
   }
 
@@ -75,7 +154,7 @@ export class ZipFile {
 
   end(): void {
     if (this.#open === null) throw new Error('no entry of the archive is open');
-    const entry = { ...this.#open, flags: SIZES_BEHIND, ...this.#deflater.end() };
+    const entry = { ...this.#open, flags: SIZES_FOLLOW, ...this.#deflater.end() };
     this.#open = null;
     const isLarge = this.#isLarge(entry);
     const fields: Field[] = [
@@ -88,7 +167,7 @@ export class ZipFile {
     this.#entries.push(entry);
   }
 
-  /** Writes the directory. */
+  /** Writes the central directory. */
   finish(): void {
     const offset = this.#offset;
     for (const entry of this.#entries) this.#sink.write(this.#centralHeader(entry));
@@ -151,7 +230,7 @@ export class ZipFile {
   }
 }
 
-/** Sizes of a whole entry are far below 4 GiB. */
+/** The sizes of a whole entry are far below 4 GiB. */
 function localHeader({ name, flags, crc, deflatedBytes, plainBytes }: Entry): Uint8Array {
   const head = record([
     [4, LOCAL],
@@ -172,7 +251,7 @@ function localHeader({ name, flags, crc, deflatedBytes, plainBytes }: Entry): Ui
 function end64(count: number, bytes: number, offset: number): Uint8Array {
   return record([
     [4, END_64],
-    // Bytes of this record behind this number.
+    // Number of bytes of this record after this field.
     [8, 44],
     [2, VERSION_64],
     [2, VERSION_64],
@@ -189,7 +268,7 @@ function end64(count: number, bytes: number, offset: number): Uint8Array {
   ]);
 }
 
-/** How many bytes a number takes, and the number. */
+/** Size of a field in bytes, and its value. */
 type Field = readonly [2 | 4 | 8, number];
 
 function record(fields: readonly Field[]): Uint8Array {

@@ -1,8 +1,9 @@
-// Operations of a Template's text moved, duplicated and switched: the text that comes of it, and that it is sound.
+// Operations of a Template's text are moved, duplicated, deleted and switched: the resulting text, and that it is valid.
 import { test } from 'tap';
 import { HEADER_ROW, placeAfter } from '../../../../src/studio/page/grid-keys.ts';
-import { duplicated, listItems, moved, switched } from '../../../../src/studio/page/step-edits.ts';
-import { checkTemplate } from '../../../../workers/plan/check-template.ts';
+import { deleted, duplicated, moved, switched } from '../../../../src/studio/page/operation-edits.ts';
+import { itemAt, operationList } from '../../../../src/studio/page/operation-list.ts';
+import { checkTemplate } from '../../../../workers/plan/template-cache.ts';
 
 const TEXT = `format: 1
 operations:
@@ -18,42 +19,93 @@ operations:
 output: {format: csv}
 `.replace('{op: upper_placeholder}', '{op: fill_down, columns: a}');
 
-test('the items of a list, each with its comments', async (t) => {
+/** The same operations in a list in brackets, and in JSON. */
+const FLOW = 'format: 1\noperations: [{drop: {columns: a}}, {drop_blank_rows: {}}, {op: copy, from: b, to: c}]\n';
+const JSON_TEXT = `{
+  "format": 1,
+  "operations": [
+    {"drop": {"columns": "a"}},
+    {"op": "copy", "from": "b", "to": "c"}
+  ]
+}
+`;
+
+const namesIn = (text: string | null): string[] => operationList(text ?? '').items.map(({ name }) => name);
+
+test('the items of a list in each notation', async (t) => {
   t.strictSame(
-    listItems(TEXT).map(({ name, from, to, isOff }) => [name, from, to, isOff]),
+    operationList(TEXT).items.map(({ name, isOff, hasOp }) => [name, isOff, hasOp]),
     [
-      ['text', 2, 4, false],
-      ['fill_down', 4, 5, false],
-      ['drop_blank_rows', 5, 6, false],
-      ['filter', 6, 8, false],
-      ['rename', 8, 10, false],
+      ['text', false, false],
+      ['fill_down', false, true],
+      ['drop_blank_rows', false, false],
+      ['filter', false, false],
+      ['rename', false, true],
     ],
   );
-  t.strictSame(listItems('operations: [{drop: {columns: a}}]\n'), []);
-  t.strictSame(listItems('{"operations": []}'), []);
+  t.strictSame(
+    operationList(TEXT).items.map(({ subject }) => subject),
+    ['a', 'a', '', 'a == "x"', '{a: b}'],
+  );
+  t.equal(itemAt(operationList(TEXT), TEXT.indexOf('where')), 3);
+  t.equal(itemAt(operationList(TEXT), 0), -1);
+  t.strictSame(namesIn(FLOW), ['drop', 'drop_blank_rows', 'copy']);
+  t.strictSame(namesIn(JSON_TEXT), ['drop', 'copy']);
+  t.strictSame(namesIn('{"operations": []}'), []);
+  t.strictSame(
+    namesIn(TEXT.replace('where: a', 'where: [a')).slice(0, 4),
+    namesIn(TEXT).slice(0, 4),
+    'above a mistake',
+  );
 });
 
 test('an operation of any form is switched off, and on again', async (t) => {
-  for (const [item, { name }] of listItems(TEXT).entries()) {
-    const off = switched(TEXT, item);
-    if (off === null) return t.fail(`${name} cannot be switched`);
-    const checked = checkTemplate(off, 'yaml');
-    if ('problems' in checked) return t.fail(`${name}: ${checked.problems[0]?.message}\n${off}`);
-    t.equal(checked.template.operations.length, 4, name);
-    t.equal(listItems(off)[item]?.isOff, true);
-    t.equal(switched(off, item), TEXT, name);
+  for (const [text, format] of [
+    [TEXT, 'yaml'],
+    [FLOW, 'yaml'],
+    [JSON_TEXT, 'json'],
+  ] as const) {
+    const { items } = operationList(text);
+    for (const [item, { name }] of items.entries()) {
+      const off = switched(text, format, item);
+      if (off === null) return t.fail(`${name} cannot be switched`);
+      const checked = checkTemplate(off, format);
+      if ('problems' in checked) return t.fail(`${name}: ${checked.problems[0]?.message}\n${off}`);
+      t.equal(checked.template.operations.length, items.length - 1, name);
+      t.equal(operationList(off).items[item]?.isOff, true);
+      t.equal(switched(off, format, item), text, name);
+    }
   }
 });
 
+test('deleting', async (t) => {
+  t.notMatch(deleted(TEXT, 0), /First/, 'its comment goes with it');
+  t.equal(deleted(TEXT, 3), TEXT.replace('  - filter:\n      where: a == "x"\n', ''));
+  t.equal(deleted(FLOW, 0), FLOW.replace('{drop: {columns: a}}, ', ''));
+  t.equal(deleted(FLOW, 2), FLOW.replace(', {op: copy, from: b, to: c}', ''));
+  t.strictSame(JSON.parse(deleted(JSON_TEXT, 1)!).operations, [{ drop: { columns: 'a' } }]);
+  const draft = 'operations:\n  - {drop: {columns: a}}\n  # - {drop: {columns: b}}\n  - {drop: {columns: c}}\n';
+  t.match(deleted(draft, 2), null);
+  t.match(deleted(draft, 1), /# - \{drop: \{columns: b/, 'what a draft offers stays');
+  let text: string | null = TEXT;
+  for (let left = 5; left > 0 && text !== null; left--) text = deleted(text, 0);
+  t.match(text, /^operations: \[\]$/m, 'a list without items is written as one');
+  t.ok('template' in checkTemplate(text ?? '', 'yaml'));
+});
+
 test('moving and duplicating', async (t) => {
-  const names = (text: string | null): string[] => listItems(text ?? '').map(({ name }) => name);
   const down = moved(TEXT, 0, 2)!;
-  t.strictSame(names(down), ['fill_down', 'drop_blank_rows', 'text', 'filter', 'rename']);
+  t.strictSame(namesIn(down), ['fill_down', 'drop_blank_rows', 'text', 'filter', 'rename']);
   t.match(down, /drop_blank_rows: \{\}\n {2}# First.*\n {2}- \{text/, 'its comment goes with it');
   t.equal(moved(down, 2, 0), TEXT, 'and back');
-  t.strictSame(names(moved(TEXT, 4, 3)), ['text', 'fill_down', 'drop_blank_rows', 'rename', 'filter']);
+  t.strictSame(namesIn(moved(TEXT, 4, 3)), ['text', 'fill_down', 'drop_blank_rows', 'rename', 'filter']);
   t.equal(moved(TEXT, 4, 5), TEXT, 'no further than the end');
-  t.strictSame(names(duplicated(TEXT, 3)), ['text', 'fill_down', 'drop_blank_rows', 'filter', 'filter', 'rename']);
+  t.strictSame(namesIn(duplicated(TEXT, 3)), ['text', 'fill_down', 'drop_blank_rows', 'filter', 'filter', 'rename']);
+  t.strictSame(namesIn(moved(FLOW, 0, 2)), ['drop_blank_rows', 'copy', 'drop']);
+  t.equal(moved(moved(FLOW, 0, 2)!, 2, 0), FLOW);
+  t.strictSame(namesIn(duplicated(FLOW, 1)), ['drop', 'drop_blank_rows', 'drop_blank_rows', 'copy']);
+  t.strictSame(namesIn(moved(JSON_TEXT, 1, 0)), ['copy', 'drop']);
+  t.equal(JSON.parse(duplicated(JSON_TEXT, 1)!).operations.length, 3);
 });
 
 test('the keys of the grid', async (t) => {

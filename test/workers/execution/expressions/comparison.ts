@@ -1,4 +1,4 @@
-// What the tests of vectors share: the same expression by kernels and by closures, over the same batch.
+// Shared by the tests of vectors: evaluates the same expression with kernels and with closures, over the same batch.
 import type { Batch, ColumnData } from '../../../../workers/batch/batch.ts';
 import type { ColumnType, Schema } from '../../../../workers/batch/schema.ts';
 import type { CellEdit } from '../../../../workers/execution/cells/cell-operator.ts';
@@ -6,11 +6,11 @@ import { CellFault, valueEdit } from '../../../../workers/execution/cells/value-
 import { expressionEdit } from '../../../../workers/execution/expressions/expression-edit.ts';
 import { rowCondition } from '../../../../workers/execution/expressions/row-condition.ts';
 import { RowExpression } from '../../../../workers/execution/expressions/row-expression.ts';
-import { SpillFolder } from '../../../../workers/execution/spill/spill-folder.ts';
 import { checkExpression } from '../../../../workers/expression/check/checker.ts';
 import type { CheckedExpression } from '../../../../workers/expression/check/resolution.ts';
-import type { OperatorContext } from '../../../../workers/operations/operation.ts';
-import { done } from '../../../../workers/run/time-slices.ts';
+import { SpillFolder } from '../../../../workers/memory/spill-file.ts';
+import { done } from '../../../../workers/scheduling/time-slices.ts';
+import type { OperatorContext } from '../../../../workers/template/operation.ts';
 import { partly } from '../../../partly.ts';
 import { batchOf, newBench, schemaOf, type TypedValue, typedColumn, viewsColumn } from '../../batch/build-batch.ts';
 import { cellText } from '../../operations/cell-text.ts';
@@ -18,13 +18,13 @@ import { cellText } from '../../operations/cell-text.ts';
 /** Cells of one row, in the order of the columns. */
 export type Row = readonly (string | null | TypedValue)[];
 
-/** Columns that expressions are compared over, and what the compared ones see around them. */
+/** Columns over which expressions are compared, with the batch and context that the expressions see. */
 export class Comparison {
   readonly #types: Readonly<Record<string, ColumnType>>;
   readonly #schema: Schema;
   readonly #native: ((cell: string) => number) | null;
 
-  /** @param kinds the native kind of each cell of the first column, by its text */
+  /** @param kinds native kinds of the cells of the first column, by their text */
   constructor(types: Readonly<Record<string, ColumnType>>, kinds: ((cell: string) => number) | null = null) {
     this.#types = types;
     this.#native = kinds;
@@ -33,13 +33,13 @@ export class Comparison {
     );
   }
 
-  /** Null for what the checker refuses. */
+  /** Null if the checker refuses the expression. */
   checked(source: string): CheckedExpression | null {
     const result = checkExpression(source, { columns: new Map(Object.entries(this.#types)) });
     return 'expression' in result ? result.expression : null;
   }
 
-  /** Throws where the kernels keep other rows than the closures, or other rows fail. */
+  /** Throws if the kernels keep other rows than the closures, or if other rows fail. */
   sameCondition(expression: CheckedExpression, rows: readonly Row[]): void {
     const { batch, context } = this.#begin(rows);
     const closures = new RowExpression(expression, this.#schema, context);
@@ -60,7 +60,7 @@ export class Comparison {
     compare(expression, { kept, failed }, expected);
   }
 
-  /** Throws where the cells, failures or counts of changes that the kernels make are not those of the closures. */
+  /** Throws if the cells, failures or counts of changes of the kernels differ from those of the closures. */
   sameColumn(expression: CheckedExpression, rows: readonly Row[]): void {
     const { batch, context } = this.#begin(rows);
     const closures = new RowExpression(expression, this.#schema, context);
@@ -107,7 +107,10 @@ function compare({ source }: CheckedExpression, found: unknown, expected: unknow
   if (made !== wanted) throw new Error(`${source}: ${made} instead of ${wanted}`);
 }
 
-/** The cells of an edit, its failures and its count of changes. Where the arena is full it gets a larger one, as of a large row. */
+/**
+ * The cells of an edit, its failures and its count of changes. When the arena is full, the edit gets a larger one, as for a large
+ * row.
+ */
 function cellsOf(edit: CellEdit, batch: Batch): unknown {
   const failed: [number, string][] = [];
   let changed = 0;

@@ -1,14 +1,14 @@
-// Cells that window functions make come back to their rows: put at their places, or sorted by them, with the same bytes.
+// Cells made by window functions return to their rows: written at their positions, or sorted by position, with the same bytes.
 import { test } from 'tap';
 import { applyTemplate } from '../../apply-template.ts';
 
 const ROWS = 9_001;
 
-/** Beyond 64 bits from the second row of a group on. */
+/** Sums exceed 64 bits from the second row of a group on. */
 const LARGE = 9_223_372_036_854_775_807n;
 
 const groupOf = (row: number): string => `g${(row * 7) % 5}`;
-/** The order within groups is not that of the file. */
+/** The order within groups differs from that of the file. */
 const orderOf = (row: number): number => (row * 7919) % ROWS;
 
 const template = (columns: readonly object[]) => ({
@@ -23,7 +23,7 @@ const SUMS = [
   { fn: 'rank', as: 'rank' },
 ];
 
-/** What both functions give, by definition: rows of `g,order,amount,sum,rank` in the order of the file. */
+/** The result of both functions by definition: rows of `g,order,amount,sum,rank` in the order of the file. */
 function expected(amountOf: (row: number) => bigint): string {
   const cells = new Map<number, string>();
   const rows = Array.from({ length: ROWS }, (_, row) => row).sort((a, b) => orderOf(a) - orderOf(b));

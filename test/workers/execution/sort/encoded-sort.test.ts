@@ -1,18 +1,20 @@
-// Sorting as the last operation holds rows as the bytes of the output. The answer, the report and what is refused are those
-// of sorting before another operation, which holds them as cells.
+// A sort that is the last operation holds rows as bytes of the output. The answer, the report and the refusals are the same as
+// for a sort before another operation, which holds rows as cells.
+// With all tests only: work and memory of large inputs.
 import { test } from 'tap';
-import { SpillFile } from '../../../../workers/execution/spill/spill-file.ts';
 import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
 import { unlimitedShare } from '../../../../workers/memory/budget.ts';
 import { GrowingBlocks } from '../../../../workers/memory/growing-blocks.ts';
 import { Heap } from '../../../../workers/memory/heap.ts';
+import { SpillFile } from '../../../../workers/memory/spill-file.ts';
 import { type Noise, noise } from '../../../random.ts';
+import { skipUnlessLong } from '../../../sweep.ts';
 import { applyTemplate, type Limits } from '../../apply-template.ts';
 
 const TEXTS = ['', 'x', 'NA', '=1+1', '-5', '-x', '+49 30', '@at', 'a b', 'é', 'zz;zz', 'null', ' pad ', '\tTab'];
 const QUOTED = ['"a,b"', '"say ""now"""', '"line\nbreak"', '""', '"plain"', '"=1"', '"NA"'];
 
-/** Rows with everything that a writer looks at; short ones and long keys too. */
+/** Rows with everything that affects a writer; some rows are short, some keys are long. */
 function anyInput(rows: number, next: Noise): string {
   const lines = Array.from({ length: rows }, (_, row) => {
     const cell = (): string => (next(5) === 0 ? QUOTED[next(QUOTED.length)]! : TEXTS[next(TEXTS.length)]!);
@@ -47,7 +49,7 @@ const ORDERS: readonly (readonly (string | object)[])[] = [
 
 const NO_CHANGE = { op: 'filter', where: 'true' };
 
-/** What tells one way from the other: the report without the operation that does nothing. */
+/** Runs a Template. The report is without the operation that does nothing, the only difference between the two ways. */
 async function answer(template: object, operations: object[], input: string, batchRows: number, limits: Limits) {
   const { text, outcome } = await applyTemplate({ ...template, operations }, input, batchRows, {}, limits);
   const { operations: steps, ...report } = outcome.report;
@@ -82,7 +84,7 @@ test('a last sort answers as one before another operation', async (t) => {
   }
 });
 
-/** The first makes more files than are read at once. */
+/** The first case makes more files than are read at once. */
 const SPILLED = [
   { rows: 150_000, by: ORDERS[0]!, output: OUTPUTS[0]! },
   { rows: 15_000, by: ORDERS[1]!, output: OUTPUTS[0]! },
@@ -90,7 +92,7 @@ const SPILLED = [
   { rows: 15_000, by: ORDERS[3]!, output: OUTPUTS[5]! },
 ];
 
-test('files change nothing', { timeout: 120_000 }, async (t) => {
+test('files change nothing', { skip: skipUnlessLong, timeout: 120_000 }, async (t) => {
   const next = noise(7);
   for (const [place, { rows, by, output }] of SPILLED.entries()) {
     const operations = [
@@ -106,7 +108,7 @@ test('files change nothing', { timeout: 120_000 }, async (t) => {
   }
 });
 
-test('many files are merged at once where the budget let rows be held', async (t) => {
+test('many files are merged at once where the budget let rows be held', { skip: skipUnlessLong }, async (t) => {
   const state = { spills: true, stateBytes: 3_500_000 };
   const next = noise(11);
   const rows = Array.from({ length: 90_000 }, (_, row) => `${next(1e6)},${row},${'wide '.repeat(90 + next(20))}`);
@@ -181,7 +183,7 @@ test('large records take one large block once the budget refuses', async (t) => 
   t.ok(share.takenBytes < limitBytes + recordBytes * 4, `${share.takenBytes} bytes`);
 });
 
-/** As the sorter does: where there is no room, all blocks are emptied. */
+/** Like the sorter: when the space is used up, all blocks are emptied. */
 function place(blocks: GrowingBlocks, bytes: number): void {
   while (blocks.next + bytes > blocks.limit) if (!blocks.advance()) blocks.restart();
   blocks.next += bytes;

@@ -1,17 +1,19 @@
-// Rows and values that were in files are the same when they are read back: decimals beyond 64 bits in parts of batches, rows
-// that become longer and longer, rows that are held back in small batches, and what metrics hold.
+// Rows and values that were in files are unchanged when they are read back: decimals beyond 64 bits in parts of batches, rows of
+// increasing length, rows that are held back in small batches, and the values of metrics.
+// With all tests only: work and memory of large inputs.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
+import { skipUnlessLong } from '../../../sweep.ts';
 import { applyTemplate } from '../../apply-template.ts';
 
 const COMMAND = fileURLToPath(new URL('../../../../src/cli.js', import.meta.url));
 
-/** As in a thread. */
+/** The batch size of a worker thread. */
 const BATCH_ROWS = 4096;
 
-/** Twenty-six digits: no 64 bits hold them. */
+/** Twenty-six digits, which do not fit 64 bits. */
 const big = (row: number): string => `${10n ** 25n + BigInt(row) * 7n ** 20n}`;
 
 const id = (row: number): string => String(row).padStart(6, '0');
@@ -19,7 +21,7 @@ const id = (row: number): string => String(row).padStart(6, '0');
 const csv = (header: string, count: number, row: (row: number) => string): string =>
   `${header}\n${Array.from({ length: count }, (_, index) => `${row(index)}\n`).join('')}`;
 
-test('large decimals in parts of batches that were read back', async (t) => {
+test('large decimals in parts of batches that were read back', { skip: skipUnlessLong }, async (t) => {
   const text = 'x'.repeat(150);
   for (const isBig of [(row: number) => row % 2048 === 0, (row: number) => row % 2048 < 200, () => true]) {
     const file = csv(
@@ -54,7 +56,7 @@ test('large decimals in parts of batches that were read back', async (t) => {
   }
 });
 
-test('rows that become longer and longer', async (t) => {
+test('rows that become longer and longer', { skip: skipUnlessLong }, async (t) => {
   const folder = t.testdir({
     'longer.json': JSON.stringify({
       format: 1,
@@ -99,7 +101,7 @@ test('few rows of each batch are held back without a file for each', {
   );
 });
 
-test('metrics over large decimals for which there is no room', async (t) => {
+test('metrics over large decimals that do not fit memory', { skip: skipUnlessLong }, async (t) => {
   const file = csv('k,v', 80_000, (row) => `${row % 3},${big((row * 31) % 40_000)}`);
   const metrics = ['mode', 'median', 'count_distinct', 'min', 'max'].map((fn) => ({ fn, column: 'v', as: fn }));
   const operations = [

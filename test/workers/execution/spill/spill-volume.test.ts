@@ -1,7 +1,7 @@
-// What goes to files when the budget refuses state: rows with long keys are written as often as they are brought into an
-// order, and not once more for each time that the budget fits into them.
+// The volume of spill files when the budget refuses state: rows with long keys are written once for each time that they are
+// sorted, and not additionally for each time that the budget is full.
 import { type Test, test } from 'tap';
-import { SpillFile } from '../../../../workers/execution/spill/spill-file.ts';
+import { SpillFile } from '../../../../workers/memory/spill-file.ts';
 import { aggregate } from '../../../../workers/operations/aggregate.ts';
 import { dedupe } from '../../../../workers/operations/dedupe.ts';
 import { runOperation } from '../../operations/harness.ts';
@@ -10,12 +10,12 @@ const ROWS = 24_000;
 const KEY_BYTES = 300;
 const BUDGET_BYTES = 1_500_000;
 
-/** Each key twice, far from each other. */
+/** Each key occurs twice, with many rows between. */
 const keyOf = (row: number): string => String(row % (ROWS / 2)).padStart(KEY_BYTES, 'k');
 const rows = Array.from({ length: ROWS }, (_, row) => [keyOf(row), String(row)]);
 const inputBytes = ROWS * (KEY_BYTES + 8);
 
-/** Bytes that are written to files meanwhile. */
+/** Bytes that `work` writes to files. */
 function spilledBytes(work: () => void): number {
   const { append } = SpillFile.prototype;
   let bytes = 0;
@@ -31,7 +31,7 @@ function spilledBytes(work: () => void): number {
   return bytes;
 }
 
-/** @param times how often all rows are written at most, with what stands beside them */
+/** @param times maximum number of times that all rows are written, including the bytes stored with them */
 function holdTo(t: Test, definition: typeof dedupe, operation: object, times: number, rowsOut: number): void {
   const input = { columns: ['k', 'n'], rows };
   const bytes = spilledBytes(() => {
@@ -47,8 +47,8 @@ function holdTo(t: Test, definition: typeof dedupe, operation: object, times: nu
 
 test('rows with long keys', async (t) => {
   const mode = { op: 'aggregate', group_by: 'k', metrics: [{ fn: 'mode', column: 'n' }] };
-  // Once as they come, until there are too many keys to hold; then once to bring groups together, and the half that is left once
-  // more to bring it back into its order.
+  // Once in the order of the input, until there are too many keys to hold; then once to bring groups together; and the remaining
+  // half once more to restore its order.
   holdTo(t, dedupe, { op: 'dedupe', by: 'k', keep: 'last' }, 3, ROWS / 2);
   holdTo(t, dedupe, { op: 'dedupe', by: 'k', keep: 'last', count_into: 'rows' }, 2, ROWS / 2);
   holdTo(t, aggregate as never, mode, 2, ROWS / 2);

@@ -1,4 +1,4 @@
-// Holds our own functions to docs/reference/expressions.md: texts, numbers, dates, lookups.
+// Tests our own functions against docs/reference/expressions.md: texts, numbers, dates, lookups.
 import { execFileSync } from 'node:child_process';
 import { test } from 'tap';
 import { FUNCTIONS, FUNCTIONS_BY_THEME } from '../../../../workers/expression/functions/index.ts';
@@ -84,7 +84,7 @@ holds('functions on dates', [
   ['parse_date("2024-05-06 07:08", "yyyy-MM-dd HH:mm")', '2024-05-06T07:08:00Z'],
   [
     'parse_date(status, "DD.MM.YYYY")',
-    "!The date pattern is wrong: the letter D means nothing in a date pattern (put text in '...'): d is the day, M the month, y the year, as in dd.MM.yyyy.",
+    '!The date pattern is wrong: D is the day of the year, written D or DDD: d is the day, M the month, y the year, as in dd.MM.yyyy.',
   ],
   ['format_date(booked, "EEE dd MMM yy")', 'Thu 29 Feb 24'],
   ['format_date(to_timezone(at, "Europe/Berlin"), "dd.MM.yyyy HH:mm X")', '01.03.2024 00:30 +0100'],
@@ -116,7 +116,7 @@ holds('functions on dates', [
   ['timestamp(booked)', '2024-02-29T00:00:00Z'],
 ]);
 
-test('what is said of a function names it, and its example is true', async (t) => {
+test('the description of a function names it, and its example is true', async (t) => {
   for (const [name, { documentation }] of FUNCTIONS) {
     const { form, summary, example, result } = documentation;
     for (const text of [form, example]) t.match(text, new RegExp(`\\b${name.replace('.', '\\.')}\\(`), name);

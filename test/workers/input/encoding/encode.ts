@@ -1,10 +1,10 @@
-// Encodes texts for tests, by turning round what TextDecoder and our own tables say of each byte.
+// Encodes texts for tests, by inverting the decoding of each byte by TextDecoder and our own tables.
 import { TextDecoder } from 'node:util';
 import { charactersOf } from '../../../../workers/input/encoding/single-byte-table.ts';
 
 const tables = new Map<string, ReadonlyMap<string, readonly number[]>>();
 
-/** Throws where the encoding lacks a character. */
+/** Throws if the encoding lacks a character. */
 export function encode(text: string, encoding: string): Buffer {
   let table = tables.get(encoding);
   if (table === undefined) {

@@ -1,9 +1,12 @@
-// Short texts as they stand in exports, written for these tests: names, places, headers, remarks. None of the languages'
-// tables was made from them.
+// Short texts like those in exports, written for these tests: names, places, headers, remarks. No table of a language was derived
+// from them.
 
 export interface LanguageText {
   readonly language: string;
-  /** Encodings in which the text is written, the one that is expected first; where several read it alike, the first counts. */
+  /**
+   * Encodings in which the text is written, the expected one first. If several encodings decode the text alike, the first one is
+   * expected.
+   */
   readonly encodings: readonly string[];
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-// JSON files as they come: where their records stand, which columns they have, what their cells are, and how they are refused.
+// JSON files: the positions of their records, their columns, the contents of their cells, and their refusals.
 import t from 'tap';
 import { ExpectedHeaders } from '../../../../workers/input/expected-headers.ts';
 import {
@@ -6,13 +6,22 @@ import {
   KIND_JSON as JSON_KIND,
   KIND_NUMBER as NUMBER,
   KIND_TEXT as TEXT,
-} from '../../../../workers/kernel/layout/native-kinds.ts';
+} from '../../../../workers/kernel/layout/cells.ts';
 import { ColumnPatterns } from '../../../../workers/template/column-pattern.ts';
 import { inputOf } from '../../../../workers/template/sections.ts';
 import { type Cell, type JsonReading, readJsonFile, refusalOf } from './read-json-file.ts';
 
 const records = (pointer: string): JsonReading => ({ input: { json: { records: pointer } } });
 const flatten: JsonReading = { input: { json: { flatten: '.' } } };
+
+function expecting(names: readonly string[]): ExpectedHeaders | null {
+  return ExpectedHeaders.of({
+    fileColumns: names.map((name) => ({ name, match: [], ifMissing: 'fail', declared: true })),
+    input: inputOf({ other_columns: 'drop' }),
+    patterns: new ColumnPatterns(),
+    takesOthers: false,
+  });
+}
 
 async function texts(file: string, reading: JsonReading = {}): Promise<unknown> {
   const { headers, rows } = await readJsonFile(file, reading);
@@ -60,7 +69,7 @@ t.test('null values are null in any kind, and the empty text only where it is on
   ]);
 });
 
-t.test('where the records stand', async (t) => {
+t.test('positions of the records', async (t) => {
   const rows = [['id'], ['1'], ['2']];
   for (const file of [
     '[{"id":1},{"id":2}]',
@@ -70,11 +79,11 @@ t.test('where the records stand', async (t) => {
   ]) {
     t.strictSame(await texts(file), rows, file);
   }
-  const wrapped = '{"next":null,"list":[1,[{"x":0}]],"none":[],"orders":[{"id":1},{"id":2}],"o":{"deep":[{"y":1}]}}';
+  const wrapped = '{"next":null,"list":[1,[{"x":0}]],"orders":[{"id":1},{"id":2}],"o":{"deep":[{"y":1}]}}';
   t.strictSame(await texts(wrapped), rows, 'the only list of objects at depth one');
   t.strictSame(await texts(wrapped, records('/o/deep')), [['y'], ['1']]);
   t.strictSame(await texts(wrapped, records('/list/1')), [['x'], ['0']]);
-  t.strictSame(await texts(wrapped, records('/none')), [[]]);
+  t.strictSame(await texts('{"none":[],"orders":[{"id":1}]}', records('/none')), [[]]);
   t.strictSame(
     await texts('{"id":1,"tags":["a"]}'),
     [
@@ -93,15 +102,83 @@ t.test('where the records stand', async (t) => {
     ['2', null],
   ]);
   t.strictSame(await texts('[]'), [[]]);
-  const two = await refusalOf('{"a":[{"x":1}],"b":3,"c":[{"y":1}]}');
-  t.equal(
-    two,
-    'MALFORMED_FILE: The file is an object with several lists of objects: its members 1 and 3. ' +
-      'Name the one that holds the records in the Template (input.json.records).',
-  );
   for (const pointer of ['/absent', '/next', '/o/deep/0', '/list/9', '/orders/x', '/next/x']) {
     t.match(await refusalOf(wrapped, records(pointer)), /no list of records at input\.json\.records/, pointer);
   }
+});
+
+t.test('lists that may hold the records are refused where nothing decides between them', async (t) => {
+  const kinds = '{"a":[{"x":1}],"b":3,"c":[],"d":[[1]],"e":["plain"]}';
+  t.equal(
+    await refusalOf(kinds),
+    'MALFORMED_FILE: The file is an object with several lists that may hold the records: member 1 (list of objects), ' +
+      'member 3 (empty list), member 4 (list of lists). Name the list in the Template as a JSON pointer ' +
+      '(input.json.records: /KEY), or write records: "" to take the object as one record.',
+  );
+  t.match(await refusalOf('{"links":[{"href":"x"}],"items":[]}'), /member 1 .* member 2 \(empty list\)/);
+  t.match(await refusalOf('{"count":0,"orders":[]}'), /a list that may hold the records: member 2 \(empty list\)/);
+  const many = `{${Array.from({ length: 300_000 }, (_, index) => `"k${index}":[{}]`).join()}}`;
+  const refusal = await refusalOf(many);
+  t.match(refusal, /member 10 \(list of objects\) and 299990 more\. /);
+  t.notMatch(refusal, /member 11\b/);
+});
+
+t.test('the columns of the Template choose the records', async (t) => {
+  const reading: JsonReading = { expected: expecting(['id', 'amount']) };
+  const chosen = (file: string): Promise<unknown> => texts(file, reading);
+  t.strictSame(await chosen('{"meta":[{"name":"id"}],"data":[{"id":1},{"id":2}]}'), [['id'], ['1'], ['2']]);
+  t.strictSame(await chosen('{"links":[{"href":"x"}],"items":[{"id":1}],"errors":[]}'), [['id'], ['1']]);
+  t.strictSame(
+    await chosen('{"id":1,"lines":[{"sku":"x"}]}'),
+    [
+      ['id', 'lines'],
+      ['1', '[{"sku":"x"}]'],
+    ],
+    'an object that has them is one record',
+  );
+  t.strictSame(await chosen('{"id":7,"orders":[{"id":1}]}'), [['id'], ['1']], 'else the only list of objects');
+  t.strictSame(await chosen('{"count":0,"orders":[]}'), [['id', 'amount']], 'no records on this day');
+  t.strictSame(await chosen('{"orders":[],"errors":[]}'), [['id', 'amount']]);
+  t.strictSame(await chosen('[]'), [['id', 'amount']]);
+  t.match(await refusalOf('{"links":[{"href":"x"}],"items":[]}', reading), /member 2 \(empty list\)/);
+  const flat: JsonReading = { ...flatten, expected: expecting(['customer.name']) };
+  t.strictSame(await texts('{"count":1,"rows":[{"customer":{"name":"Ada"}}]}', flat), [['customer.name'], ['Ada']]);
+});
+
+t.test('pages that were joined, and a list on each line', async (t) => {
+  t.strictSame(await texts('[{"id":1},{"id":2}][]\n[{"id":3,"x":4}]\n'), [
+    ['id', 'x'],
+    ['1', null],
+    ['2', null],
+    ['3', '4'],
+  ]);
+  const lines = '["id","name"]\n[1,"a"]\n[2,"b"]\n';
+  const rows = [
+    ['id', 'name'],
+    ['1', 'a'],
+    ['2', 'b'],
+  ];
+  for (const windowBytes of [undefined, 7]) t.strictSame(await texts(lines, { windowBytes }), rows);
+  t.match(await refusalOf('[1,2,3]'), /column 2: an object or a list is expected: the file is a list of plain values/);
+  t.match(
+    await refusalOf('[[1],[2]][[3]]'),
+    /another value begins. Lists of lists are not joined, .* Send one list\.$/,
+  );
+});
+
+t.test('header_row of lists of lists', async (t) => {
+  const file = '[["title"],["id","name"],[1,"a"]]';
+  const headerRow = (header_row: number | 'none'): JsonReading => ({ input: { csv: { header_row } } });
+  t.strictSame(await texts(file, headerRow(1)), [
+    ['id', 'name'],
+    ['1', 'a'],
+  ]);
+  t.strictSame(await texts('[[1,"a"],[2,"b"]]', headerRow('none')), [
+    ['', ''],
+    ['1', 'a'],
+    ['2', 'b'],
+  ]);
+  t.match(await refusalOf(file, headerRow(3)), /The header row \(header_row\) is after the last list/);
 });
 
 t.test('lists of lists have their header first', async (t) => {
@@ -115,7 +192,7 @@ t.test('lists of lists have their header first', async (t) => {
     [null, null, null],
     [[NUMBER, '2'], null, [JSON_KIND, '{"a":1}']],
   ]);
-  t.strictSame(counts, { RAGGED_ROW: { count: 1, rows: [3] } });
+  t.strictSame(counts, { RAGGED_ROW: { count: 1, rows: [3] }, SHORT_ROW: { count: 2, rows: [1, 2] } });
   t.match(await refusalOf('[["id"],{"id":1}]'), /Line 1, column 9: a list is expected/);
 });
 
@@ -144,14 +221,7 @@ t.test('more keys than the table has room for at first', async (t) => {
 });
 
 t.test('a Template that names its columns reads behind the upload, whatever comes later', async (t) => {
-  const names = ['b', 'A'].map((name) => ({ name, match: [], ifMissing: 'fail', declared: true }) as const);
-  const input = inputOf({ other_columns: 'drop' });
-  const expected = ExpectedHeaders.of({
-    fileColumns: names,
-    input,
-    patterns: new ColumnPatterns(),
-    takesOthers: false,
-  });
+  const expected = expecting(['b', 'A']);
   const line = '{"a":1,"b":2}\n';
   const late = `${line.repeat(10_000)}{"late":1,"b":3}\n`;
   const reading = { expected, input: { other_columns: 'drop' } };
@@ -162,28 +232,44 @@ t.test('a Template that names its columns reads behind the upload, whatever come
   t.strictSame(whole.headers, ['c', 'b', 'a'], 'one of them comes late');
 });
 
-t.test('what is no JSON is refused with its place', async (t) => {
+const NO_COMMA = 'JSON has no comma after the last value of a list or object. Remove it.';
+const NO_COMMENTS = 'JSON has no comments. Remove them.';
+const NO_NAN = 'NaN and Infinity are not JSON. Write null instead.';
+
+t.test('invalid JSON is refused with its position', async (t) => {
   const refusals: readonly (readonly [file: string | Buffer, message: string])[] = [
-    ['[{"a":1},]', 'Line 1, column 10: an object is expected, as all records are objects.'],
-    ['[\n{"a":1,}]', 'Line 2, column 8: a key in double quotes is expected.'],
-    ['{"a":1}\n// CanaryComment\n{"a":2}', 'Line 2, column 1: an object is expected, as all records are objects.'],
-    ['{"a":1 /* Canary */}', 'Line 1, column 8: "," or "}" is expected.'],
-    ["{'a':1}", 'Line 1, column 2: a key in double quotes or "}" is expected.'],
+    ['[{"a":1},]', `Line 1, column 10: an object is expected, as all records are objects. ${NO_COMMA}`],
+    ['[\n{"a":1,}]', `Line 2, column 8: a key in double quotes is expected. ${NO_COMMA}`],
+    [
+      '{"a":1}\n// CanaryComment\n{"a":2}',
+      `Line 2, column 1: an object is expected, as all records are objects. ${NO_COMMENTS}`,
+    ],
+    ['{"a":1 /* Canary */}', `Line 1, column 8: "," or "}" is expected. ${NO_COMMENTS}`],
+    [
+      "{'a':1}",
+      'Line 1, column 2: a key in double quotes or "}" is expected. JSON has double quotes around texts and keys.',
+    ],
     ['{"a" 1}', 'Line 1, column 6: ":" is expected.'],
     ['{"a":01}', 'Line 1, column 7: "," or "}" is expected.'],
     ['{"a":1.}', 'Line 1, column 8: a digit is expected.'],
-    ['{"a":NaN}', 'Line 1, column 6: a value is expected.'],
-    ['{"a":[1,]}', 'Line 1, column 9: a value is expected.'],
+    ['{"a":NaN}', `Line 1, column 6: a value is expected. ${NO_NAN}`],
+    ['{"a":-Infinity}', `Line 1, column 7: a digit is expected. ${NO_NAN}`],
+    ['{"a":None}', 'Line 1, column 6: a value is expected. This is Python, not JSON. Write the file with json.dump.'],
+    ['{"a":[1,]}', `Line 1, column 9: a value is expected. ${NO_COMMA}`],
     ['{"a":[1}}', 'Line 1, column 8: "," or "]" is expected.'],
-    ['{"a":"\\x"}', 'Line 1, column 7: a backslash begins no escape of JSON.'],
+    ['{"a":"\\x"}', 'Line 1, column 7: a backslash is not the start of a JSON escape.'],
     [
       '{"a":"x\ty"}',
-      'Line 1, column 8: a string holds a control character that is not escaped, or its closing quote is missing.',
+      'Line 1, column 8: a string contains a control character that is not escaped, or its closing quote is missing.',
     ],
     ['[{"a":1},\n {"a"', 'Line 2, column 6: the file ends in the middle of its JSON.'],
     ['[{"a":1}', 'Line 1, column 9: the file ends in the middle of its JSON.'],
     ['{"x":[{"a":1}]', 'Line 1, column 15: the file ends in the middle of its JSON.'],
-    ['[{"a":1}] {', 'Line 1, column 11: the end of the file is expected behind its JSON.'],
+    [
+      '[{"a":1}] {',
+      'Line 1, column 11: the end of the file is expected after its JSON, and another value begins. Send one list of all ' +
+        'records, or records one after the other.',
+    ],
     ['[{"a":1},7]', 'Line 1, column 10: an object is expected, as all records are objects.'],
     [`{"a":${'['.repeat(1_000_000)}`, 'Line 1, column 261: a value is nested more than 200 deep.'],
     ['['.repeat(1_000_000), 'Line 1, column 203: a value is nested more than 200 deep.'],
@@ -206,4 +292,58 @@ t.test('cells, keys and records above the ceilings', async (t) => {
   t.match(await refusalOf(`{"${'k'.repeat(65_537)}":1}`), /a key of more than 64 KiB begins/);
   const wide = Array.from({ length: 5 }, (_, index) => `"${index}":"${long}"`).join();
   t.match(await refusalOf(`{"b":1}\n{${wide}}`), /Line 2, column 1: a record of more than 16 MiB begins/);
+});
+
+t.test('lists without records give way to other work of the thread', async (t) => {
+  const lists = 10_000;
+  let looks = 0;
+  const clock = {
+    isDue: () => {
+      looks++;
+      return true;
+    },
+  };
+  const { rows } = await readJsonFile(`[{"a":1}]${'[]'.repeat(lists)}[{"a":2}]`, { clock });
+  t.equal(rows.length, 2);
+  t.ok(looks >= lists / 512, `${looks} looks at the clock`);
+});
+
+t.test('values beside the list of records are counted, each member once, whatever the windows', async (t) => {
+  const orders = '[{"id":1},{"id":2}]';
+  const nested = `{"page":{"no":1},"data":{"x":[{"y":[]}],"orders":${orders},"y":{"a":{"b":[1]},"c":2}},"z":null,"links":[[{}]]}`;
+  const files: readonly (readonly [file: string, pointer: string | null, expected: number])[] = [
+    [orders, null, 0],
+    ['{"id":1}\n{"id":2}', null, 0],
+    [`${orders}${orders}`, null, 0],
+    [`{"orders":${orders}}`, null, 0],
+    ['{"count":0,"orders":[]}', '/orders', 1],
+    [`{"count":2,"currency":"EUR","orders":${orders},"meta":{"a":{"b":1},"c":2}}`, null, 3],
+    [`{"orders":${orders},"orders":${orders}}`, '/orders', 1],
+    [nested, '/data/orders', 5],
+    [`[1,{"a":1,"orders":${orders}},3]`, '/1/orders', 3],
+    ['{"columns":["a"],"rows":[["a","b"],[1,2]],"n":1}', '/rows', 2],
+  ];
+  for (const [file, pointer, expected] of files) {
+    for (const windowBytes of [40, 41, 47, 524_288]) {
+      const input = { json: { records: pointer } };
+      const { valuesBeside } = await readJsonFile(file, { windowBytes, input, chunks: [windowBytes, 0, 7] });
+      t.equal(valuesBeside, expected, `${file} at ${pointer} in windows of ${windowBytes} bytes`);
+    }
+  }
+});
+
+t.test('many values beside the list give way to other work of the thread', async (t) => {
+  const values = 10_000;
+  let looks = 0;
+  const clock = {
+    isDue: () => {
+      looks++;
+      return true;
+    },
+  };
+  const beside = Array.from({ length: values }, (_, index) => `"${index}":0`).join();
+  const file = `{"orders":[{"a":1}],${beside}}`;
+  const { valuesBeside } = await readJsonFile(file, { ...records('/orders'), clock });
+  t.equal(valuesBeside, values);
+  t.ok(looks >= values / 128, `${looks} looks at the clock`);
 });

@@ -1,4 +1,4 @@
-// Drives the JSON reader as the conveyor does: all cells with their kinds, or why the file is refused.
+// Drives the JSON reader as the conveyor does. Returns all cells with their kinds, or the reason why the file is refused.
 import { writeFileSync } from 'node:fs';
 import { FileStart, START_BYTES } from '../../../../workers/input/file-start.ts';
 import type { OpenSettings } from '../../../../workers/input/format.ts';
@@ -11,9 +11,9 @@ import { Arena } from '../../../../workers/memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../../workers/memory/budget.ts';
 import { Heap } from '../../../../workers/memory/heap.ts';
 import { Failed } from '../../../../workers/protocol/failure.ts';
-import type { CodeCounts, RunReport } from '../../../../workers/run/report.ts';
+import type { CodeCounts, RunReport } from '../../../../workers/protocol/report.ts';
+import { runCoroutine } from '../../../../workers/scheduling/coroutine.ts';
 import { inputOf } from '../../../../workers/template/sections.ts';
-import { runCoroutine } from '../../../../workers/thread/coroutine.ts';
 import { partly } from '../../../partly.ts';
 import { ChunkedSource } from '../read-rows.ts';
 
@@ -24,27 +24,30 @@ export interface JsonFile {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
   readonly counts: CodeCounts;
+  /** Number of values beside the list of records. */
+  readonly valuesBeside: number;
 }
 
 export interface JsonReading {
   readonly windowBytes?: number | undefined;
   readonly guesses?: boolean;
-  /** Sizes of what the source gives at a time, repeated; 0 makes the reader wait. */
+  /** Sizes of the source's pieces, repeated; 0 makes the reader wait. */
   readonly chunks?: readonly number[];
-  /** As a Template has it. */
+  /** The `input` section of a Template. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly expected?: OpenSettings['expected'];
-  /** Rows of a batch at most; a list of them is repeated. */
+  /** Maximum number of rows of a batch; a list is repeated. */
   readonly rowsMax?: number | readonly number[];
-  /** Reads ahead in the file, which then is no longer given in chunks. */
+  /** Reads ahead in the file, which then is not delivered in chunks. */
   readonly ahead?: undefined | { readonly readAhead: ReadAheadThread; readonly path: string };
-  /** Columns that are read: cells of the others may be null. */
+  readonly clock?: OpenSettings['clock'];
+  /** Columns to read: cells of the other columns may be null. */
   readonly columns?: readonly number[];
 }
 
 const kernel = instantiateKernel(compileKernels());
 
-/** Throws Failed. */
+/** @throws Failed */
 export async function readJsonFile(file: string | Uint8Array, reading: JsonReading = {}): Promise<JsonFile> {
   const bytes = Buffer.from(file as Uint8Array);
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
@@ -65,7 +68,7 @@ export async function readJsonFile(file: string | Uint8Array, reading: JsonReadi
     ahead === undefined ? new ChunkedSource(bytes, reading.chunks ?? [bytes.length || 1]) : storedAt(ahead.path, bytes);
   const start = new FileStart(bytes.subarray(0, START_BYTES), '');
   const tuning = { windowBytes, guesses };
-  const opening = openJson(source, start, { ...settings, readAhead: ahead?.readAhead }, tuning);
+  const opening = openJson(source, start, { ...settings, readAhead: ahead?.readAhead, clock: reading.clock }, tuning);
   const reader = await runCoroutine(opening);
   if (reading.columns !== undefined) reader.useColumns?.(reading.columns);
   const wanted = typeof rowsMax === 'number' ? [rowsMax] : rowsMax;
@@ -87,9 +90,16 @@ export async function readJsonFile(file: string | Uint8Array, reading: JsonReadi
     }
   }
   const counts: CodeCounts = {};
-  reader.describe(partly<RunReport>({ input: partly<RunReport['input']>({ errors: counts }) }));
+  const input = partly<RunReport['input']>({ errors: counts });
+  reader.describe(partly<RunReport>({ input }));
   reader.close();
-  return { type: reader.head.type, headers: reader.head.headers, rows, counts };
+  return {
+    type: reader.head.type,
+    headers: reader.head.headers,
+    rows,
+    counts,
+    valuesBeside: input.values_beside_list ?? 0,
+  };
 }
 
 function storedAt(path: string, bytes: Uint8Array): FileSource {

@@ -1,4 +1,5 @@
-// Parquet as DuckDB writes it: every type that it has, all codecs, both versions of pages; each cell beside DuckDB's own text of it.
+// Parquet files written by DuckDB: all its types, all codecs, both versions of pages. Each cell is compared with DuckDB's own
+// text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -8,7 +9,7 @@ import { failureOf, readParquet } from './parquet-cells.ts';
 const ROWS = 3000;
 const skip = WITHOUT_DUCKDB;
 
-/** A column's values, the text that is expected of each (in SQL, null: the value cast), its kind. */
+/** A column's values, the expected text of each (in SQL; null: the value cast to text), and its kind. */
 const COLUMNS: readonly (readonly [name: string, value: string, text: string | null, kind: string])[] = [
   ['tiny', '(i % 200 - 100)::tinyint', null, 'number'],
   ['small', '(i * 7 % 60000 - 30000)::smallint', null, 'number'],
@@ -86,7 +87,7 @@ test('every type, codec and version of pages', { skip }, async (t) => {
   }
 });
 
-test('values that no kind holds', { skip }, async (t) => {
+test('values without a native kind', { skip }, async (t) => {
   const duck = await DuckDb.open();
   const path = join(t.testdir(), 'odd.parquet');
   const select = `select unnest(['nan', 'infinity', '-infinity', '1e300', '-1.5e-7']::double[]) as d,
@@ -134,7 +135,7 @@ test('no rows, no row groups, bytes that are no text, encryption', { skip }, asy
   t.match(await failureOf(blob), { code: 'MALFORMED_FILE', message: /Column 1 .*other_columns: drop/ });
   t.strictSame((await readParquet(blob, { used: [1] })).rows, [[null, ['number', '1']]]);
   t.strictSame((await readParquet(await written(`select 'abc'::blob as bytes`))).rows, [[['text', 'abc']]]);
-  // This DuckDB reads encrypted files and writes none: what tells them is their first and last four bytes.
+  // This DuckDB reads encrypted files but does not write them. The first and last four bytes of a file mark it as encrypted.
   const secret = await written('select 1 as a');
   secret.write('PARE', secret.length - 4);
   t.match(await failureOf(secret), { code: 'UNSUPPORTED_FILE_TYPE', message: /encrypted/ });

@@ -1,24 +1,51 @@
-// A Parquet file of one column that may say of itself what it likes.
+// A Parquet file with one column and arbitrary, also false, metadata.
 import { ThriftWriter } from '../../../../workers/output/parquet/thrift-writer.ts';
 
 export interface Lies {
-  /** Of the page, and of the column in the row group. */
+  /** Number of values in the page, and in the column of the row group. */
   readonly values: number;
+  /** Number of values in the column of the row group, if it differs from `values`. */
+  readonly columnValues?: number;
   readonly rows: number;
-  /** What the page inflates to, as it says; and how long it stands there. */
+  /** Declared sizes of the page: inflated and stored. */
   readonly bytes: number;
   readonly storedBytes: number;
   readonly codec: number;
-  /** Physical type; 1 is INT32, 6 a byte array. */
+  /** Physical type; 1 is INT32, 6 is a byte array. */
   readonly physical: number;
-  /** 0: nothing is null. */
+  /** 0: no value is null. */
   readonly repetition: number;
-  /** 0 is plain, 5 delta. */
+  /** 0 is plain, 5 is delta. */
   readonly encoding: number;
 }
 
-/** @param body what stands behind the page's header */
-export function lyingFile(body: Uint8Array, lies: Lies): Buffer {
+/** Metadata besides the columns of the row groups. */
+export interface Extras {
+  /** Name of the column. */
+  readonly name?: string;
+  /** Writes fields after those of a row group. */
+  readonly group?: (thrift: ThriftWriter) => void;
+  /** Writes fields after the row groups. */
+  readonly file?: (thrift: ThriftWriter) => void;
+}
+
+/** Row groups without rows before and after the one with rows. */
+export interface EmptyGroups {
+  readonly before: number;
+  readonly after: number;
+  /** Offset of the groups' pages, which do not exist. */
+  readonly offset: number;
+}
+
+const NO_EMPTY_GROUPS: EmptyGroups = { before: 0, after: 0, offset: 0 };
+
+/** @param body bytes after the page's header */
+export function lyingFile(
+  body: Uint8Array,
+  lies: Lies,
+  empty: EmptyGroups = NO_EMPTY_GROUPS,
+  extras: Extras = {},
+): Buffer {
   const header = written((thrift) => {
     thrift.integer(1, 0);
     thrift.integer(2, lies.bytes);
@@ -41,28 +68,35 @@ export function lyingFile(body: Uint8Array, lies: Lies): Buffer {
     thrift.body(() => {
       thrift.integer(1, lies.physical);
       thrift.integer(3, lies.repetition);
-      thrift.text(4, 'a');
+      thrift.text(4, extras.name ?? 'a');
     });
     thrift.long(3, lies.rows);
-    thrift.list(4, 12, 1);
-    thrift.body(() => writeGroup(thrift, lies, size));
+    thrift.list(4, 12, empty.before + 1 + empty.after);
+    const none = { ...lies, rows: 0, values: 0 };
+    for (let count = 0; count < empty.before; count++) thrift.body(() => writeGroup(thrift, none, 15, empty.offset));
+    thrift.body(() => {
+      writeGroup(thrift, lies, size, 4);
+      extras.group?.(thrift);
+    });
+    for (let count = 0; count < empty.after; count++) thrift.body(() => writeGroup(thrift, none, 15, empty.offset));
+    extras.file?.(thrift);
   });
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
   return Buffer.concat([Buffer.from('PAR1'), header, body, footer, length, Buffer.from('PAR1')]);
 }
 
-function writeGroup(thrift: ThriftWriter, lies: Lies, size: number): void {
+function writeGroup(thrift: ThriftWriter, lies: Lies, size: number, offset: number): void {
   thrift.list(1, 12, 1);
   thrift.body(() => {
     thrift.long(2, 4);
     thrift.struct(3, () => {
       thrift.integer(1, lies.physical);
       thrift.integer(4, lies.codec);
-      thrift.long(5, lies.values);
+      thrift.long(5, lies.columnValues ?? lies.values);
       thrift.long(6, size);
       thrift.long(7, size);
-      thrift.long(9, 4);
+      thrift.long(9, offset);
     });
   });
   thrift.long(2, size);
@@ -70,12 +104,16 @@ function writeGroup(thrift: ThriftWriter, lies: Lies, size: number): void {
 }
 
 function written(write: (thrift: ThriftWriter) => void): Buffer {
-  const bytes: number[] = [];
+  const parts: Uint8Array[] = [];
+  let bytes: number[] = [];
   const thrift = new ThriftWriter({
     appendByte: (byte) => bytes.push(byte),
-    append: (more) => bytes.push(...more),
+    append: (more) => {
+      parts.push(Buffer.from(bytes), more);
+      bytes = [];
+    },
   });
   write(thrift);
   thrift.end();
-  return Buffer.from(bytes);
+  return Buffer.concat([...parts, Buffer.from(bytes)]);
 }

@@ -1,5 +1,5 @@
-// Parquet files that are not what they say: thousands of small changes, and lies where they would cost most. Whatever comes, it is
-// a failure of the file, soon, and within the budget.
+// Damaged Parquet files: thousands of small changes, and false values where they would cost most. Each file must end in a failure
+// of the file or be read, quickly and within the budget.
 import { test } from 'tap';
 import { unlimitedShare } from '../../../../workers/memory/budget.ts';
 import { Failed } from '../../../../workers/protocol/failure.ts';
@@ -10,8 +10,8 @@ import { sweep } from '../../../sweep.ts';
 import { readParquet } from './parquet-cells.ts';
 import { flatFile, nestedFile } from './sample-files.ts';
 
-const MUTATIONS = sweep({ short: 1000, long: 5000 });
-/** Of a processor. */
+const MUTATIONS = sweep({ short: 250, long: 5000 });
+/** In processor time. */
 const MILLISECONDS_MAX = 2000;
 const now = processorClock(process);
 
@@ -22,7 +22,7 @@ const EXTREMES = [0, 1, 0x7f, 0x80, 0xff];
 
 function mutated(source: Uint8Array, chance: Chance): Buffer {
   let bytes: Buffer = Buffer.from(source);
-  // The metadata at the end is where lies are worth most.
+  // False values have the largest effect in the metadata at the end.
   const place = (): number =>
     chance.oneIn(2) ? chance.below(bytes.length) : bytes.length - 1 - chance.below(Math.min(bytes.length, 6000));
   for (let changes = 1 + chance.below(4); changes > 0; changes--) {

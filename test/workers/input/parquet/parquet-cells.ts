@@ -1,7 +1,6 @@
-// Reads a Parquet file through its format alone and keeps every cell with its kind.
+// Reads a Parquet file with its format alone, and keeps every cell with its kind.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SpillFolder } from '../../../../workers/execution/spill/spill-folder.ts';
 import { FileStart, START_BYTES } from '../../../../workers/input/file-start.ts';
 import type { WholeFileSettings } from '../../../../workers/input/format.ts';
 import { parquetFormat } from '../../../../workers/input/parquet/parquet-format.ts';
@@ -11,37 +10,43 @@ import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bi
 import { Arena } from '../../../../workers/memory/arena.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../../../workers/memory/budget.ts';
 import { Heap } from '../../../../workers/memory/heap.ts';
+import { SpillFolder } from '../../../../workers/memory/spill-file.ts';
 import { Failed, type Failure } from '../../../../workers/protocol/failure.ts';
+import { runCoroutine } from '../../../../workers/scheduling/coroutine.ts';
 import { inputOf } from '../../../../workers/template/sections.ts';
-import { runCoroutine } from '../../../../workers/thread/coroutine.ts';
 
-/** One for all files: its memory is each file's own while it is read. */
-const kernel = instantiateKernel(compileKernels());
+/** One kernel for all files: each file has its memory while it is read. */
+const sharedKernel = instantiateKernel(compileKernels());
 
 /** Native kinds by their numbers. */
 export const KINDS = ['text', 'number', 'boolean', 'date', 'datetime', 'time', 'json'];
 
 export interface ReadCells {
   readonly head: FileHead;
-  /** Null, or kind and text; a column without kinds has texts. */
+  /** For each cell null, or its kind and text. A column without kinds has texts. */
   readonly rows: readonly (readonly ([kind: string, text: string] | null)[])[];
-  /** Data rows. */
+  /** Number of data rows. */
   readonly rowsRead: number;
 }
 
 export interface ReadSettings {
   readonly input?: object;
-  /** Places of the columns that are read; all unless given. */
+  /** Indexes of the columns to read; all by default. */
   readonly used?: readonly number[];
-  /** Rows asked for at a time, repeated. */
+  /** Numbers of rows per request, repeated. */
   readonly batches?: readonly number[];
+  /** Number of rows after which reading stops; by default, all rows are read. */
+  readonly rowsMax?: number;
   readonly budget?: BudgetShare;
+  /** Reads the file with a new kernel, whose memory no earlier file has grown. */
+  readonly hasNewMemory?: true;
   readonly inflatedBytesMax?: number;
 }
 
-/** Throws Failed. */
+/** @throws Failed */
 export async function readParquet(bytes: Uint8Array, settings: ReadSettings = {}): Promise<ReadCells> {
   const budget = settings.budget ?? unlimitedShare();
+  const kernel = settings.hasNewMemory ? instantiateKernel(compileKernels()) : sharedKernel;
   const lender = { tryLend: () => false, hasLent: true };
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, RUN_RESERVATION_BYTES, 0, lender);
   const arena = new Arena(heap);
@@ -62,12 +67,12 @@ export async function readParquet(bytes: Uint8Array, settings: ReadSettings = {}
   if (settings.used !== undefined) reader.useColumns!(settings.used);
   return {
     head: reader.head,
-    ...(await cellsOf(reader, arena, settings.batches ?? [4096])),
+    ...(await cellsOf(reader, arena, settings.batches ?? [4096], settings.rowsMax ?? Number.POSITIVE_INFINITY)),
     rowsRead: reader.rowsRead,
   };
 }
 
-/** Why a file is not read; null: it is. */
+/** The failure of a file; null if the file can be read. */
 export async function failureOf(bytes: Uint8Array, settings: ReadSettings = {}): Promise<Failure | null> {
   try {
     await readParquet(bytes, settings);
@@ -78,10 +83,16 @@ export async function failureOf(bytes: Uint8Array, settings: ReadSettings = {}):
   }
 }
 
-async function cellsOf(reader: RowReader, arena: Arena, batches: readonly number[]): Promise<Pick<ReadCells, 'rows'>> {
+async function cellsOf(
+  reader: RowReader,
+  arena: Arena,
+  batches: readonly number[],
+  rowsMax: number,
+): Promise<Pick<ReadCells, 'rows'>> {
   const rows: ([string, string] | null)[][] = [];
   for (let turn = 0; ; turn++) {
     arena.clear();
+    if (rows.length >= rowsMax) return { rows };
     const batch = reader.next(batches[turn % batches.length]!);
     if (batch === 'end') return { rows };
     if (batch === 'wait') {

@@ -1,4 +1,4 @@
-// Parquet as another library writes it, cell by cell: encodings, nestings, pages and row groups, and which columns are read.
+// Parquet files written by another library, cell by cell: encodings, nestings, pages and row groups, and the choice of columns.
 import { test } from 'tap';
 import { Failed } from '../../../../workers/protocol/failure.ts';
 import { readParquet } from './parquet-cells.ts';
@@ -39,7 +39,7 @@ test('lists, structs and maps are JSON', async (t) => {
   }
 });
 
-test('columns that nobody reads are not decoded', async (t) => {
+test('unread columns are not decoded', async (t) => {
   const bytes = flatFile();
   const place = FLAT.findIndex(({ name }) => name === 'text PLAIN');
   const { rows } = await readParquet(bytes, { used: [place] });
@@ -48,7 +48,7 @@ test('columns that nobody reads are not decoded', async (t) => {
     rows.map((_, row) => FLAT[place]!.expected(row)),
   );
   t.ok(rows.every((row) => row.every((cell, index) => index === place || cell === null)));
-  // The other columns' pages may be anything.
+  // Pages of the other columns may contain anything.
   const first = Buffer.from(bytes);
   first.fill(0xff, 4, 40);
   t.equal((await readParquet(first, { used: [place] })).rows.length, ROWS);
@@ -56,7 +56,7 @@ test('columns that nobody reads are not decoded', async (t) => {
   t.equal((await readParquet(bytes, { used: [] })).rows.length, ROWS, 'none at all');
 });
 
-test('rows are counted by page headers where nobody looks at cells', async (t) => {
+test('rows are counted by page headers if no cells are read', async (t) => {
   t.equal((await readParquet(flatFile({ pageSize: 64 }), { batches: [0] })).rowsRead, ROWS);
   t.equal((await readParquet(flatFile({ pageSize: 64 }), { batches: [10, 0] })).rowsRead, ROWS);
   t.equal((await readParquet(nestedFile(), { batches: [0] })).rowsRead, ROWS);

@@ -1,4 +1,4 @@
-// Small Parquet files that another library wrote (hyparquet-writer), of all encodings and nestings that it has.
+// Small Parquet files written by another library (hyparquet-writer), with all its encodings and nestings.
 import type { SchemaElement } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 
@@ -7,7 +7,7 @@ export const ROWS = 300;
 const rows = Array.from({ length: ROWS }, (_, row) => row);
 const text = (row: number): string | null => (row % 7 === 3 ? null : `text ${row % 11} ü`);
 
-/** By their names: columns of one value, each in every encoding that fits its type. */
+/** Flat columns, which are not nested, in every encoding of their type. */
 export const FLAT: readonly (ColumnSource & {
   readonly expected: (row: number) => readonly [string, string] | null;
 })[] = [
@@ -100,7 +100,7 @@ const LISTS = [null, [], [1, null, 3], [4], Array.from({ length: 50 }, (_, index
 const STRUCTS = [null, { name: null, size: 0.5 }, { name: 'a "b"', size: 2 }];
 const MAPS = [null, {}, { x: 1, y: null }];
 
-/** What nestedFile holds, as JSON. */
+/** A row of nestedFile, as JSON. */
 export function nestedRow(row: number): readonly (string | null)[] {
   return [LISTS[row % LISTS.length], STRUCTS[row % STRUCTS.length], MAPS[row % MAPS.length]].map((value) =>
     value === null ? null : JSON.stringify(value),

@@ -1,8 +1,8 @@
-// A read-ahead thread for tests: it is sent for small files too.
+// A read-ahead thread for tests, which also reads ahead in small files.
 import { ReadAheadThread } from '../../../../workers/input/read-ahead/read-ahead-thread.ts';
-import { CoreShare, newCoreCounts } from '../../../../workers/thread/core-share.ts';
+import { CoreShare, newCoreCounts } from '../../../../workers/scheduling/core-share.ts';
 
-/** Of small files too, and counts what it brought. */
+/** Reads ahead in small files too, and counts the chunks that arrive. */
 export class BusyReadAhead extends ReadAheadThread {
   chunks = 0;
 

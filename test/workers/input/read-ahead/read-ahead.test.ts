@@ -1,5 +1,5 @@
-// Rows that a read-ahead thread reads ahead, from real files with a real second thread, against the plain reference: whatever the
-// file, the windows, the jobs, how the file grows, and whatever becomes of the read-ahead thread.
+// Rows from a read-ahead thread, with real files and a real second thread, against the scalar reference: for all files, windows
+// and jobs, for growing files, and for all ends of the read-ahead thread.
 import { deepStrictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,12 @@ import { test } from 'tap';
 import { openCsvReader } from '../../../../workers/input/csv/csv-reader.ts';
 import { SingleByteSource } from '../../../../workers/input/encoding/single-byte-source.ts';
 import { charactersOf } from '../../../../workers/input/encoding/single-byte-table.ts';
+import { Utf8Lines } from '../../../../workers/input/encoding/utf8-lines.ts';
 import type { ReadAheadThread } from '../../../../workers/input/read-ahead/read-ahead-thread.ts';
 import { FileSource } from '../../../../workers/input/source/file-source.ts';
 import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
 import { fc } from '../../../random.ts';
-import { sweep } from '../../../sweep.ts';
+import { skipUnlessLong, sweep } from '../../../sweep.ts';
 import { referenceRows } from '../csv-reference.ts';
 import { comparable, settings, sound, spoiled } from '../csv-texts.ts';
 import { type ReadSettings, readRows } from '../read-rows.ts';
@@ -33,7 +34,7 @@ function table(rows: number): Buffer {
   return Buffer.from(`a,b,c\n${lines.join('')}`);
 }
 
-/** Rows of which a read-ahead thread can bring many, and now and then a text that it leaves to the reader. */
+/** Rows of which a read-ahead thread can deliver many, and sometimes a text that it leaves to the reader. */
 const tidy = fc
   .array(fc.constantFrom('1,2,3\n', 'a,,\r\n', '"x,\ny",é,"q""q"\n', '\n', ',\r', '1,2,3,4\n', 'a;b,"",x"y\n'), {
     minLength: 20,
@@ -51,7 +52,7 @@ const texts = fc
 const windows = fc.integer({ min: 50, max: 1_500 });
 const readings = fc.tuple(settings, windows).map(([some, windowBytes]) => ({ ...some, windowBytes }));
 
-test('every file, window and job gives what the plain reference gives', async (t) => {
+test('every file, window and job gives what the plain reference gives', { skip: skipUnlessLong }, async (t) => {
   const readAheadThreads = [17, 100, 1_000, Number.POSITIVE_INFINITY].map(
     (bytes) => new BusyReadAhead(freeCores(), bytes),
   );
@@ -65,11 +66,11 @@ test('every file, window and job gives what the plain reference gives', async (t
   };
   await t.resolves(
     fc.assert(fc.asyncProperty(texts, readings, fc.constantFrom(...readAheadThreads), read), {
-      numRuns: sweep({ short: 400, long: 1_500 }),
+      numRuns: sweep({ short: 100, long: 1_500 }),
     }),
   );
   for (const readAhead of readAheadThreads) {
-    t.ok(readAhead.chunks > sweep({ short: 20, long: 150 }), `${readAhead.chunks} chunks`);
+    t.ok(readAhead.chunks > sweep({ short: 6, long: 90 }), `${readAhead.chunks} chunks`);
     await readAhead.end();
   }
 });
@@ -80,12 +81,12 @@ test('text of a single-byte encoding is decoded ahead, and read as its UTF-8 is'
   const characters = charactersOf(name)!;
   const read = async (utf8: Uint8Array, given: ReadSettings, readAhead: BusyReadAhead): Promise<void> => {
     await ready(readAhead);
-    // Of what is no UTF-8 there are other characters then, which is as good.
+    // Invalid UTF-8 gives other characters, which are as good for this test.
     const bytes = Buffer.from(Buffer.from(utf8).toString(), 'latin1');
     const { source } = fileOf(bytes);
     source.grown(bytes.length, true);
     const opened: typeof openCsvReader = (parts) => {
-      const decoding = new SingleByteSource(source, name, characters, parts.heap, kernel.exports);
+      const decoding = new SingleByteSource(source, { name, characters, utf8Lines: null }, parts.heap, kernel.exports);
       return openCsvReader({ ...parts, source: decoding });
     };
     const got = await readRows(opened, kernel, source, { ...given, readAhead });
@@ -93,9 +94,30 @@ test('text of a single-byte encoding is decoded ahead, and read as its UTF-8 is'
     deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(text, given), given.batches));
   };
   const property = fc.asyncProperty(texts, readings, fc.constantFrom(...readAheadThreads), read);
-  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 200, long: 1_500 }) }));
+  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 50, long: 1_500 }) }));
   for (const readAhead of readAheadThreads) {
-    t.ok(readAhead.chunks > sweep({ short: 20, long: 150 }), `${readAhead.chunks} chunks`);
+    t.ok(readAhead.chunks > sweep({ short: 6, long: 90 }), `${readAhead.chunks} chunks`);
+    await readAhead.end();
+  }
+});
+
+test('a line of UTF-8 in a text whose encoding was guessed ends the reading, with a read-ahead thread too', async (t) => {
+  const western = Buffer.from('1,M\xfcller\n'.repeat(20_000), 'latin1');
+  const line = Buffer.from('2,J\u00fcrgen\n');
+  const files = [Buffer.concat([western, line, western]), Buffer.concat([western, line.subarray(0, -1)]), western];
+  for (const [file, bytes] of files.entries()) {
+    const readAhead = new BusyReadAhead(freeCores());
+    await ready(readAhead);
+    const { source } = fileOf(bytes);
+    source.grown(bytes.length, true);
+    const opened: typeof openCsvReader = (parts) => {
+      const encoding = { name: 'windows-1252', characters: charactersOf('windows-1252')!, utf8Lines: new Utf8Lines() };
+      return openCsvReader({ ...parts, source: new SingleByteSource(source, encoding, parts.heap, kernel.exports) });
+    };
+    const got = await readRows(opened, kernel, source, { windowBytes: 1_000, readAhead });
+    if (file === 2) t.equal(got.failure, null, 'without such a line');
+    else t.match(got.failure, /begins in windows-1252 and has lines in UTF-8/);
+    t.ok(readAhead.chunks > 100, `${readAhead.chunks} chunks`);
     await readAhead.end();
   }
 });
@@ -165,7 +187,7 @@ test('a reader that is closed calls its read-ahead thread back; the next one can
   await readAhead.end();
 });
 
-test('a read-ahead thread that is lost on its way leaves the reader the rest', async (t) => {
+test('a read-ahead thread that is lost on its way leaves the reader the rest', { skip: skipUnlessLong }, async (t) => {
   const bytes = table(50_000);
   const want = JSON.stringify(referenceRows(bytes));
   for (const after of [1, 2, 3, 20]) {
@@ -181,7 +203,7 @@ test('a read-ahead thread that is lost on its way leaves the reader the rest', a
     });
     const got = await readRows(openCsvReader, kernel, source, { windowBytes: 4_000, readAhead: dying });
     t.ok(JSON.stringify(got) === want, `lost after ${after} chunks: the same rows`);
-    // On a busy machine a thread takes its time to end.
+    // On a busy machine, the thread takes a while to end.
     await readAhead.end();
     t.strictSame(readAhead.isIdle, false);
     await ready(readAhead);
@@ -190,7 +212,7 @@ test('a read-ahead thread that is lost on its way leaves the reader the rest', a
   }
 });
 
-test('a file that the read-ahead thread cannot open is read by the reader, who has it open', async (t) => {
+test('a file that the read-ahead thread cannot open is read by the reader, which has it open', async (t) => {
   const readAhead = new BusyReadAhead(freeCores());
   await ready(readAhead);
   const bytes = table(3_000);

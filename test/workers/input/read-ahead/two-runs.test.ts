@@ -1,4 +1,4 @@
-// Two Runs of one thread, each with a large file, and one read-ahead thread between them: each gets the rows of its own file.
+// Two Runs of one thread, each with a large file, share one read-ahead thread: each receives the rows of the right file.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import { test } from 'tap';
 import { openCsvReader } from '../../../../workers/input/csv/csv-reader.ts';
 import { FileSource } from '../../../../workers/input/source/file-source.ts';
 import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
-import { runCoroutine } from '../../../../workers/thread/coroutine.ts';
+import { runCoroutine } from '../../../../workers/scheduling/coroutine.ts';
 import { readerParts } from '../read-rows.ts';
 import { BusyReadAhead, freeCores, ready } from './busy-read-ahead.ts';
 
 const ROWS = 30_000;
 const BATCH_ROWS = 4096;
-/** Many jobs, each of which ends before its chunks are taken. */
+/** Many jobs, each of which ends before the Run takes its chunks. */
 const JOB_BYTES = 128 * 1024;
 const WINDOW_BYTES = 16 * 1024;
 
 const module = compileKernels();
 
-/** How many of the rows it got are its own, in their order. */
+/** Number of received rows that belong to the file, in their order. */
 async function ownRows(path: string, name: string, readAhead: BusyReadAhead): Promise<number> {
   const source = new FileSource(path);
   source.grown(statSync(path).size, true);
@@ -40,7 +40,7 @@ async function ownRows(path: string, name: string, readAhead: BusyReadAhead): Pr
       const [id, whose] = columns.map((column) => batch.text(column, row));
       if (whose === name && Number(id) === own) own++;
     }
-    // Its slice of time is over: the other one has its turn.
+    // The time slice is over: the other Run continues.
     await new Promise((resolve) => setImmediate(resolve));
   }
   reader.close();

@@ -1,13 +1,24 @@
-// Workbooks that are refused: each way to be malformed, and bombs.
+// Workbooks that are refused: each kind of malformed file, and zip bombs.
+// With all tests only: work and memory of large inputs.
 import { test } from 'tap';
 import { readSheetOf } from '../../../../bench/workbook-cells.ts';
 import { Failed } from '../../../../workers/protocol/failure.ts';
+import { skipUnlessLong } from '../../../sweep.ts';
 import { workbookOf } from './workbook-writer.ts';
 import { inMemory, zipOf } from './zip-writer.ts';
 
 const ONE = '<row r="1"><c r="A1"><v>1</v></c></row>';
 
-test('what is malformed, encrypted or no workbook is refused by its code', async (t) => {
+test('a cell of 400,000 tags and texts is refused, and one of nearly as many is read', async (t) => {
+  const cell = (runs: number): Buffer =>
+    workbookOf({ rows: `<row r="1"><c r="A1" t="inlineStr"><is>${'<r><t>x</t></r>'.repeat(runs)}</is></c></row>` });
+  t.equal(await refusal(cell(79_000)), 'read');
+  t.equal(await refusal(cell(81_000)), 'MALFORMED_FILE');
+  const formula = `<row r="1"><c r="A1"><f>${'<x/>'.repeat(401_000)}</f><v>1</v></c></row>`;
+  t.equal(await refusal(workbookOf({ rows: formula })), 'MALFORMED_FILE');
+});
+
+test('malformed, encrypted and other files are refused with a code', async (t) => {
   const sound = workbookOf({ rows: ONE });
   t.equal(await refusal(sound), 'read');
   for (let length = 0; length < sound.length; length += 7)
@@ -42,7 +53,7 @@ test('what is malformed, encrypted or no workbook is refused by its code', async
   for (const sheet of sheets) t.equal(await refusal(workbookOf({ sheet })), 'MALFORMED_FILE');
 });
 
-test('bombs are refused early', async (t) => {
+test('bombs are refused early', { skip: skipUnlessLong }, async (t) => {
   const zeros = `<worksheet><sheetData>${'<row/>'.repeat(20_000_000)}</sheetData></worksheet>`;
   t.equal(await refusal(workbookOf({ sheet: zeros })), 'FILE_TOO_LARGE');
   const cells = `<row>${'<c t="s"><v>0</v></c>'.repeat(16_000)}</row>`;

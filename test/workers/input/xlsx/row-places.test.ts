@@ -1,9 +1,9 @@
-// Where data rows stand in their sheets, whatever rows are passed over, and however many come at once.
+// Positions of data rows in their sheets, for all numbers of skipped rows and all sizes of batches.
 import t from 'tap';
-import { RowPlaces } from '../../../../workers/input/xlsx/row-places.ts';
+import { RowPlaces } from '../../../../workers/input/xlsx/row-batch.ts';
 import { fc } from '../../../random.ts';
 
-/** Sheets by the rows that are passed over before each data row. */
+/** Sheets, as the numbers of rows that are skipped before each data row. */
 const sheets = fc.array(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 30 }), { maxLength: 4 });
 
 t.test('each row is found again', (t) => {
@@ -28,7 +28,7 @@ t.test('each row is found again', (t) => {
   t.end();
 });
 
-t.test('what would take too much memory is not known', (t) => {
+t.test('positions that would take too much memory are unknown', (t) => {
   const places = new RowPlaces();
   places.beginSheet(1);
   for (let row = 1; row <= 100_000; row++) places.add(row, row * 2);

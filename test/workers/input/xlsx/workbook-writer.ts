@@ -1,4 +1,4 @@
-// Writes small workbooks for tests, part by part, so that each may be as odd as a test wants it.
+// Writes small workbooks for tests, part by part, so that a test can make any part unusual.
 import { type ArchiveForm, type WrittenEntry, zipOf } from './zip-writer.ts';
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -8,27 +8,27 @@ const STRICT_LINKS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
 export interface WrittenWorkbook {
-  /** What stands within `<sheetData>`. */
+  /** XML inside `<sheetData>`. */
   readonly rows?: string;
-  /** What stands before and behind it. */
+  /** XML before and after `<sheetData>`. */
   readonly before?: string;
   readonly behind?: string;
-  /** The sheet's part in place of all that. */
+  /** The complete part of the sheet, in place of the fields above. */
   readonly sheet?: string | Uint8Array;
-  /** Of the sheet's entry. */
+  /** Settings of the sheet's entry in the archive. */
   readonly sheetAs?: Partial<WrittenEntry>;
   readonly strings?: string;
-  /** They are among the others. */
+  /** The workbook links to shared strings, whose part is in `others`. */
   readonly sharesStrings?: boolean;
   /** Format codes of the styles from 1 on; a number is a built-in one. */
   readonly formats?: readonly (string | number)[];
-  /** In place of the styles that the formats make. */
+  /** The part of the styles, in place of the styles made from `formats`. */
   readonly styles?: string;
   readonly workbookProperties?: string;
   readonly isStrict?: boolean;
   readonly sheetTarget?: string;
   readonly sheetEntry?: string;
-  /** Name of the sheet, and those behind it. */
+  /** Name of the sheet and of the sheets after it. */
   readonly name?: string;
   readonly state?: string;
   readonly moreSheets?: readonly MoreSheet[];
@@ -101,10 +101,10 @@ function stylesOf(formats: readonly (string | number)[]): string {
   return `<styleSheet><numFmts>${own.join('')}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>${cells.join('')}</cellXfs></styleSheet>`;
 }
 
-/** A cell: nothing, a text, a number, a boolean, or XML as it stands behind `<c r="A1"`. */
+/** A cell: nothing, a text, a number, a boolean, or the XML that follows `<c r="A1"`. */
 export type WrittenCell = null | string | number | boolean | { readonly xml: string };
 
-/** Rows of cells as XML, from a row of the sheet on. */
+/** Rows of cells as XML, from row `first` of the sheet on. */
 export function rowsOf(rows: readonly (readonly WrittenCell[])[], first = 1): string {
   return rows.map((cells, index) => rowOf(cells, first + index)).join('');
 }

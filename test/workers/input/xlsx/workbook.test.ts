@@ -1,4 +1,4 @@
-// The reader of workbooks on workbooks made here, one for each feature.
+// The workbook reader on workbooks that the test makes, one for each feature.
 import { test } from 'tap';
 import { openFile, type ReadSheet, readSheetOf } from '../../../../bench/workbook-cells.ts';
 import {
@@ -8,9 +8,9 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../../../workers/kernel/layout/native-kinds.ts';
+} from '../../../../workers/kernel/layout/cells.ts';
 import { unlimitedShare } from '../../../../workers/memory/budget.ts';
-import { runCoroutine } from '../../../../workers/thread/coroutine.ts';
+import { runCoroutine } from '../../../../workers/scheduling/coroutine.ts';
 import { type WrittenWorkbook, workbookOf } from './workbook-writer.ts';
 import { inMemory } from './zip-writer.ts';
 
@@ -18,12 +18,12 @@ async function rowsOf(given: WrittenWorkbook, skipHidden = false): Promise<ReadS
   return (await readSheetOf(inMemory(workbookOf(given)), () => true, { skipHidden })).rows;
 }
 
-/** Texts of the first row, null where nothing stands. */
+/** Texts of the first row; null for a missing cell. */
 async function firstRow(given: WrittenWorkbook): Promise<(string | null)[]> {
   return Array.from((await rowsOf(given)).get(1) ?? [], (cell) => cell?.text ?? null);
 }
 
-/** Texts and kinds of cells with these numbers, each in the style of its place. */
+/** Texts and kinds of cells with these numbers, each with the style at its index. */
 async function styled(
   cells: readonly (readonly [value: string | number, format: string | number])[],
   workbookProperties = '',
@@ -35,7 +35,7 @@ async function styled(
 
 const ONE = '<row r="1"><c r="A1"><v>1</v></c></row>';
 
-test('cells stand where they say, or behind the one before', async (t) => {
+test('cells are at their reference, or after the previous cell', async (t) => {
   const rows = await rowsOf({
     before: '<dimension ref="A1:A1"/>',
     rows: '<row><c><v>1</v></c><c r="D1"><v>2</v></c><c><v>3</v></c></row><row r="5"><c r="AA5"><v>4</v></c></row><row/>',
@@ -72,12 +72,12 @@ test('texts: shared, inline, rich, phonetic, escapes, CDATA, entities', async (t
   ]);
 });
 
-test('what Excel does not show of an inline text is not read', async (t) => {
+test('parts of an inline text that Excel does not show are not read', async (t) => {
   const rows = '<row><c t="inlineStr"><v>no</v></c><c t="inlineStr"><v>no</v><is><t>yes</t></is></c></row>';
   t.strictSame(await firstRow({ rows }), [null, 'yes']);
 });
 
-test('numbers have the text of their value at 15 significant digits', async (t) => {
+test('whole numbers in digits keep them, other numbers have 15 significant digits', async (t) => {
   const cases = [
     ['1234.0999999999999', '1234.1'],
     ['0.1', '0.1'],
@@ -86,7 +86,19 @@ test('numbers have the text of their value at 15 significant digits', async (t) 
     ['007', '7'],
     ['1E3', '1000'],
     ['1.5E-7', '0.00000015'],
-    ['12345678901234567890', '12345678901234600000'],
+    ['1405202108700589', '1405202108700589'],
+    ['-400012341234123712', '-400012341234123712'],
+    ['0009007199254740993', '9007199254740993'],
+    ['+9007199254740993', '9007199254740993'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['1234567890123456789012345', '1234567890123456789012345'],
+    ['1405202108700589.0', '1405202108700589'],
+    ['-1405202108700589.000', '-1405202108700589'],
+    ['-0.0', '0'],
+    ['1405202108700589.5', '1405202108700590'],
+    ['1.405202108700589E15', '1405202108700590'],
+    ['1405202108700589E0', '1405202108700590'],
+    ['0.1405202108700589', '0.140520210870059'],
     ['123456789012345', '123456789012345'],
     ['1e21', '1e+21'],
     ['5.', '5'],
@@ -95,6 +107,19 @@ test('numbers have the text of their value at 15 significant digits', async (t) 
   t.strictSame(
     await firstRow({ rows }),
     cases.map(([, text]) => text),
+  );
+  const digits = '9'.repeat(308);
+  const read = await readSheetOf(
+    inMemory(workbookOf({ rows: `<row><c><v>${digits}</v></c><c><v>${digits}9</v></c></row>` })),
+    () => true,
+  );
+  t.strictSame(
+    Array.from(read.rows.get(1)!, (cell) => [cell!.text, cell!.kind]),
+    [
+      [digits, KIND_NUMBER],
+      [`${digits}9`, KIND_TEXT],
+    ],
+    'a number beyond the range of doubles is a text',
   );
 });
 
@@ -209,7 +234,7 @@ test('strict workbooks, prefixes, odd names of parts, encodings', async (t) => {
   );
 });
 
-test('archives: 64-bit, descriptors, stored, with something before and behind', async (t) => {
+test('archives: 64-bit, descriptors, stored, with bytes before and after', async (t) => {
   t.strictSame(await firstRow({ rows: ONE, form: { is64: true } }), ['1']);
   t.strictSame(await firstRow({ rows: ONE, entry: { hasDescriptor: true } }), ['1']);
   t.strictSame(await firstRow({ rows: ONE, entry: { isStored: true } }), ['1']);
@@ -255,7 +280,7 @@ test('tables tell their ranges', async (t) => {
   const [table] = await runCoroutine(workbook.tables(workbook.sheets[0]!));
   t.match(table, { name: 'Orders', headerRows: 1, totalsRows: 1 });
   const told: [number, number][] = [];
-  const reader = workbook.read(workbook.sheets[0]!, { skipHidden: false, range: table!.range });
+  const reader = workbook.read(workbook.sheets[0]!, { skipHidden: false, range: table!.range, order: null });
   let row = 0;
   reader.read(
     {
@@ -281,7 +306,7 @@ test('shared strings that find no memory lie in a file, and are the same', async
     index % 15_000 === 7 ? `${index}${'lang'.repeat(index)}` : `Text ${index} ${'ä'.repeat(index % 40)}`,
   );
   const strings = texts.map((text) => `<si><t>${text}</t></si>`).join('');
-  // What is needed in any case is forced.
+  // Memory that is needed in any case is forced.
   const share = { ...unlimitedShare(), take: () => false };
   const { workbook, close } = await openFile(inMemory(workbookOf({ strings, rows: ONE })), share);
   t.teardown(close);

@@ -1,4 +1,4 @@
-// Writes small ZIP archives for tests, sound ones and ones that lie.
+// Writes small ZIP archives for tests, valid ones and ones with false values.
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { RandomAccess } from '../../../../workers/input/zip/random-access.ts';
 
@@ -8,22 +8,22 @@ export interface WrittenEntry {
   readonly isStored?: boolean;
   /** Deflated bytes in place of the content's. */
   readonly packed?: Uint8Array;
-  /** Sizes and checksum stand behind the bytes and in the directory alone. */
+  /** The sizes and the checksum are only after the bytes and in the directory. */
   readonly hasDescriptor?: boolean;
   readonly isEncrypted?: boolean;
   readonly method?: number;
-  /** What is told in place of the truth. */
+  /** False values in place of the true ones. */
   readonly toldBytes?: number;
   readonly toldCrc32?: number;
 }
 
 export interface ArchiveForm {
-  /** All sizes stand in the 64-bit form. */
+  /** All sizes are in the 64-bit format. */
   readonly is64?: boolean;
   /** Bytes before the archive. */
   readonly prefixBytes?: number;
   readonly comment?: string;
-  /** All entries begin where the first one does. */
+  /** All entries begin at the offset of the first entry. */
   readonly overlaps?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function zipOf(entries: readonly WrittenEntry[], form: ArchiveForm = {}):
   return Buffer.concat([prefix, ...parts, list, ...(form.is64 ? [...end64, ...locator] : []), ...end]);
 }
 
-/** A text deflated so many times over, with what stands before and behind: as small as a bomb is, and made as fast. */
+/** Deflates `piece` repeated `times` times, with texts before and after: as small as a zip bomb, and made quickly. */
 export function deflatedOften(before: string, piece: string, times: number, behind: string): Buffer {
   const part = (text: string): Buffer => deflateRawSync(text, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
   const repeated = part(piece);

@@ -1,9 +1,9 @@
-// Plain twin of the fingerprints: SipHash-2-4 with 128 bits, by whole numbers of any size.
+// Scalar reference implementation of fingerprints: SipHash-2-4 with 128 bits, computed with bigints.
 
 const BYTES = 8;
 const MASK = (1n << 64n) - 1n;
 
-/** 16 bytes of a text's fingerprint under a key of 16 bytes; those of null are 0. */
+/** 16 bytes of a text's fingerprint under a key of 16 bytes. The fingerprint of null is all zeros. */
 export function fingerprint(text: Uint8Array | null, key: Uint8Array): Uint8Array {
   const print = Buffer.alloc(2 * BYTES);
   if (text === null) return print;
@@ -30,7 +30,7 @@ export function fingerprint(text: Uint8Array | null, key: Uint8Array): Uint8Arra
 
 type State = readonly [bigint, bigint, bigint, bigint];
 
-/** The text in words of 8 bytes; the last one has the text's length in its highest byte. */
+/** The text in words of 8 bytes. The last word has the text's length in its highest byte. */
 function words(text: Uint8Array): bigint[] {
   const padded = Buffer.alloc((Math.floor(text.length / BYTES) + 1) * BYTES);
   padded.set(text);

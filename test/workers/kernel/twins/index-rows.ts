@@ -1,4 +1,5 @@
-// Plain twin of the kernels that turn structurals into the row table: uniform or ragged, one row at a time.
+// Scalar reference implementation of the kernels that turn structural characters into the row table: uniform or ragged, one row
+// at a time.
 
 const LF = 10;
 const CR = 13;
@@ -16,10 +17,12 @@ export interface IndexedRows {
   /** `columns` + 1 entries per row. */
   readonly entries: readonly number[];
   readonly rows: number;
-  /** Rows of the table whose non-empty extra fields were dropped, and stray fields by row. */
+  /** Rows of the table whose non-empty extra fields were dropped. */
   readonly ragged: readonly number[];
+  /** Rows of the table that have too few fields. */
+  readonly short: readonly number[];
   readonly strays: readonly (readonly [row: number, count: number])[];
-  readonly stop: 'ragged' | 'stray' | 'columns' | null;
+  readonly stop: 'ragged' | 'stray' | 'columns' | 'swallowed' | null;
   readonly missing: boolean;
 }
 
@@ -35,6 +38,7 @@ export function indexRows(
     entries: [] as number[],
     rows: 0,
     ragged: [] as number[],
+    short: [] as number[],
     strays: [] as [number, number][],
     stop: null as IndexedRows['stop'],
     missing: false,
@@ -57,6 +61,7 @@ export function indexRows(
 type Made = { -readonly [key in keyof IndexedRows]: IndexedRows[key] } & {
   entries: number[];
   ragged: number[];
+  short: number[];
   strays: [number, number][];
 };
 
@@ -66,12 +71,16 @@ function addRow(u8: Uint8Array, made: Made, fields: readonly [number, number][],
   const blank = fields.length === 1 && first[0] === first[1];
   if (blank && columns !== 1) return true;
   const extra = fields.slice(columns).some(([from, to]) => !isEmptyField(u8, from, to, rules.quote));
-  const strays = fields.filter(([from, to]) => isStrayField(u8, from, to, rules.quote)).length;
+  const strayFields = fields.filter(([from, to]) => isStrayField(u8, from, to, rules.quote));
+  const strays = strayFields.length;
+  const swallowed = strayFields.some(([from, to]) => u8.subarray(from, to).some((byte) => byte === LF || byte === CR));
   if (fields.length > rules.columnsMax) made.stop = 'columns';
+  else if (swallowed) made.stop = 'swallowed';
   else if (rules.raggedFails && (extra || fields.length < columns)) made.stop = 'ragged';
   else if (rules.strayFails && strays > 0) made.stop = 'stray';
   if (made.stop !== null) return false;
   if (extra) made.ragged.push(made.rows);
+  if (fields.length < columns) made.short.push(made.rows);
   if (strays > 0) made.strays.push([made.rows, strays]);
   const kept = blank && !rules.emptyIsNull ? 0 : Math.min(fields.length, columns);
   let last = first[0] - 1;
@@ -89,7 +98,7 @@ function isEmptyField(u8: Uint8Array, from: number, to: number, quote: number): 
   return from === to || (to - from === 2 && u8[from] === quote && u8[from + 1] === quote);
 }
 
-/** A field that begins with a quote whose partner does not end the field. */
+/** True for a field that begins with a quote whose closing quote does not end the field. */
 export function isStrayField(u8: Uint8Array, from: number, to: number, quote: number): boolean {
   if (from >= to || u8[from] !== quote) return false;
   let at = from + 1;

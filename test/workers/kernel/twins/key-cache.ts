@@ -1,18 +1,18 @@
-// Plain twin of the kernels of short keys.
-import { SHORT_KEY_BYTES_MAX } from '../../../../workers/kernel/layout/key-cache.ts';
+// Scalar reference implementation of the kernels of short keys.
+import { SHORT_KEY_BYTES_MAX } from '../../../../workers/kernel/layout/keys.ts';
 
 /** The keys that the table holds, with their numbers. */
 export type KeyCacheTable = Map<string, number>;
 
 type Key = readonly (string | null)[];
 
-/** Null where the key is too long for the table. */
+/** Null if the key is too long for the table. */
 function shortKey(cells: Key): string | null {
   const bytes = cells.reduce((sum, cell) => sum + 1 + Buffer.byteLength(cell ?? ''), 0);
   return bytes > SHORT_KEY_BYTES_MAX ? null : JSON.stringify(cells);
 }
 
-/** The number of each key, null where the table does not hold it. */
+/** The number of each key; null if the table does not hold the key. */
 export function findCachedKeys(table: KeyCacheTable, keys: readonly Key[]): (number | null)[] {
   return keys.map((cells) => {
     const key = shortKey(cells);
@@ -20,7 +20,7 @@ export function findCachedKeys(table: KeyCacheTable, keys: readonly Key[]): (num
   });
 }
 
-/** Adds keys that the table does not hold while it holds fewer than `most`. */
+/** Adds new keys while the table holds fewer than `most`. */
 export function addCachedKeys(
   table: KeyCacheTable,
   keys: readonly Key[],

@@ -1,4 +1,5 @@
-// Plain twin of the kernels over marks and lists of rows, and of those that choose texts by states and count characters.
+// Scalar reference implementation of the kernels over marks and lists of rows, and of the kernels that choose texts by states and
+// count characters.
 
 export interface View {
   readonly at: number;
@@ -8,7 +9,7 @@ export interface View {
 const TRUE = 1;
 const UNKNOWN = 3;
 
-/** The marks of a list's rows as each kernel leaves them; `before` holds them by physical row. */
+/** The marks of a list's rows after each kernel. `before` contains the previous marks by physical row. */
 export const marks = {
   markTrue: (states: readonly number[], rows: readonly number[], before: readonly number[]) =>
     put(before, rows, (_row, i) => Number(states[i] === TRUE)),
@@ -31,7 +32,7 @@ export function keepUnlisted(rows: readonly number[], listed: readonly number[])
   return rows.filter((row) => !named.has(row));
 }
 
-/** States of texts of `least` to `most` characters: 2 for null, else 1 or 0. */
+/** States of texts, by their length: 1 for `least` to `most` characters, 0 for other lengths, 2 for null. */
 export function matchLength(texts: readonly (string | null)[], least: number, most: number): number[] {
   return texts.map((text) => {
     if (text === null) return 2;
@@ -40,7 +41,7 @@ export function matchLength(texts: readonly (string | null)[], least: number, mo
   });
 }
 
-/** Which of two texts each row gets, the second where its state is true, and the rows whose state is unknown. */
+/** The chosen text of each row: the second one if its state is true; and the rows whose state is unknown. */
 export function chooseTexts(
   states: readonly number[],
   rows: readonly number[],

@@ -1,7 +1,7 @@
-// Plain twin of the kernel that makes clean cells of raw fields.
+// Scalar reference implementation of the kernel that makes clean cells of raw fields.
 import { isStrayField } from './index-rows.ts';
 
-/** The text of the field [from, to) as bytes, or null when it is missing or one of `nullTexts`. */
+/** The text of the field [from, to) as bytes; null if the field is missing or equals one of `nullTexts`. */
 export function materialise(
   u8: Uint8Array,
   from: number,

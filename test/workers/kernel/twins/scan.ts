@@ -1,4 +1,4 @@
-// Plain twin of the structural scan: the same answers byte by byte, without blocks and without a way back.
+// Scalar reference implementation of the structural scan: the same results byte by byte, without blocks and without restarts.
 
 const LF = 10;
 const CR = 13;
@@ -6,17 +6,17 @@ const CR = 13;
 export interface ScanResult {
   /** Addresses of unquoted delimiters and row ends. */
   readonly structurals: readonly number[];
-  /** Line breaks, quoted ones too. */
+  /** Number of line breaks, including quoted ones. */
   readonly lines: number;
   readonly rowEnds: number;
   readonly holdsNul: boolean;
-  /** A quote stands in an unquoted field, or text behind a closing quote. */
+  /** An unquoted field contains a quote, or text follows a closing quote. */
   readonly holdsLiteralQuote: boolean;
   /** The text ends inside a quoted field. */
   readonly quoted: boolean;
 }
 
-/** Scans [from, end); the byte at `end` is there and tells whether a CR before it is alone. */
+/** Scans [from, end). The byte at `end` must exist: it decides whether a CR before it is alone. */
 export function scan(u8: Uint8Array, from: number, end: number, delimiter: number, quote: number): ScanResult {
   const structurals: number[] = [];
   let lines = 0;

@@ -1,15 +1,15 @@
-// Plain twin of the kernel that inflates Snappy (format_description.txt of google/snappy).
+// Scalar reference implementation of the kernel that inflates Snappy (format_description.txt of google/snappy).
 
 const LITERAL = 0;
 const COPY_1 = 1;
 const COPY_2 = 2;
 
-/** Literals up to so long have their length in the tag. */
+/** The tag contains the length of literals up to this length. */
 const SHORT_LITERAL = 60;
 
 const LENGTH_BYTES_MAX = 5;
 
-/** @returns whether `input` was sound and filled `output` to its last byte */
+/** @returns true if `input` was valid and filled `output` to its last byte */
 export function inflateSnappy(input: Uint8Array, output: Uint8Array): boolean {
   const body = bodyStart(input, output.length);
   if (body < 0) return false;
@@ -45,7 +45,7 @@ export function inflateSnappy(input: Uint8Array, output: Uint8Array): boolean {
   return out === output.length;
 }
 
-/** The first byte behind the length, which has to be that of the output; -1 where it is not. */
+/** Offset of the first byte after the length; -1 if the length is not that of the output. */
 function bodyStart(input: Uint8Array, expected: number): number {
   let length = 0;
   let factor = 1;

@@ -1,4 +1,4 @@
-// One cell of each kind, and what an operation makes of them.
+// One cell of each native kind, and the expected results of an operation.
 import {
   KIND_BOOLEAN,
   KIND_DATE,
@@ -7,7 +7,7 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../../../workers/kernel/layout/native-kinds.ts';
+} from '../../../../workers/kernel/layout/cells.ts';
 import type { TypedCell } from '../../../fixtures/typed-table.ts';
 
 /** One cell of each kind. */
@@ -24,7 +24,7 @@ export const TEXTS = CELLS.map((cell) => `text:${cell![1]}`);
 
 export type Known = string | null;
 
-/** A cell is what it was. */
+/** Every cell is unchanged. */
 export const KEPT: readonly Known[] = [
   'text:1.234,50',
   'number:1.234',
@@ -37,9 +37,9 @@ export const KEPT: readonly Known[] = [
 
 export interface Entry {
   readonly steps: readonly Readonly<Record<string, unknown>>[];
-  /** The column that is looked at. */
+  /** The column under test. */
   readonly column?: string;
-  /** By kind, in the order of CELLS; those that are not there are gone. */
+  /** Expected cells by kind, in the order of CELLS. Missing entries are removed rows. */
   readonly gives: readonly Known[];
   readonly tables?: Readonly<Record<string, string>>;
 }

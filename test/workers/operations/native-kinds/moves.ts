@@ -1,4 +1,4 @@
-// A plain model of operations that move cells: what each makes of rows of known cells ("kind:text").
+// A reference model of operations that move cells: the result of each over rows of known cells ("kind:text").
 
 import { KIND_NAMES } from '../../../fixtures/kinds-format.ts';
 import type { TypedCell } from '../../../fixtures/typed-table.ts';
@@ -6,7 +6,7 @@ import { fc } from '../../../random.ts';
 
 export const HEADERS = ['id', 'group', 'a', 'b', 'plain'];
 
-/** Texts are short, so that cells of several kinds meet with the same text. */
+/** Short texts, so that cells of several kinds often have the same text. */
 export const cell: fc.Arbitrary<TypedCell> = fc.option(
   fc.tuple(fc.nat({ max: KIND_NAMES.length - 1 }), fc.constantFrom('', '1', '2', '3', 'a long text '.repeat(8))),
   { freq: 3 },
@@ -37,7 +37,7 @@ function filled(rows: readonly Row[], column: string, groups: boolean): Row[] {
 
 export const byId = (a: Row, b: Row): number => Number(textOf(a.id)) - Number(textOf(b.id));
 
-/** Code points, nulls last, stable. */
+/** Orders by code point, nulls last; stable. */
 export function compareTexts(a: string | null, b: string | null): number {
   if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -157,7 +157,7 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   }),
 );
 
-/** Ends with an operation that may bring other columns. */
+/** The last operation of a sequence, which may change the columns. */
 export const last: fc.Arbitrary<Move> = fc.oneof(
   fc.constant<Move>({
     step: { op: 'select', columns: ['b', 'a', 'id'] },

@@ -1,4 +1,4 @@
-// What operations that move and edit cells make of each kind.
+// Results of operations that move and edit cells, for each native kind.
 import { createHash } from 'node:crypto';
 import { CELLS, type Entry, KEPT, none, one, TEXTS } from './entry.ts';
 

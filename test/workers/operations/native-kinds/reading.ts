@@ -1,4 +1,4 @@
-// What operations that read texts as values make of each kind, and those that take the values.
+// Results of operations that parse texts as values, for each native kind, and of operations that use the values.
 import { bad, type Entry, KEPT, none, one, TEXTS } from './entry.ts';
 
 const TWO_FORMATS = [

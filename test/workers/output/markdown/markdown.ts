@@ -1,14 +1,13 @@
-// An output format that only tests have: tables of Markdown. It keeps no bytes and needs no types, so its writer sees
-// nothing but texts.
+// An output format for tests only: Markdown tables. It keeps no bytes and needs no types, so its writer receives only texts.
 import type { Batch, ViewsColumn } from '../../../../workers/batch/batch.ts';
 import type { Schema } from '../../../../workers/batch/schema.ts';
 import { Type } from '../../../../workers/bundled/type-box.ts';
 import { defineOutputFormat, defineOutputSection } from '../../../../workers/output/format.ts';
 import type { RowWriter, WriterTools } from '../../../../workers/output/writer.ts';
-import { PAUSE, type Slices } from '../../../../workers/run/time-slices.ts';
+import { PAUSE, type Slices } from '../../../../workers/scheduling/time-slices.ts';
 
 interface MarkdownSettings {
-  /** What stands for null. */
+  /** Text in place of null. */
   readonly nothing: string;
 }
 

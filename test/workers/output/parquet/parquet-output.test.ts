@@ -1,4 +1,4 @@
-// Parquet as this service writes it, read by others: hyparquet everywhere, DuckDB where it is installed. Types, nulls, row groups,
+// Parquet files of this service, read by other programs: hyparquet always, DuckDB if it is installed. Types, nulls, row groups,
 // budgets, reproducible bytes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bi
 import { SnappyDeflate, snappyBytesMax } from '../../../../workers/output/parquet/snappy-deflate.ts';
 import { DuckDb, WITHOUT_DUCKDB } from '../../../fixtures/duckdb.ts';
 import { Chance } from '../../../fuzz/chance.ts';
+import { skipUnlessLong } from '../../../sweep.ts';
 import { applyTemplate, type Limits } from '../../apply-template.ts';
 import { readParquet } from '../../input/parquet/parquet-cells.ts';
 import { inflateSnappy } from '../../kernel/twins/snappy.ts';
@@ -113,7 +114,9 @@ test('every cell as DuckDB reads it', { skip: WITHOUT_DUCKDB }, async (t) => {
   t.strictSame(await duck.rows(`select * from '${path}'`), await duck.rows(source));
 });
 
-test('the bytes do not depend on how rows come, and row groups on the budget alone', async (t) => {
+test('the bytes do not depend on how rows come, and row groups on the budget alone', {
+  skip: skipUnlessLong,
+}, async (t) => {
   const whole = await written(TEMPLATE, CSV);
   for (const rows of [1, 7, 999]) t.ok((await written(TEMPLATE, CSV, rows)).equals(whole), `batches of ${rows}`);
   const random = new Chance(1);
@@ -128,7 +131,7 @@ test('the bytes do not depend on how rows come, and row groups on the budget alo
   t.strictSame(await rowsOf(tight), await rowsOf(roomy));
 });
 
-test('row groups end at 64 MiB', async (t) => {
+test('row groups end at 64 MiB', { skip: skipUnlessLong }, async (t) => {
   const line = 'x'.repeat(1_000_000);
   const input = `text\n${Array.from({ length: 150 }, (_, row) => `${row}${line}`).join('\n')}\n`;
   const bytes = await written({ output: { format: 'parquet' } }, input);
@@ -149,7 +152,7 @@ test('no rows; a decimal without a place; text keeps no kind', async (t) => {
   t.strictSame((await readParquet(again.bytes!)).rows[101]![1], ['text', '1.0100']);
 });
 
-test('Snappy gives back what went in', async (t) => {
+test('Snappy returns the original bytes', async (t) => {
   const { memory } = instantiateKernel(compileKernels());
   memory.grow(64);
   const bytes = new Uint8Array(memory.buffer);

@@ -1,0 +1,98 @@
+// The Template of `run -e`: operations written on the command line. Also gives a Template another output format (--to).
+import { createHash } from 'node:crypto';
+import { outputFormats } from '../../workers/output/index.ts';
+import { outputFile } from '../../workers/output/planned-output.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { isMapping } from '../../workers/template/source-node.ts';
+import { parseTemplate, type TemplateText } from '../../workers/template/template-text.ts';
+import { UsageError } from './command.ts';
+import type { LocalTemplate } from './template-file.ts';
+
+/** Formats of --to. `table` is text with aligned columns, made of a CSV. */
+export const TO_FORMATS: readonly string[] = [...outputFormats.keys(), 'table'];
+
+/** Separates the fields of the CSV that is printed as a table. Cells rarely contain it, so few are quoted. */
+export const TABLE_DELIMITER = '\u001f';
+
+/** Settings of a CSV that determine how values are written. The others describe the file, which a table does not have. */
+const VALUE_SETTINGS: readonly string[] = ['decimal', 'date_format', 'boolean', 'null'];
+
+/**
+ * @param expressions operations in the notation of a Template, such as `sort: amount`
+ * @param to format of the output
+ * @throws UsageError that names the operation
+ */
+export function operationsTemplate(expressions: readonly string[], to: string): LocalTemplate {
+  const operations = expressions.map(operationOf);
+  return checked({ format: 1, name: 'Command line', operations, output: outputOf({}, to) }, (pointer) => {
+    const [, place = '', ...rest] = pointer.split('/').slice(1);
+    return `-e ${JSON.stringify(expressions[Number(place)] ?? '')}${rest.length === 0 ? '' : ` at /${rest.join('/')}`}`;
+  });
+}
+
+/** The Template with another output format. Its tests are left out, because they expect the Template's own format. */
+export function withFormat({ source, format }: TemplateText, to: string): LocalTemplate {
+  const parsed = parseTemplate(source, format);
+  if ('problems' in parsed) throw new Error('a valid Template cannot be parsed');
+  const { output, tests: _, ...others } = parsed.text.root.value as Readonly<Record<string, unknown>>;
+  return checked(
+    { ...others, output: outputOf(isMapping(output) ? output : {}, to) },
+    (pointer) => `--to at ${pointer}`,
+  );
+}
+
+function operationOf(expression: string): unknown {
+  const parsed = parseTemplate(expression, 'yaml');
+  const form =
+    "Write an operation as in a Template, such as -e 'sort: amount' or -e 'filter: {where: country == \"DE\"}'.";
+  if ('problems' in parsed) {
+    throw new UsageError(`-e ${JSON.stringify(expression)}: ${parsed.problems[0]!.message} ${form}`);
+  }
+  const { value } = parsed.text.root;
+  if (typeof value === 'string' && /^\w+$/.test(value)) return { [value]: {} };
+  if (!isMapping(value)) throw new UsageError(`-e ${JSON.stringify(expression)} is not an operation. ${form}`);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, parametersOf(name, inner)]));
+}
+
+/** A value that is not a mapping is the operation's only required parameter: `sort: amount` is `sort: {by: amount}`. */
+function parametersOf(name: string, inner: unknown): unknown {
+  if (inner === null || isMapping(inner)) return inner;
+  const { required = [] } = (templateLanguage.operations.get(name)?.parameters ?? {}) as {
+    required?: readonly string[];
+  };
+  return required.length === 1 ? { [required[0]!]: inner } : inner;
+}
+
+function outputOf(output: Readonly<Record<string, unknown>>, to: string): object {
+  const { json, csv, ...others } = output;
+  if (to !== 'table') {
+    // The layout belongs to the Template's own format.
+    const { layout: _, ...settings } = isMapping(json) ? json : {};
+    return {
+      ...others,
+      format: to,
+      ...(csv === undefined ? {} : { csv }),
+      ...(json === undefined ? {} : { json: settings }),
+    };
+  }
+  const values = Object.entries(isMapping(csv) ? csv : {}).filter(([name]) => VALUE_SETTINGS.includes(name));
+  return {
+    ...others,
+    format: 'csv',
+    formula_guard: 'off',
+    csv: { ...Object.fromEntries(values), delimiter: TABLE_DELIMITER },
+  };
+}
+
+function checked(template: object, placeOf: (pointer: string) => string): LocalTemplate {
+  const source = JSON.stringify(template);
+  const result = checkTemplate(source, 'json');
+  if ('problems' in result) {
+    const lines = result.problems.map(({ pointer, code, message }) => `${placeOf(pointer)}: ${code}: ${message}`);
+    throw new UsageError(lines.join('\n'));
+  }
+  const { extension, otherExtensions = [] } = outputFile(outputFormats, result.template.output);
+  const sha256 = createHash('sha256').update(source).digest('hex');
+  return { template: { source, format: 'json', sha256 }, ending: extension, otherEndings: otherExtensions };
+}

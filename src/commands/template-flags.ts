@@ -1,0 +1,21 @@
+// Flags of actions of `template` whose code is loaded only when the action is called.
+
+import { FORMAT_FLAGS } from './annotations.ts';
+import { type Flag, JSON_FLAGS } from './command.ts';
+
+export const DIFF_FLAGS = {
+  ...JSON_FLAGS,
+  tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables of the samples, NAME.csv (none)' },
+  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, one file for each (none)' },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export const DRAFT_FLAGS = {
+  like: {
+    kind: 'value',
+    placeholder: 'TARGET',
+    purpose:
+      'a Template, a CSV or a JSON Schema ("-" is standard input) with the wanted columns: columns that certainly match get its names, others are suggested in comments (none)',
+  },
+} as const;
+
+export const TEST_FLAGS = { ...JSON_FLAGS, ...FORMAT_FLAGS } as const;

@@ -1,0 +1,209 @@
+// The entries of the menus on columns and cells. Each opens the form of an operation with values for this column or cell.
+import type { Profile } from '../../../workers/watch/column-profile.ts';
+import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
+
+/** An operation in its short form, as in a Template. */
+export type Step = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface MenuEntry {
+  readonly label: string;
+  readonly step: Step;
+}
+
+export interface MenuGroup {
+  readonly title: string;
+  readonly entries: readonly MenuEntry[];
+}
+
+/** Values of a column that are offered for a mapping: as many as a person maps by hand. */
+const MAPPED_VALUES_MAX = 20;
+
+/** Texts that exports write for a missing value. */
+const PLACEHOLDERS = /^(?:-+|–|—|\.|\?|n\/?a|#n\/?a|none|null|nil|nan|unknown|k\.? ?a\.?|keine angabe|tbd)$/i;
+
+/** @param profile null: not known yet */
+export function columnMenu({ name, type }: WatchedColumn, profile: Profile | null): readonly MenuGroup[] {
+  return [...valueGroups(name, type, profile), rowGroup(name), columnGroup(name, type)];
+}
+
+function valueGroups(name: string, type: string, profile: Profile | null): readonly MenuGroup[] {
+  if (type === 'text') return [{ title: 'Text', entries: textEntries(name, profile) }];
+  if (['integer', 'decimal', 'number'].includes(type)) {
+    return [
+      {
+        title: 'Number',
+        entries: [
+          { label: 'Round…', step: { round: { columns: name, scale: 2 } } },
+          { label: 'Write as text…', step: { format_number: { columns: name } } },
+        ],
+      },
+    ];
+  }
+  if (type === 'date' || type === 'datetime') {
+    return [
+      {
+        title: 'Date',
+        entries: [
+          { label: 'Write as text…', step: { format_date: { columns: name, format: 'yyyy-MM-dd' } } },
+          { label: 'Only month, quarter or year…', step: { generalize: { columns: name, to: 'month' } } },
+        ],
+      },
+    ];
+  }
+  return [];
+}
+
+function textEntries(name: string, profile: Profile | null): readonly MenuEntry[] {
+  const frequent = (profile?.frequent ?? []).map(({ text }) => text);
+  const placeholders = frequent.filter((text) => PLACEHOLDERS.test(text.trim()));
+  return [
+    { label: 'Read as number…', step: { parse_number: { columns: name, ...numberMarks(frequent) } } },
+    { label: 'Read as date…', step: { parse_date: { columns: name, formats: dateFormats(frequent) } } },
+    { label: 'Tidy blanks and case…', step: { text: { columns: name, steps: ['trim', 'collapse_spaces'] } } },
+    { label: 'Split…', step: { split_column: splitValues(name, frequent) } },
+    { label: 'Extract a part…', step: { extract: { column: name, pattern: '([0-9]+)', into: { 1: `${name}_part` } } } },
+    { label: 'Replace…', step: { replace: { columns: name } } },
+    { label: 'Map values…', step: { map_values: { columns: name, map: sameValues(frequent) } } },
+    {
+      label: placeholders.length === 0 ? 'Blank some values…' : `Blank ${placeholders.slice(0, 3).join(', ')}…`,
+      step: { blank_if: { columns: name, values: placeholders.length === 0 ? ['-'] : placeholders } },
+    },
+    { label: 'Mask…', step: { mask: { columns: name, keep_last: 4 } } },
+  ];
+}
+
+function rowGroup(name: string): MenuGroup {
+  const reference = columnReference(name);
+  return {
+    title: 'Rows',
+    entries: [
+      { label: 'Keep some rows…', step: { filter: { where: `${reference} != null` } } },
+      { label: 'Sort…', step: { sort: { by: name } } },
+      { label: 'Drop duplicates…', step: { dedupe: { by: name } } },
+      { label: 'Fill down…', step: { fill_down: { columns: name } } },
+      { label: 'Fill blank cells…', step: { fill_empty: { columns: name } } },
+      { label: 'Group and count…', step: { aggregate: { group_by: name, metrics: [{ fn: 'count', as: 'rows' }] } } },
+      { label: 'Turn columns into rows…', step: { unpivot: { columns: name } } },
+      { label: 'Check…', step: { validate: { rules: [{ column: name, check: 'required' }] } } },
+    ],
+  };
+}
+
+function columnGroup(name: string, type: string): MenuGroup {
+  return {
+    title: 'Column',
+    entries: [
+      { label: 'Rename…', step: { rename: { columns: { [name]: name } } } },
+      { label: 'Drop…', step: { drop: { columns: name } } },
+      { label: 'Move to the front…', step: { reorder: { first: name } } },
+      { label: 'Copy…', step: { copy: { from: name, to: `${name}_copy` } } },
+      { label: 'Change type…', step: { cast: { columns: { [name]: type === 'text' ? 'integer' : 'text' } } } },
+      { label: 'Compute a new column…', step: { set: { columns: { [`${name}_new`]: columnReference(name) } } } },
+      { label: 'Merge with others…', step: { merge_columns: { columns: [name], into: name } } },
+    ],
+  };
+}
+
+/** @param text the cell; null: it is blank */
+export function cellMenu({ name, type }: WatchedColumn, text: string | null): readonly MenuGroup[] {
+  const value = valueExpression(text, type);
+  const where = value === null ? null : `${columnReference(name)} == ${value}`;
+  const rows: MenuEntry[] =
+    where === null
+      ? []
+      : [
+          { label: 'Keep rows with this value…', step: { filter: { where } } },
+          { label: 'Drop rows with this value…', step: { filter: { where, mode: 'drop' } } },
+          { label: 'End the table here…', step: { stop_when: { where } } },
+        ];
+  const cells: MenuEntry[] =
+    text === null
+      ? [
+          { label: 'Fill blank cells…', step: { fill_empty: { columns: name } } },
+          { label: 'Fill down…', step: { fill_down: { columns: name } } },
+        ]
+      : type !== 'text'
+        ? []
+        : [
+            { label: 'Replace this value…', step: { map_values: { columns: name, map: { [text]: text } } } },
+            { label: 'Replace a part…', step: { replace: { columns: name, find: text } } },
+            { label: 'Blank this value…', step: { blank_if: { columns: name, values: [text] } } },
+            { label: 'Split like this…', step: { split_column: splitValues(name, [text]) } },
+          ];
+  return [
+    { title: 'Rows', entries: rows },
+    { title: 'Cells', entries: cells },
+  ].filter(({ entries }) => entries.length > 0);
+}
+
+/** A column in an expression. */
+export function columnReference(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row[${JSON.stringify(name)}]`;
+}
+
+/** Words that an expression does not read as a column name. */
+const RESERVED = new Set(
+  'value row run true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+/** A cell as a constant of an expression; null: a value of this type has no constant. */
+export function valueExpression(text: string | null, type: string): string | null {
+  if (text === null) return 'null';
+  switch (type) {
+    case 'text':
+      return JSON.stringify(text);
+    case 'integer':
+    case 'boolean':
+      return text;
+    case 'decimal':
+      return `${text}d`;
+    case 'number':
+      return /[.e]/i.test(text) ? text : `${text}.0`;
+    case 'date':
+      return `date(${JSON.stringify(text)})`;
+    default:
+      return null;
+  }
+}
+
+/** The marks of numbers such as `1.234,50`; nothing where the texts do not show them. */
+export function numberMarks(texts: readonly string[]): { readonly decimal?: string; readonly grouping?: string } {
+  const all = texts.map((text) => text.replaceAll(/[^\d.,']/g, ''));
+  if (all.some((text) => /\d\.\d{3},\d/.test(text))) return { decimal: ',', grouping: '.' };
+  if (all.some((text) => /\d,\d{3}\.\d/.test(text))) return { decimal: '.', grouping: ',' };
+  if (all.some((text) => /\d'\d{3}/.test(text))) return { decimal: '.', grouping: "'" };
+  return all.some((text) => /^\d+,(?:\d{1,2}|\d{4,})$/.test(text)) ? { decimal: ',' } : {};
+}
+
+/** A first guess of the format of dates, which the form shows for correction. */
+export function dateFormats(texts: readonly string[]): readonly string[] {
+  const guesses: readonly (readonly [RegExp, string])[] = [
+    [/^\d{4}-\d\d-\d\d$/, 'yyyy-MM-dd'],
+    [/^\d\d\.\d\d\.\d{4}$/, 'dd.MM.yyyy'],
+    [/^\d{1,2}\.\d{1,2}\.\d{4}$/, 'd.M.yyyy'],
+    [/^(?:1[3-9]|2\d|3[01])\/\d\d\/\d{4}$/, 'dd/MM/yyyy'],
+    [/^\d\d\/(?:1[3-9]|2\d|3[01])\/\d{4}$/, 'MM/dd/yyyy'],
+    [/^\d\d\/\d\d\/\d{4}$/, 'dd/MM/yyyy'],
+    [/^\d{8}$/, 'yyyyMMdd'],
+  ];
+  const found = guesses.find(([pattern]) => texts.some((text) => pattern.test(text.trim())));
+  return [found?.[1] ?? 'yyyy-MM-dd'];
+}
+
+/** Splits at the separator that most texts have. */
+function splitValues(name: string, texts: readonly string[]): Readonly<Record<string, unknown>> {
+  const separators = [';', '|', ',', '/', ' - ', '-', ':', ' '];
+  const counts = separators.map((separator) => texts.filter((text) => text.trim().includes(separator)).length);
+  const most = Math.max(...counts);
+  const separator = most === 0 ? ',' : separators[counts.indexOf(most)]!;
+  const parts = Math.max(2, ...texts.map((text) => text.trim().split(separator).length));
+  const into = Array.from({ length: Math.min(parts, MAPPED_VALUES_MAX) }, (_, index) => `${name}_${index + 1}`);
+  return { column: name, by: { separator }, into };
+}
+
+function sameValues(texts: readonly string[]): Readonly<Record<string, string>> {
+  const shown = texts.length === 0 ? [''] : texts.slice(0, MAPPED_VALUES_MAX);
+  return Object.fromEntries(shown.map((text) => [text, text]));
+}

@@ -1,0 +1,243 @@
+// The form of a step, and the list of all operations for a new step.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
+import type { LanguageOperation, OperationForm } from '../studio-answers.ts';
+import { type FormContext, Properties, PropertyInput, Prose } from './form-fields.tsx';
+import { unknownParameters, withProperty } from './form-model.ts';
+import { flowText, type Parameters } from './operation-edits.ts';
+import type { OpenForm, StepForm } from './step-form.ts';
+import type { Studio } from './studio.ts';
+
+// The list of all operations for a new step, with a search by name, purpose, and names in other programs.
+
+export function OperationPicker({
+  operations,
+  form,
+}: {
+  readonly operations: readonly LanguageOperation[];
+  readonly form: StepForm;
+}): JSX.Element {
+  const [search, setSearch] = useState('');
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    box.current?.querySelector('input')?.focus();
+    return focusSteps;
+  }, []);
+  const found = foundOperations(operations, search);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const buttons = [...box.current!.querySelectorAll<HTMLElement>('input, .operations button')];
+    const at = buttons.indexOf(document.activeElement as HTMLElement);
+    if (event.key === 'ArrowDown') buttons[Math.min(buttons.length - 1, at + 1)]?.focus();
+    else if (event.key === 'ArrowUp') buttons[Math.max(0, at - 1)]?.focus();
+    else if (event.key === 'Enter' && at === 0 && found[0] !== undefined) form.add(found[0].name);
+    else if (event.key === 'Escape') form.close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <section ref={box} class="picker" aria-label="New step" onKeyDown={onKeyDown}>
+      <h2>New step</h2>
+      <input
+        type="search"
+        aria-label="Search operations"
+        placeholder="What should happen?"
+        value={search}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <ul class="operations">
+        {found.map(({ name, summary }) => (
+          <li key={name}>
+            <button type="button" onClick={() => form.add(name)}>
+              <strong>{name}</strong> <Prose text={summary} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p>No operation matches. Try another word, such as "split" or "number".</p>}
+      <p>
+        <button type="button" onClick={() => form.close()}>
+          Cancel
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** A pane that closes gives the focus back to the list of steps. */
+function focusSteps(): void {
+  document.querySelector<HTMLElement>('.steps button[tabindex="0"]')?.focus();
+}
+
+/** Operations with all words of the search; those whose name begins with the search come first. */
+export function foundOperations(
+  operations: readonly LanguageOperation[],
+  search: string,
+): readonly LanguageOperation[] {
+  const words = search
+    .toLowerCase()
+    .split(/[\s_]+/)
+    .filter((word) => word !== '');
+  const rank = ({ name, alsoCalled }: LanguageOperation): number => {
+    if (name.startsWith(words.join('_'))) return 0;
+    if (words.every((word) => name.includes(word))) return 1;
+    return words.every((word) => alsoCalled.includes(word)) ? 2 : 3;
+  };
+  return operations
+    .filter(({ name, summary, alsoCalled }) => {
+      const text = `${name} ${alsoCalled} ${summary}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    })
+    .map((operation) => ({ operation, rank: words.length === 0 ? 0 : rank(operation) }))
+    .sort((one, other) => one.rank - other.rank)
+    .map(({ operation }) => operation);
+}
+
+// The form of a step, beside the table: the parameters of its operation, problems of the preview, Apply and Cancel.
+
+const COLUMN_LIST = 'form-columns';
+
+export function OperationFormPane({
+  studio,
+  form,
+  open,
+}: {
+  readonly studio: Studio;
+  readonly form: StepForm;
+  readonly open: OpenForm;
+}): JSX.Element {
+  const box = useRef<HTMLFormElement>(null);
+  const { operation, before, step } = open;
+  useEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
+  useEffect(() => focusSteps, []);
+  const columns = columnsBefore(studio, step);
+  const context: FormContext = {
+    columns,
+    columnList: COLUMN_LIST,
+    note: (place, mistake) => form.note(place, mistake),
+  };
+  const values = form.values.value;
+  const { form: shape } = operation;
+  return (
+    <form
+      ref={box}
+      class="step-form"
+      aria-label={`${before === null ? 'Add' : 'Edit'} ${operation.name}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        form.apply();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        event.stopPropagation();
+        form.close();
+      }}
+    >
+      <h2>
+        {before === null ? 'Add' : 'Edit'} step {step}: {operation.name}
+      </h2>
+      <p class="quiet">
+        <Prose text={operation.summary} />
+      </p>
+      <datalist id={COLUMN_LIST}>
+        {columns.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <Fields shape={shape} values={values} context={context} form={form} />
+      <p class="quiet">
+        Example: <code>{flowText({ [operation.name]: shape.example }, 'yaml')}</code>
+      </p>
+      <FormFooter studio={studio} form={form} />
+    </form>
+  );
+}
+
+interface FieldsProps {
+  readonly shape: OperationForm;
+  readonly values: Parameters;
+  readonly context: FormContext;
+  readonly form: StepForm;
+}
+
+function Fields({ shape, values, context, form }: FieldsProps): JSX.Element {
+  return (
+    <>
+      <Properties
+        field={shape}
+        value={values}
+        context={context}
+        place=""
+        group={form.group.value}
+        onChange={(changed, group) => form.change(changed, group)}
+      />
+      {unknownParameters(shape, values).map((name) => (
+        <PropertyInput
+          key={name}
+          property={{
+            name,
+            help: 'The form does not know this parameter.',
+            isRequired: false,
+            field: { kind: 'yaml' },
+          }}
+          isRequired={false}
+          value={values[name]}
+          context={context}
+          place={`/${name}`}
+          onChange={(changed) => form.change(withProperty(values, name, changed))}
+        />
+      ))}
+      <details open={shape.further.some(({ name }) => name in values)}>
+        <summary>More settings</summary>
+        {shape.further.map((property) => (
+          <PropertyInput
+            key={property.name}
+            property={property}
+            isRequired={false}
+            value={values[property.name]}
+            context={context}
+            place={`/${property.name}`}
+            onChange={(changed) => form.change(withProperty(values, property.name, changed))}
+          />
+        ))}
+      </details>
+    </>
+  );
+}
+
+function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
+  const missing = form.missing.value;
+  const mistakes = [...form.mistakes.value.values()];
+  const { written } = form;
+  const cannot = written === null && missing.length === 0 && mistakes.length === 0;
+  return (
+    <div class="foot">
+      <div role="status" class="trouble">
+        {mistakes.map((mistake) => (
+          <p key={mistake}>{mistake}</p>
+        ))}
+        {studio.previewProblems.value.map(({ code, message }) => (
+          <p key={message}>
+            {code}: {message}
+          </p>
+        ))}
+        {cannot && <p>This step is written in a form that can be edited only in the text.</p>}
+      </div>
+      {missing.length > 0 && <p class="quiet">Still needed: {missing.join(', ')}.</p>}
+      <button type="submit" class="first" disabled={written === null}>
+        Apply
+      </button>{' '}
+      <button type="button" onClick={() => form.close()}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+/** Columns before a step. They stay the same while the step's own form is edited. */
+function columnsBefore(studio: Studio, step: number): readonly WatchedColumn[] {
+  const steps = studio.watched.value?.steps ?? [];
+  return steps[Math.min(step - 1, steps.length - 1)]?.columns ?? [];
+}

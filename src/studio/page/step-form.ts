@@ -1,0 +1,156 @@
+// The form of a step: which operation it edits, the values so far, and the text that it would write. Apply makes that
+// text the text of the page.
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { LanguageOperation, ReadOperation } from '../studio-answers.ts';
+import { AskError, ask } from './ask.ts';
+import { completed, missingProperties } from './form-model.ts';
+import { type Parameters, withOperation, withParameters } from './operation-edits.ts';
+import type { Studio } from './studio.ts';
+
+export interface OpenForm {
+  readonly operation: LanguageOperation;
+  /** Index in the list of operations: of the edited step, or of the step that is added. */
+  readonly item: number;
+  /** Number of the step that the edited or added operation is. */
+  readonly step: number;
+  /** Parameters of the edited step; null: the step is added. */
+  readonly before: Parameters | null;
+}
+
+export class StepForm {
+  readonly #studio: Studio;
+  /** True while the list of operations is shown, of which one is chosen for a new step. */
+  readonly isPicking = signal(false);
+  readonly open = signal<OpenForm | null>(null);
+  readonly values = signal<Parameters>({});
+  /** Chosen group of alternative parameters; null: the one that the values belong to. */
+  readonly group = signal<number | null>(null);
+  /** Reasons why inputs have no value, by their place in the form. */
+  readonly mistakes = signal<ReadonlyMap<string, string>>(new Map());
+  readonly missing: ReadonlySignal<readonly string[]> = computed(() => {
+    const open = this.open.value;
+    if (open === null) return [];
+    return missingProperties(open.operation.form, this.values.value, this.group.value ?? undefined);
+  });
+  /** Step to choose again if the form is closed without a change. */
+  #stepBefore = 0;
+  /** Number of requests for a step of the text. Only the answer to the last one is shown. */
+  #edits = 0;
+
+  constructor(studio: Studio) {
+    this.#studio = studio;
+  }
+
+  pick(): void {
+    this.close();
+    this.isPicking.value = true;
+  }
+
+  /** Opens the form of a new step, which follows the chosen step. */
+  add(name: string, values: Parameters = {}): void {
+    const operation = this.#operation(name);
+    if (operation === undefined) return;
+    const { item, step } = this.#studio.placeOfNewStep();
+    this.#show({ operation, item, step, before: null }, values);
+  }
+
+  /** Opens the form of a step of the text. */
+  async edit(item: number, step: number): Promise<void> {
+    const { text, message } = this.#studio;
+    const source = text.value;
+    const asked = ++this.#edits;
+    try {
+      const read = await ask<ReadOperation>('POST /api/operation', { source, item });
+      // In a changed text, the item may be another step.
+      if (asked !== this.#edits || text.value !== source) return;
+      const operation = this.#operation(read.name);
+      if (operation !== undefined) {
+        this.#show({ operation, item, step, before: read.parameters }, read.parameters);
+      }
+    } catch (error) {
+      message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
+    }
+  }
+
+  change(values: Parameters, group = this.group.value): void {
+    batch(() => {
+      this.values.value = values;
+      this.group.value = group;
+    });
+    this.#preview();
+  }
+
+  /** Notes why an input has no value; null: it has one. */
+  note(place: string, mistake: string | null): void {
+    if ((this.mistakes.value.get(place) ?? null) === mistake) return;
+    const mistakes = new Map(this.mistakes.value);
+    if (mistake === null) mistakes.delete(place);
+    else mistakes.set(place, mistake);
+    this.mistakes.value = mistakes;
+  }
+
+  /** The text that Apply writes; null: something is missing, or the form cannot write it. */
+  get written(): string | null {
+    const open = this.open.value;
+    if (open === null || this.missing.value.length > 0 || this.mistakes.value.size > 0) return null;
+    const { text, file } = this.#studio;
+    const { operation, item, before } = open;
+    const values = completed(operation.form, this.values.value, this.group.value ?? undefined);
+    return before === null
+      ? withOperation(text.value, file.format, item, operation.name, values)
+      : withParameters(text.value, file.format, item, before, values);
+  }
+
+  apply(): void {
+    const { written } = this;
+    const open = this.open.value;
+    if (written === null || open === null) return;
+    batch(() => {
+      this.#close();
+      this.#studio.preview.value = null;
+      this.#studio.write(written);
+      this.#studio.choose(open.step);
+    });
+  }
+
+  /** Closes the form, or the list of operations, without a change. */
+  close(): void {
+    const isOpen = this.open.value !== null;
+    this.#close();
+    if (isOpen) this.#studio.showPreview(null, this.#stepBefore);
+  }
+
+  #close(): void {
+    batch(() => {
+      this.isPicking.value = false;
+      this.open.value = null;
+      this.mistakes.value = new Map();
+      this.group.value = null;
+    });
+  }
+
+  #show(open: OpenForm, values: Parameters): void {
+    if (this.open.value === null) this.#stepBefore = this.#studio.step.value;
+    batch(() => {
+      this.#close();
+      this.#studio.closeDetails();
+      this.open.value = open;
+      this.values.value = values;
+    });
+    this.#preview();
+  }
+
+  #preview(): void {
+    const open = this.open.value;
+    const { written } = this;
+    if (open === null) return;
+    // Until the form is complete, the rows before the step are shown.
+    const isNew = open.before === null;
+    if (written === null) this.#studio.showPreview(null, isNew ? open.step - 1 : open.step);
+    else this.#studio.showPreview(written, open.step);
+  }
+
+  #operation(name: string): LanguageOperation | undefined {
+    return this.#studio.language.operations.find((operation) => operation.name === name);
+  }
+}

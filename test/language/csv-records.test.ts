@@ -1,0 +1,144 @@
+// CSV records and fixed columns with unusual ends and delimiters. They are read, or refused with a message that says what to
+// declare.
+import { golden } from './golden.ts';
+
+const PASS = 'operations: []';
+
+golden('delimiters of several characters', [
+  ...['||', '::', '~|~', '##'].map((delimiter) => ({
+    name: `detected: ${delimiter}`,
+    template: PASS,
+    input: `id${delimiter}name${delimiter}n\n1${delimiter}Ann${delimiter[0]}Bo${delimiter}2\n2${delimiter}Bob${delimiter}3\n`,
+    output: `id,name,n\n1,Ann${delimiter[0]}Bo,2\n2,Bob,3\n`,
+    errors: [],
+  })),
+  {
+    name: 'below a title, with CRLF and quotes',
+    template: PASS,
+    input: 'Sales report\r\nid||name||n\r\n1||"Ann||Bo"||2\r\n2||Bob||3\r\n',
+    output: 'id,name,n\n1,Ann||Bo,2\n2,Bob,3\n',
+  },
+  {
+    name: 'declared',
+    template: 'input: {csv: {delimiter: "||"}}\noperations: []',
+    input: 'id||name\n1||a|b\n2\n3||x||y\n',
+    output: 'id,name\n1,a|b\n2,\n3,x\n',
+    errors: ['input: SHORT_ROW 1 2', 'input: RAGGED_ROW 1 3'],
+  },
+  {
+    name: 'records of different lengths: nobody can say',
+    template: PASS,
+    input: 'id||name||n\n1||Ann|Bo||2\n2||Bob\n',
+    error:
+      'MALFORMED_FILE: The fields seem to be separated by "||", but the records would then have different numbers of fields. ' +
+      'Declare it in the Template: input.csv.delimiter: "||", or the single character if every second column is empty.',
+  },
+  {
+    name: 'two semicolons side by side are an empty column, where all rows have one',
+    template: PASS,
+    input: 'a;;b\n1;;2\n3;x;4\n',
+    output: 'a,column_2,b\n1,,2\n3,x,4\n',
+  },
+]);
+
+golden('record separators', [
+  ...['a\u001fb\u001e1\u001f2\u001e', 'a,b\u001e1,2\u001e\n'].map((input) => ({
+    name: JSON.stringify(input),
+    template: PASS,
+    input,
+    error:
+      'MALFORMED_FILE: The records end with the control character 0x1E (record separator), which is not read as the end of ' +
+      'a record. Replace it by line breaks, and send the file again.',
+  })),
+  { name: 'in a cell', template: PASS, input: 'a,b\n1,x\u001ey\n', output: 'a,b\n1,x\u001ey\n' },
+]);
+
+const fixed = (more: string) =>
+  `input: {fixed: {columns: [{name: n, start: 1, length: 3}, {name: k, start: 4, length: 2}]${more}}}\noperations: []`;
+
+golden('records of fixed columns without line ends', [
+  {
+    name: 'of a length',
+    template: fixed(', record_length: 6'),
+    input: 'AAA01xÄÖÜ02yC  03z',
+    output: 'n,k\nAAA,01\nÄÖÜ,02\nC,03\n',
+  },
+  {
+    name: 'with a line end at the end',
+    template: fixed(', record_length: 5'),
+    input: 'AAA01BBB02\r\n',
+    output: 'n,k\nAAA,01\nBBB,02\n',
+  },
+  {
+    name: 'a last record that is too short',
+    template: fixed(', record_length: 5'),
+    input: 'AAA01BB',
+    error:
+      'MALFORMED_FILE: Record 2 is the last one and has 2 characters. input.fixed.record_length says 5 characters: correct it, ' +
+      'or leave it out where each line is a record.',
+  },
+  {
+    name: 'a line end inside a record',
+    template: fixed(', record_length: 5'),
+    input: 'AAA01BB\nB02',
+    error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'without the length',
+    template: fixed(''),
+    input: 'AAA01BBB02',
+    error:
+      'MALFORMED_FILE: The file is one line, which goes on after the last column of input.fixed: its records seem to have no ' +
+      'line ends. Write their length in characters into the Template: input.fixed.record_length.',
+  },
+  {
+    name: 'one line that goes on a little',
+    template: fixed(''),
+    input: 'AAA01x\n',
+    output: 'n,k\nAAA,01\n',
+    errors: ['input: RAGGED_ROW 1 1'],
+  },
+  {
+    name: 'a column after the end of the record',
+    template: fixed(', record_length: 4'),
+    problems: ['/input/fixed/columns/1/length BAD_VALUE'],
+  },
+]);
+
+golden('quotes after a space, the first of them at any place', [
+  ...[0, 499, 500, 5_000, 100_000].flatMap((rows) =>
+    ['\n', '\r\n'].map((end) => ({
+      name: `after ${rows} rows, ${JSON.stringify(end)}`,
+      template: PASS,
+      input: [
+        'id; text',
+        ...new Array<string>(rows).fill('1; word'),
+        '2; "Anna; A."',
+        '3;  "B ""b"""',
+        '4; x "y"',
+        '',
+      ].join(end),
+      output: `id, text\n${'1, word\n'.repeat(rows)}2,Anna; A.\n3,"B ""b"""\n4," x ""y"""\n`,
+      errors: [],
+    })),
+  ),
+  {
+    name: 'text after the closing quote: the cell stays as it is',
+    template: PASS,
+    input: `id, text\n${'1, word\n'.repeat(20_000)}2, "a" b\n`,
+    output: `id, text\n${'1, word\n'.repeat(20_000)}2," ""a"" b"\n`,
+    errors: [],
+  },
+  {
+    name: 'in a reference table',
+    template: 'tables: {t: {ref: t}}\noperations: [{join: {table: t, on: [id], columns: [" name"]}}]',
+    tables: {
+      t: `id, name\n${'1, word\n'.repeat(20_000).replaceAll('1', () => '1')}2, "Anna, A."\n`.replace(
+        /(1, word\n)+/,
+        '1, word\n'.repeat(1),
+      ),
+    },
+    input: 'id\n2\n',
+    output: 'id, name\n2,"Anna, A."\n',
+  },
+]);

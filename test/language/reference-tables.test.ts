@@ -1,0 +1,74 @@
+// Reference tables that can be read completely, and tables that are refused because cells would be lost or would have to be
+// guessed.
+import { golden } from './golden.ts';
+
+const TEMPLATE = 'tables: {t: {ref: t}}\noperations: [{join: {table: t, on: code}}]';
+const INPUT = 'code\nDE\nFR\n';
+
+const read = (name: string, table: string, output: string) => ({
+  name,
+  template: TEMPLATE,
+  input: INPUT,
+  tables: { t: table },
+  output,
+});
+
+const refused = (name: string, table: string, reason: string) => ({
+  name,
+  template: TEMPLATE,
+  input: INPUT,
+  tables: { t: table },
+  error: `TEMPLATE_CHECK_FAILED: The reference table "t" cannot be read: ${reason}`,
+});
+
+golden('reference tables that are read', [
+  read(
+    'empty cells beyond the header',
+    'code,name\nDE,Germany,,\nFR,France,""\n',
+    'code,name\nDE,Germany\nFR,France\n',
+  ),
+  read('blank lines', 'code,name\n\nDE,Germany\n\nFR,France\n\n', 'code,name\nDE,Germany\nFR,France\n'),
+  read('semicolons', 'code;name\nDE;Germany, East\nFR;France\n', 'code,name\nDE,"Germany, East"\nFR,France\n'),
+  read('equal and blank headers', 'code,a,,a\nDE,1,2,3\nFR,4,5,6\n', 'code,a,column_3,a_2\nDE,1,2,3\nFR,4,5,6\n'),
+  read('several rows with a key', 'code,name\nDE,first\nDE,second\n', 'code,name\nDE,first\nFR,\n'),
+  read('a quote inside a field', 'code,size\nDE,5" pipe\nFR,6\n', 'code,size\nDE,"5"" pipe"\nFR,6\n'),
+]);
+
+const FIELDS =
+  'has a different number of fields than the header. ' +
+  'Write one field for each column, and quote fields that contain the delimiter.';
+const STRAY = 'has a quoted field with text after its closing quote. Write each quote inside a quoted field twice.';
+
+golden('reference tables that are refused', [
+  refused('a filled cell beyond the header', 'code,name\nDE,Germany\nFR,France,west\n', `Line 3 ${FIELDS}`),
+  refused('a filled cell after an empty one', 'code,name\nDE,Germany,,west\nFR,France\n', `Line 2 ${FIELDS}`),
+  refused('a cell is missing', 'code,name,area\nDE,Germany,3\nFR,France\n', `Line 3 ${FIELDS}`),
+  refused(
+    'delimiters of two characters',
+    'code||name\nDE||Germany\nFR||France||west\n',
+    [
+      'The fields seem to be separated by "||", but the records would then have different numbers of fields.',
+      'Write the table with commas.',
+    ].join(' '),
+  ),
+  refused('text after a closing quote', 'code,name\nDE,"Germany"\nFR,"Fra"nce\n', `Line 3 ${STRAY}`),
+  refused('text after a closing quote of the header', 'code,"na"me\nDE,Germany\n', `Line 1 ${STRAY}`),
+  refused(
+    'a quote that is never closed',
+    'code,name\nDE,"Germany\nFR,France\n',
+    'Line 2 begins a quoted field that is not closed before the end of the file.',
+  ),
+  refused('a quote that is not closed on its line', 'code,name\nDE,"Germany\nFR,"France" west\n', `Line 2 ${STRAY}`),
+  refused(
+    'a late escape',
+    `code,name\n${'DE,Germany\n'.repeat(600)}FR,a\\, b\n`,
+    'Line 602 begins a row in which backslashes seem to escape quotes, delimiters or line breaks, but no escape ' +
+      'character is declared. Save the table with quotes doubled inside quoted cells.',
+  ),
+  refused(
+    'a NUL byte',
+    'code,name\nDE,Ger\0many\n',
+    'Line 2 contains a NUL byte, so the file is not text. Remove the NUL bytes.',
+  ),
+  refused('JSON', '[{"code":"DE","name":"Germany"}]', 'The file is JSON; only CSV is read here.'),
+]);

@@ -1,0 +1,119 @@
+// The menus of columns and cells: each entry opens a form that can show its values, and the checker accepts what the form
+// would write, unless something is still missing.
+import { test } from 'tap';
+import { operationForm } from '../../../../src/studio/language.ts';
+import { completed, fits, missingProperties } from '../../../../src/studio/page/form-model.ts';
+import {
+  cellMenu,
+  columnMenu,
+  columnReference,
+  dateFormats,
+  type MenuEntry,
+  type MenuGroup,
+  numberMarks,
+  type Step,
+  valueExpression,
+} from '../../../../src/studio/page/menu-entries.ts';
+import { operationTable } from '../../../../workers/operations/index.ts';
+import { checkTemplate } from '../../../../workers/plan/template-cache.ts';
+import type { Profile } from '../../../../workers/watch/column-profile.ts';
+
+const NAMES = ['amount', 'Invoice No', 'a"b`c', 'in', 'Größe'];
+
+const CELLS = {
+  text: ['x', 'a "b" \\ c', '', '1.234,50', 'n/a', 'a; b', null],
+  integer: ['7', '-7', null],
+  decimal: ['12.50', '-0.01', null],
+  number: ['1', '1.5', '1e21', '-2', null],
+  boolean: ['true', null],
+  date: ['2026-01-31', null],
+  datetime: ['2026-01-31T10:00:00Z', null],
+  json: ['{"a": 1}', null],
+} as const;
+
+type ColumnType = keyof typeof CELLS;
+
+function profileOf(texts: readonly (string | null)[]): Profile {
+  const frequent = texts.flatMap((text) => (text === null || text === '' ? [] : [{ text, count: 1 }]));
+  return {
+    rows: texts.length,
+    blank: 0,
+    distinct: frequent.length,
+    moreDistinct: false,
+    frequent,
+    shapes: [],
+    least: null,
+    most: null,
+    histogram: null,
+  };
+}
+
+function entriesOf(groups: readonly MenuGroup[]): readonly MenuEntry[] {
+  return groups.flatMap(({ entries }) => entries);
+}
+
+/** A Template with a column of this name and type before the step. */
+function templateWith(name: string, type: ColumnType, step: Step): string {
+  const cast = type === 'text' ? [] : [{ cast: { columns: { [name]: type } } }];
+  return JSON.stringify({ format: 1, operations: [...cast, step] });
+}
+
+test('each entry opens a form with its values, and means a valid step', async (t) => {
+  let checked = 0;
+  for (const name of NAMES) {
+    for (const [type, cells] of Object.entries(CELLS) as [ColumnType, readonly (string | null)[]][]) {
+      const column = { id: 1, name, type };
+      const menus = [columnMenu(column, profileOf(cells)), columnMenu(column, null)];
+      for (const cell of cells) menus.push(cellMenu(column, cell));
+      for (const { label, step } of menus.flatMap(entriesOf)) {
+        const [[operation, values]] = Object.entries(step) as [[string, Readonly<Record<string, unknown>>]];
+        const definition = operationTable.get(operation);
+        if (definition === undefined) return t.fail(`${label}: no operation ${operation}`);
+        const form = operationForm(definition);
+        for (const [key, value] of Object.entries(values)) {
+          const property = form.properties.find((each) => each.name === key);
+          if (property === undefined || !fits(property.field, value)) t.fail(`${label}, ${name}: ${key}`);
+        }
+        if (missingProperties(form, values).length > 0) continue;
+        const result = checkTemplate(templateWith(name, type, { [operation]: completed(form, values) }), 'json');
+        if ('problems' in result) t.fail(`${label}, ${type}: ${JSON.stringify(step)}: ${result.problems[0]!.message}`);
+        checked++;
+      }
+    }
+  }
+  t.ok(checked > 500, `${checked} steps were checked`);
+});
+
+test('a menu depends on the type and the cells of its column', async (t) => {
+  const labels = (type: ColumnType, cells: readonly string[]): string[] =>
+    entriesOf(columnMenu({ id: 1, name: 'a', type }, profileOf(cells))).map(({ label }) => label);
+  t.ok(labels('text', []).includes('Read as number…'));
+  t.notOk(labels('decimal', []).includes('Read as number…'));
+  t.ok(labels('decimal', []).includes('Round…'));
+  t.ok(labels('text', ['x', '-', 'n/a']).includes('Blank -, n/a…'));
+  t.strictSame(
+    entriesOf(cellMenu({ id: 1, name: 'a', type: 'text' }, null)).map(({ label }) => label),
+    [
+      'Keep rows with this value…',
+      'Drop rows with this value…',
+      'End the table here…',
+      'Fill blank cells…',
+      'Fill down…',
+    ],
+  );
+});
+
+test('formats are guessed from cells', async (t) => {
+  t.strictSame(numberMarks(['1.234,50', '7']), { decimal: ',', grouping: '.' });
+  t.strictSame(numberMarks(['1,234.50']), { decimal: '.', grouping: ',' });
+  t.strictSame(numberMarks(["CHF 1'234"]), { decimal: '.', grouping: "'" });
+  t.strictSame(numberMarks(['7,5']), { decimal: ',' });
+  t.strictSame(numberMarks(['1,234', '7.5']), {});
+  t.strictSame(dateFormats(['05.04.2026']), ['dd.MM.yyyy']);
+  t.strictSame(dateFormats(['04/05/2026', '04/25/2026']), ['MM/dd/yyyy']);
+  t.strictSame(dateFormats(['x']), ['yyyy-MM-dd']);
+  t.equal(columnReference('amount'), 'amount');
+  t.equal(columnReference('in'), 'row["in"]');
+  t.equal(valueExpression('1e21', 'number'), '1e21');
+  t.equal(valueExpression('{}', 'json'), null);
+});

@@ -1,0 +1,69 @@
+// Menus of columns and cells open the forms of steps, and the chosen step and the cursor of the text go together.
+// With all tests only: a browser.
+import { test } from 'tap';
+import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = `format: 1
+operations:
+  # Blanks of the export.
+  - {text: {columns: name, steps: [trim]}}  # why
+  # - {drop: {columns: note}}
+output: {format: csv}
+`;
+
+const SAMPLE = 'name,amount,note\n Ada ,"1.234,50",x\nBob,"7,00",\n';
+
+const options = { skip: NO_BROWSER };
+
+test('steps are added from the menus of columns and cells', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: 'Menu of amount' }).click();
+  await page.getByRole('menuitem', { name: 'Read as number…' }).click();
+  const form = page.getByRole('form', { name: 'Add parse_number' });
+  // The marks are guessed from the cells.
+  t.equal(await form.getByRole('textbox', { name: 'decimal', exact: true }).inputValue(), ',');
+  await page.locator('.cell.decimal.changed', { hasText: '1234.50' }).waitFor();
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'parse_number' }).waitFor();
+  // Opens the menu of a cell with the mouse.
+  await page.locator('.cell', { hasText: /^Bob/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Drop rows with this value…' }).click();
+  await page.getByRole('form', { name: 'Add filter' }).getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: `{filter: {where: 'name == "Bob"', mode: drop}}` }).waitFor();
+  await page.getByText('A Run would write 1 row.').waitFor();
+  t.strictSame(await axeFindings(page), []);
+  // Opens the menu of a header with keys.
+  await page.locator('.grid [data-active=true]').focus();
+  await page.keyboard.press('Control+ArrowUp');
+  await page.locator('.grid [role=columnheader]:focus').waitFor();
+  await page.keyboard.press('m');
+  const menu = page.getByRole('menu', { name: 'Column name' });
+  await menu.locator('[role=menuitem]:focus').waitFor();
+  t.strictSame(await axeFindings(page), [], 'axe-core finds nothing in a menu');
+  await page.keyboard.press('Escape');
+  await page.locator('.grid [role=columnheader]:focus').waitFor();
+  await page.keyboard.press('m');
+  // A letter leads to the next entry that begins with it.
+  await page.keyboard.press('s');
+  await page.keyboard.press('s');
+  await page.locator('[role=menuitem]:focus', { hasText: 'Sort' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('form', { name: 'Add sort' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('form').waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
+
+test('the chosen step and the line of the cursor go together', options, async (t) => {
+  const template = TEMPLATE.replace('output:', '  - {sort: {by: amount}}\noutput:');
+  const studio = await startStudio(t, { template, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.cm-activeLine', { hasText: 'sort' }).waitFor();
+  await page.getByRole('button', { name: /^1 text name/ }).click();
+  await page.locator('.cm-activeLine', { hasText: 'trim' }).waitFor();
+  await page.locator('.cm-line', { hasText: 'sort' }).click();
+  await page.locator('.steps [aria-current]', { hasText: 'sort amount' }).waitFor();
+  t.strictSame(problems, []);
+});

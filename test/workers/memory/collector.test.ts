@@ -1,0 +1,65 @@
+// When a thread's collector runs. The test does not wait: it records and fires the timers.
+import t, { type Test } from 'tap';
+import { ThreadCollector } from '../../../workers/memory/collector.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+interface Timer {
+  readonly milliseconds: number;
+  readonly fire: () => void;
+}
+
+/** Records timers instead of starting them. */
+function recordTimers(test: Test): Timer[] {
+  const timers: Timer[] = [];
+  const { setTimeout: start, clearTimeout: stop } = globalThis;
+  test.teardown(() => Object.assign(globalThis, { setTimeout: start, clearTimeout: stop }));
+  Object.assign(globalThis, {
+    setTimeout: (callback: () => void, milliseconds: number) => {
+      const timer = { milliseconds, fire: callback, unref: () => timer };
+      timers.push(timer);
+      return timer;
+    },
+    clearTimeout: (timer: Timer) => {
+      const at = timers.indexOf(timer);
+      if (at >= 0) timers.splice(at, 1);
+    },
+  });
+  return timers;
+}
+
+t.test('collections of memory that stays referenced are repeated less and less often', async (t) => {
+  const timers = recordTimers(t);
+  const collector = new ThreadCollector();
+  collector.dropped(32 * MEBIBYTE, false);
+  const delays: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const { milliseconds, fire } = timers.pop()!;
+    delays.push(milliseconds);
+    fire();
+  }
+  t.strictSame(delays, [0, 200, 400, 800, 1600], 'each delay in milliseconds is twice the one before');
+
+  collector.dropped(32 * MEBIBYTE, false);
+  t.strictSame(
+    timers.map(({ milliseconds }) => milliseconds),
+    [0],
+    'more dropped memory is collected at once, and replaces the later collection',
+  );
+
+  collector.collected(64 * MEBIBYTE, false);
+  timers.pop()!.fire();
+  t.strictSame(timers, [], 'nothing is repeated once all memory is free');
+});
+
+t.test('a small memory is collected at once only if a Run waits for it', async (t) => {
+  const timers = recordTimers(t);
+  const collector = new ThreadCollector();
+  collector.dropped(MEBIBYTE, false);
+  collector.dropped(MEBIBYTE, true);
+  t.strictSame(
+    timers.map(({ milliseconds }) => milliseconds),
+    [1000, 0],
+    'delays in milliseconds of the first and the second',
+  );
+});

@@ -1,0 +1,17 @@
+// What to do about a file that is not valid in its encoding: the encodings that it may have instead, by its lines.
+import { cutOff } from './encoding.ts';
+import { type HighLineSample, NO_LINES } from './high-lines.ts';
+import { likelyEncodings } from './likely-encoding.ts';
+import { MAY_BE_CUT_OFF, withLikelyEncoding } from './undecodable.ts';
+
+/**
+ * Adds advice to the message of an Undecodable.
+ * @param lines lines of the whole file, or null if they are not known
+ * @param failed names of the encodings in which the file is not valid
+ */
+export function withEncodingAdvice(message: string, lines: HighLineSample | null, failed: readonly string[]): string {
+  const likely = likelyEncodings((lines ?? NO_LINES).bytes).find((name) => !failed.includes(name));
+  const advised = likely === undefined ? message : withLikelyEncoding(message, likely);
+  const mayBeCutOff = lines !== null && failed.includes('utf-8') && cutOff(lines) === 'possible';
+  return mayBeCutOff ? `${advised} ${MAY_BE_CUT_OFF}` : advised;
+}

@@ -1,0 +1,307 @@
+// Finds the end of a Run's rows if an operator may end them in the middle of a batch: by a preview, by a trial, or from
+// the result of an earlier attempt.
+import type { Batch } from '../batch/batch.ts';
+import type { Schema } from '../batch/schema.ts';
+import { Failed } from '../protocol/failure.ts';
+import { DONE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
+import type { Next, Operator } from '../template/operation.ts';
+
+// Finds in advance the row at which a later operator (stop_when) may end the Run's rows, so that rows can be
+// processed in batches up to that row instead of one by one. This is possible if the cells that the operator examines
+// reach it unchanged, and if no step delays rows. Rows after the end then never reach an earlier operator.
+
+/** The properties of a step that the preview needs. */
+export interface PreviewedStep {
+  readonly operator: Operator;
+  readonly needsAllRows: boolean;
+  readonly input: Schema;
+  /** Ids of the columns whose cells the step changes. Null if unknown, or if the step may hold rows back. */
+  readonly edits: readonly number[] | null;
+}
+
+export class EndPreview {
+  /** Index of the operator that may end the rows. */
+  readonly index: number;
+  readonly #endsAhead: NonNullable<Operator['endsAhead']>;
+  /**
+   * For each column of the operator, its index in the batches that the preview receives; -1 if it is missing there.
+   */
+  readonly #layout: readonly number[];
+
+  /**
+   * Returns null if the first operator that may end the rows does not support the preview.
+   * @param columns columns of the batches that arrive at the first step
+   * @param flagColumn id of the column to which any step may write, or null
+   */
+  static of(steps: readonly PreviewedStep[], columns: Schema, flagColumn: number | null): EndPreview | null {
+    const index = steps.findIndex(({ operator }) => operator.rowsWanted !== undefined);
+    const ahead = index < 0 ? undefined : steps[index]!.operator.endsAhead;
+    if (ahead === undefined) return null;
+    const before = steps.slice(0, index);
+    if (before.some(({ edits, needsAllRows }) => edits === null || needsAllRows)) return null;
+    const reads = ahead.columns.map((place) => steps[index]!.input[place]!.id);
+    const isFree = (id: number): boolean =>
+      id !== flagColumn &&
+      columns.some((column) => column.id === id) &&
+      before.every(({ edits }) => edits?.includes(id) === false);
+    if (!reads.every(isFree)) return null;
+    const layout = steps[index]!.input.map(({ id }) => columns.findIndex((column) => column.id === id));
+    return new EndPreview(index, ahead, layout);
+  }
+
+  constructor(index: number, endsAhead: NonNullable<Operator['endsAhead']>, layout: readonly number[]) {
+    this.index = index;
+    this.#endsAhead = endsAhead;
+    this.#layout = layout;
+  }
+
+  /** Row counts, in ascending order, after which the rows of the batch may end. Each must be the end of a slice. */
+  *ends(batch: Batch): Sliced<readonly number[]> {
+    const { arena } = batch;
+    const { columns, of } = this.#endsAhead;
+    for (const place of columns) {
+      const index = this.#layout[place]!;
+      if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    }
+    const mark = arena.next;
+    // The operator does not examine the columns that are missing here, so any other column can replace them.
+    const ends = yield* of(batch.withColumns(this.#layout.map((index) => batch.columns[Math.max(0, index)]!)));
+    arena.release(mark);
+    return ends;
+  }
+}
+
+// How many rows the steps of a chain may receive at once.
+
+/**
+ * Maximum number of rows that the operators may receive at once. Operators after one that needs all rows are ignored.
+ * Accounts for operators that make several rows from one.
+ * @param seenAhead a step that may receive more rows than it needs
+ * @param onTrial ignores operators that may end the rows at any row (see EndTrial) until they have done so
+ */
+function wantedBy(
+  links: readonly PreviewedStep[],
+  seenAhead: { readonly index: number } | null = null,
+  onTrial = false,
+): number {
+  let wanted = Number.POSITIVE_INFINITY;
+  let rowsMost = 1;
+  for (const [index, { operator, needsAllRows }] of links.entries()) {
+    const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
+    if (rows === 0) return 0;
+    const isLimit = index !== seenAhead?.index && !(onTrial && operator.endsAhead !== undefined);
+    if (rows < Number.POSITIVE_INFINITY && isLimit) wanted = Math.min(wanted, Math.max(1, Math.floor(rows / rowsMost)));
+    if (needsAllRows) break;
+    rowsMost *= operator.rowsMost ?? 1;
+  }
+  return wanted;
+}
+
+// Pushes whole batches through steps of which one (stop_when) may end the rows at any row, because pushing single rows
+// is many times slower. If the end turns out to be inside such a batch, rows after it have already reached earlier
+// steps. The attempt is then discarded, and the next attempt pushes whole batches up to the row of the end only.
+
+/**
+ * Thrown by an attempt that pushed rows after the end in a whole batch. The next attempt pushes rows one by one from the
+ * given row on. Neither a failure nor a fault.
+ */
+export class EndPassed extends Error {
+  /** Index of the first step that received the batch. */
+  readonly step: number;
+  /** Number of rows that the step received before the row of the end. */
+  readonly rows: number;
+
+  constructor(step: number, rows: number) {
+    super('end passed');
+    this.name = 'EndPassed';
+    this.step = step;
+    this.rows = rows;
+  }
+}
+
+/** `trial`: whole batches. `exact`: no row after the end. */
+type PushMode = 'trial' | 'exact';
+
+/** Shared by all trials of a chain: the mode of the push in progress, which the earliest step decides; otherwise null. */
+export interface PushInProgress {
+  mode: PushMode | null;
+}
+
+export interface TrialSettings {
+  /** Index of the first of the steps. */
+  readonly step: number;
+  readonly steps: readonly PreviewedStep[];
+  /** The step whose end is found in advance or is corrected afterwards, so that it needs no trial. Null if none. */
+  readonly seenAhead: { readonly index: number } | null;
+  /** Number of rows before the end, as an earlier attempt has found it; Infinity if unknown. */
+  readonly rowsBefore: number;
+  readonly inProgress: PushInProgress;
+}
+
+export class EndTrial {
+  readonly #settings: TrialSettings;
+  /** Number of rows pushed so far. */
+  #rows = 0;
+
+  constructor(settings: TrialSettings) {
+    this.#settings = settings;
+  }
+
+  /** Maximum number of rows that the steps may receive at once; 0 = they need no more rows. */
+  wanted(): number {
+    const { steps, seenAhead, rowsBefore, inProgress } = this.#settings;
+    if (inProgress.mode === 'trial') return wantedBy(steps, seenAhead, true);
+    const exact = wantedBy(steps, seenAhead);
+    if (exact === 0 || inProgress.mode === 'exact' || this.#rows >= rowsBefore) return exact;
+    return Math.min(rowsBefore - this.#rows, wantedBy(steps, seenAhead, true));
+  }
+
+  /** Throws EndPassed. */
+  *push(batch: Batch, push: Next): Slices {
+    const { rowsBefore, inProgress } = this.#settings;
+    const first = this.#rows;
+    this.#rows += batch.live;
+    if (inProgress.mode !== null) return yield* push(batch);
+    const before = Math.min(batch.live, Math.max(0, rowsBefore - first));
+    if (before > 0) yield* this.#try(before < batch.live ? batch.slice(0, before) : batch, first, push);
+    if (before < batch.live) yield* this.#pushIn('exact', batch.slice(before, batch.live), push);
+  }
+
+  *#try(batch: Batch, first: number, push: Next): Slices {
+    const { step, steps, seenAhead } = this.#settings;
+    const exact = wantedBy(steps, seenAhead);
+    const isTrial = batch.live > exact && exact < wantedBy(steps, seenAhead, true);
+    if (!isTrial) return yield* this.#pushIn('exact', batch, push);
+    try {
+      yield* this.#pushIn('trial', batch, push);
+    } catch (error) {
+      // The row that failed may be after the end.
+      throw error instanceof Failed ? new EndPassed(step, first) : error;
+    }
+    const last = this.#lastRow();
+    if (last !== null) throw new EndPassed(step, first + positionOf(batch, last));
+  }
+
+  *#pushIn(mode: PushMode, batch: Batch, push: Next): Slices {
+    const { inProgress } = this.#settings;
+    inProgress.mode = mode;
+    try {
+      yield* push(batch);
+    } finally {
+      inProgress.mode = null;
+    }
+  }
+
+  /** Source row at which a step ended the rows in a trial; null if the rows go on. */
+  #lastRow(): number | null {
+    const { steps, seenAhead } = this.#settings;
+    for (const [index, { operator, needsAllRows }] of steps.entries()) {
+      const isTried = operator.endsAhead !== undefined && index !== seenAhead?.index;
+      if (isTried && operator.rowsWanted?.() === 0) return operator.lastRow!();
+      if (needsAllRows) return null;
+    }
+    return null;
+  }
+}
+
+/** Position of the first row of a source row in the batch; 0 if the batch contains no such row. */
+function positionOf(batch: Batch, sourceRow: number): number {
+  for (let position = 0; position < batch.live; position++) {
+    if (batch.sourceRow(batch.physicalRow(position)) === sourceRow) return position;
+  }
+  return 0;
+}
+
+// The end of a Run's rows at one operation, as an earlier attempt of the Run has found it. An operator that lacks
+// memory holds rows back until the input ends. A later slice or stop_when then gets enough rows only after further
+// rows have already reached the earlier operations. Such an attempt is discarded; the next attempt knows the last row
+// and ends there.
+
+/** Ends that earlier attempts have found. */
+export interface KnownEnds {
+  /** By the index of a step, the source row of the last row that reaches it (see EndFound). */
+  readonly lastRows: ReadonlyMap<number, number>;
+  /** By the index of a step, the number of rows that reach it before the end (see EndPassed). */
+  readonly rowsBefore: ReadonlyMap<number, number>;
+}
+
+export const NO_ENDS: KnownEnds = { lastRows: new Map(), rowsBefore: new Map() };
+
+/**
+ * Thrown by an attempt that processed rows after the end. The next attempt knows the end. Neither a failure nor a
+ * fault.
+ */
+export class EndFound extends Error {
+  readonly step: number;
+  readonly sourceRow: number;
+
+  constructor(step: number, sourceRow: number) {
+    super('end found');
+    this.name = 'EndFound';
+    this.step = step;
+    this.sourceRow = sourceRow;
+  }
+}
+
+/** Wraps the operator so that it accepts no rows after those of the given source row. */
+export function endedAt(operator: Operator, sourceRow: number): Operator {
+  let isOver = false;
+  return {
+    push(batch): Slices {
+      if (isOver) return DONE;
+      const end = endIn(batch, sourceRow);
+      isOver = end > 0;
+      return operator.push(isOver ? batch.slice(0, end) : batch);
+    },
+    ...(operator.finish === undefined ? {} : { finish: () => operator.finish!() }),
+    ...(operator.rowNames === undefined ? {} : { rowNames: () => operator.rowNames!() }),
+    ...(operator.rowsMost === undefined ? {} : { rowsMost: operator.rowsMost }),
+    rowsWanted: () => (isOver ? 0 : (operator.rowsWanted?.() ?? 1)),
+    lastRow: () => (isOver ? sourceRow : null),
+    endsAhead: {
+      columns: [],
+      // biome-ignore lint/correctness/useYield: it has nothing to wait for
+      *of(batch) {
+        const end = endIn(batch, sourceRow);
+        return end === 0 ? [] : [end];
+      },
+    },
+  };
+}
+
+/** Number of leading rows of a batch up to and including the rows of a source row; 0 if the batch has no row of it. */
+function endIn(batch: Batch, sourceRow: number): number {
+  for (let position = 0; position < batch.live; position++) {
+    if (batch.sourceRow(batch.physicalRow(position)) !== sourceRow) continue;
+    let end = position + 1;
+    while (end < batch.live && batch.sourceRow(batch.physicalRow(end)) === sourceRow) end++;
+    return end;
+  }
+  return 0;
+}
+
+/** The properties of a step that the search for its end needs. */
+export interface EndingStep {
+  readonly operator: Operator;
+  readonly needsAllRows: boolean;
+  /** True if the operator holds rows back because it lacks memory. */
+  readonly defersRows: boolean;
+}
+
+/**
+ * Finds the step that must end earlier, and its last row. This is the nearest step that held rows back before an
+ * operator that has enough rows. Null if no step received rows after the end.
+ */
+export function lateEnd(steps: readonly EndingStep[], known: KnownEnds): EndFound | null {
+  for (const [index, { operator }] of steps.entries()) {
+    if (operator.rowsWanted?.() !== 0) continue;
+    const sourceRow = operator.lastRow?.() ?? null;
+    if (sourceRow === null) continue;
+    for (let before = index - 1; before >= 0; before--) {
+      const step = steps[before]!;
+      if (step.needsAllRows || step.operator.rowsWanted?.() === 0 || known.lastRows.has(before)) break;
+      if (step.defersRows) return new EndFound(before, sourceRow);
+    }
+  }
+  return null;
+}

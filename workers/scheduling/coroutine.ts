@@ -1,0 +1,39 @@
+// Work that runs synchronously and yields a promise only if it has to wait. All data of a small Run is present at its
+// start, and the promises of async functions would cost such a Run more than the work on its rows.
+
+/** The work of a Run or of a part of it. Completes without interruption if it never has to wait. */
+export type Coroutine<T> = Generator<Promise<unknown>, T, undefined>;
+
+/** Runs the work synchronously. Returns a promise only if the work has to wait. */
+export function runCoroutine<T>(work: Coroutine<T>): T | Promise<T> {
+  const step = work.next();
+  return step.done ? step.value : goOn(work, step.value);
+}
+
+async function goOn<T>(work: Coroutine<T>, first: Promise<unknown>): Promise<T> {
+  let wait = first;
+  for (;;) {
+    const step = await wait.then(
+      () => work.next(),
+      (error: unknown) => work.throw(error),
+    );
+    if (step.done) return step.value;
+    wait = step.value;
+  }
+}
+
+/** Waits for a promise inside a coroutine. Returns its value, or throws its rejection reason. */
+export function* awaited<T>(promise: Promise<T>): Coroutine<T> {
+  let found: { readonly value: T } | null = null;
+  let error: unknown = null;
+  yield promise.then(
+    (value) => {
+      found = { value };
+    },
+    (reason: unknown) => {
+      error = reason;
+    },
+  );
+  if (found === null) throw error;
+  return (found as { readonly value: T }).value;
+}

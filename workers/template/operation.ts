@@ -1,0 +1,245 @@
+// The interface of an operation: its parameters in a Template, its effect on the columns before the first row, and its
+// processing of batches (start). The pipeline of a Run (workers/run/run.ts) calls it; the table of operations is
+// index.ts.
+import type { Batch } from '../batch/batch.ts';
+import type { Column, ColumnType, Schema } from '../batch/schema.ts';
+import type { Static, TSchema } from '../bundled/type-box.ts';
+import type { Tables } from '../execution/tables/run-tables.ts';
+import type { MetaValues } from '../input/reader.ts';
+import type { Kernel } from '../kernel/bindings/kernel.ts';
+import type { Arena } from '../memory/arena.ts';
+import type { BudgetShare } from '../memory/budget.ts';
+import type { SpillFolder } from '../memory/spill-file.ts';
+import type { RowsAhead } from '../output/writer.ts';
+import type { CodeCounts, OperationReport, RowErrorCode } from '../protocol/report.ts';
+import type { Pauses, Sliced, Slices, Steps } from '../scheduling/time-slices.ts';
+import type { Scope } from './scope.ts';
+import type { OnError } from './template.ts';
+
+/**
+ * R: row-local. O: in order with constant state. K: keyed state that spills. B: needs all rows. E: check at the end.
+ */
+export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';
+
+export const MEMORY_CLASSES: Readonly<Record<MemoryClass, string>> = {
+  R: 'row by row',
+  O: 'in order, constant state',
+  K: 'state by key, spills to disk',
+  B: 'needs all rows, sorts on disk',
+  E: 'checked at the end',
+};
+
+/** Both documentation and test: run with batches of 1, 2 and 1,000 rows. Cells are texts or null. */
+export interface OperationExample {
+  readonly title: string;
+  /** The operation as written in a Template (name and parameters). */
+  readonly operation: Readonly<Record<string, unknown>>;
+  readonly input: {
+    readonly columns: readonly string[];
+    /** Types of the columns if not all are text. Cells are then the texts of such values. */
+    readonly types?: readonly ColumnType[];
+    readonly rows: readonly (readonly (string | null)[])[];
+  };
+  /** Reference tables as CSV, by the name that the operation uses. */
+  readonly tables?: Readonly<Record<string, string>>;
+  readonly output: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
+}
+
+/**
+ * Receives batches. It may return before any work is done: the caller must drive the returned slices to their end, or
+ * return them as its last action. The batch is valid until the slices end.
+ */
+export type Next = (batch: Batch) => Slices;
+
+/** Environment of a running operation. Everything in it belongs to one Run. */
+export interface OperatorContext {
+  /** Columns before this operation, and after it. */
+  readonly input: Schema;
+  readonly output: Schema;
+  /** Index of a column in `input`, or -1 if it is missing. */
+  readonly indexOf: (column: Column) => number;
+  /** For each output column, its index in `input`, or -1 for a new column (see `arrange` in copied-rows.ts). */
+  readonly layout: readonly number[];
+  /** Header texts of the file as written, by the id of the column. Blank for a column without a header. */
+  readonly headers: ReadonlyMap<number, string>;
+  readonly next: Next;
+  /**
+   * For the last operation, if the output permits: it may hold rows as encoded output bytes and emit those instead of
+   * batches. Otherwise null.
+   */
+  readonly ahead: RowsAhead | null;
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly budget: BudgetShare;
+  readonly spill: SpillFolder;
+  /** The reference tables that the Template declares, by their names in it. */
+  readonly tables: Tables;
+  readonly report: OperationReport;
+  readonly errors: RowErrors;
+  /** The common parameter `where` of an operation on cells; null for all rows. The cell operator applies it. */
+  readonly where: RowChoice | null;
+  /** Conditions that use the cell (`value`), by the id of the edited column. Other columns use `where`. */
+  readonly cellWhere: ReadonlyMap<number, RowChoice>;
+  /**
+   * Schedules work before the first row, such as reading a table, which yields to other Runs of the thread. Only for
+   * `start`: the work of all operators is done in the order of the calls, and the arena is empty at each step.
+   */
+  readonly beforeRows: (work: () => Steps) => void;
+  /** Tells work on many columns, rows or batches when to pause. */
+  readonly clock: Pauses;
+  /** Must be called by an operator that runs out of memory and therefore holds rows back until the input ends. */
+  readonly defersRows: () => void;
+  /** Start time of the Run in RFC 3339 (`run.started_at`). */
+  readonly startedAt: string;
+  /** Values above and below the table of the file, by their names in the Template (`run.meta.<name>`). */
+  readonly meta: MetaValues;
+  /** Folder with one file per secret of the account, named like the secret, or null. */
+  readonly secretsDirectory: string | null;
+}
+
+/**
+ * Keeps those of `count` rows (u32 physical rows at `rows`, compacted in place) for which a condition is true, and
+ * returns their number. Calls `fail` for rows whose condition cannot be computed. It may allocate, and create views of
+ * the batch's columns.
+ */
+export type RowChoice = (
+  batch: Batch,
+  rows: number,
+  count: number,
+  fail: (physicalRow: number, code: RowErrorCode) => void,
+) => Sliced<number>;
+
+/** Consequence of a row error, according to the operation's `on_error`. */
+export type RowErrorAction = 'drop_row' | 'blank' | 'keep' | 'counted';
+
+/**
+ * Overrides the consequence for a part of an operation; null for the operation's own setting. `count` is for a guessed
+ * value: the report counts it, and the row continues unchanged.
+ */
+export interface RowErrorRule {
+  readonly onError: OnError | 'count' | null;
+  /** Message from the Template for a Run that fails. */
+  readonly message: string | null;
+}
+
+/** The only way in which an operation reports row errors. */
+export interface RowErrors {
+  /**
+   * Counts the error and returns what to do with the row. With `flag`, it has written the code into the flag column of
+   * the batch and returns 'blank'. With `fail`, the Run ends with TEMPLATE_ROW_ERROR and names the lowest such row; the
+   * row then counts as dropped. `rule` is the part of the operation that found the error.
+   */
+  report(
+    batch: Batch,
+    physicalRow: number,
+    column: string | null,
+    code: RowErrorCode,
+    rule?: RowErrorRule,
+  ): RowErrorAction;
+  /** Reports a failed check on all rows: the Run ends with TEMPLATE_CHECK_FAILED, unless a row error ends it. */
+  failCheck(message: string): void;
+  readonly counts: CodeCounts;
+}
+
+export interface Operator {
+  /**
+   * Processes a batch and emits any number of batches to `context.next`. Like `Next`, it may do so after it returns.
+   */
+  push(batch: Batch): Slices;
+  /**
+   * Called at the end of the input: emits the remaining rows and yields between batches, so that other Runs of the
+   * thread continue.
+   */
+  finish?(): Steps;
+  /**
+   * Number of further input rows that this operator certainly needs (Infinity if it always needs more). The pipeline
+   * makes batches no larger, so that earlier operations never process rows after the end. 0 means that no more rows are
+   * needed.
+   */
+  rowsWanted?(): number;
+  /**
+   * In addition to `rowsWanted`: the source row of the last row that was used, once no more rows are needed, otherwise
+   * null. With this method, the pipeline may pass more rows than are needed; the operator must ignore rows after the
+   * last one.
+   */
+  lastRow?(): number | null;
+  /**
+   * In addition to `rowsWanted`: returns, from the cells of `columns` (indexes in its input) alone, after which rows of
+   * a batch it may need no more rows (ascending counts of rows). Calling it changes nothing: errors are reported when
+   * the rows arrive.
+   */
+  readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
+  /**
+   * Called after `finish` for the last operation whose columns are named by rows (Scope.columnsOfRows): returns their
+   * names. The Run then restarts with these names. null if a check has failed.
+   */
+  rowNames?(): readonly string[] | null;
+  /** Maximum number of rows that the operator creates from one row; 1 by default. */
+  readonly rowsMost?: number;
+}
+
+/** Names with the same meaning in other languages. */
+export interface ForeignName {
+  /** In lower case, separated by spaces. */
+  readonly names: string;
+  /** Most frequent form of the parameters for this meaning, or null if the operation's name is enough. */
+  readonly form: string | null;
+}
+
+export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {
+  readonly name: string;
+  /** One sentence for the reference. */
+  readonly summary: string;
+  /**
+   * Names of the operation in other languages (SQL, pandas, spreadsheets), for hints in messages. They are never
+   * accepted as names.
+   */
+  readonly knownAs?: readonly ForeignName[];
+  /**
+   * Names of parameters in other languages that do not correspond to a single parameter, with advice on what to write.
+   * `*` is the advice for any other unknown parameter.
+   */
+  readonly parametersKnownAs?: Readonly<Record<string, string>>;
+  /** Advice for missing parameters whose name alone does not explain why they are needed. */
+  readonly missingParameters?: Readonly<Record<string, string>>;
+  /**
+   * Parameters in addition to the common ones (id, note, enabled, where, if_missing, on_error), which the schema adds.
+   */
+  readonly parameters: P;
+  /** True for operations on cells: `where` and `on_error` apply to cells. */
+  readonly cells: boolean;
+  readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
+  /** For class K: true if it emits nothing before the last row. Class B never does. */
+  readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
+  /** True if its parameters require the file of rejected rows, in addition to the common `on_error`. */
+  rejects?(parameters: Static<P>): boolean;
+  /** True if its parameters require the flag column, in addition to the common `on_error`. */
+  flags?(parameters: Static<P>): boolean;
+  /**
+   * Names of the columns whose cells it edits, to which `value` in `where` refers. By default, those in its parameter
+   * `columns` or `column`. null if a condition cannot refer to a single cell.
+   */
+  editedColumns?(parameters: Static<P>): readonly string[] | null;
+  /**
+   * Ids of the columns whose cells it changes in place; new columns may be included. Only for operations that emit each
+   * row in the call in which it arrived, or never, or at the end. Without this method, anything may be changed.
+   */
+  edits?(plan: Plan): readonly number[];
+  /** Secrets of the account that its parameters name, with their place in the operation. */
+  secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
+  readonly examples: readonly OperationExample[];
+  /**
+   * Runs the operation on names and types only. Called when a Template is checked (the columns may then be open: an
+   * unknown name becomes a required column), and again with the columns of the file before its first row. The result is
+   * passed to `start`.
+   */
+  effect(parameters: Static<P>, scope: Scope): Plan;
+  start(plan: Plan, context: OperatorContext): Operator;
+}
+
+/** Erases the type parameters of a definition, so that the table can contain all operations. */
+export function defineOperation<P extends TSchema, Plan>(
+  definition: OperationDefinition<P, Plan>,
+): OperationDefinition<P, Plan> {
+  return definition;
+}
