@@ -46,6 +46,13 @@ async function startSlow(t: Test, client: Client, key?: string): Promise<Answer>
   return answer;
 }
 
+/** The account has a free slot: a small Run is made, and succeeds. On a busy machine it may take longer than a POST waits. */
+async function expectSlot(t: Test, client: Client): Promise<void> {
+  const made = await client.upload('pick', [file(CSV)]);
+  t.ok([201, 202].includes(made.status), made.text);
+  expectRun(t, await ended(client, made), 200, 'succeeded');
+}
+
 t.test('202 with Location and Retry-After, then GET until it is done', async (t) => {
   const answer = await startSlow(t, acme);
   t.equal(answer.headers['retry-after'], '1', 'one second at first');
@@ -89,7 +96,7 @@ t.test('a running Run holds its slot after the 202, and gives it back', async (t
   const answer = await startSlow(t, client);
   expectError(t, await client.upload('pick', [file(CSV)]), 429, 'CONCURRENCY_LIMIT_REACHED');
   await ended(client, answer);
-  expectNew(t, await client.upload('pick', [file(CSV)]));
+  await expectSlot(t, client);
 });
 
 for (const [what, account, rows, tail, status, code] of [
@@ -112,10 +119,15 @@ for (const [what, account, rows, tail, status, code] of [
 }
 
 t.test('the wait counts from the last byte, created_at too', async (t) => {
-  const held = acme.hold('pick', [file(CSV)], -20);
-  await pause(WAIT * 4);
-  const finished = Date.now();
-  const answer = await held.finish();
+  let finished = 0;
+  const upload = async (): Promise<Answer> => {
+    const held = acme.hold('pick', [file(CSV)], -20);
+    await pause(WAIT * 4);
+    finished = Date.now();
+    return held.finish();
+  };
+  // On a busy machine a Run may take longer than the wait. If the wait counted from the first byte, each answer would be a 202.
+  const answer = await until(upload, ({ status }) => status === 201);
   expectNew(t, answer);
   t.ok(Date.parse(answer.run.created_at) >= finished - 50, 'created when its body was complete');
 });
@@ -146,11 +158,12 @@ t.test('a client without a key that vanishes in the wait: its Run is cancelled, 
   // Its last byte has come by then; nothing shows it.
   await pause(100);
   held.vanish();
-  const next = await until(
+  const made = await until(
     () => client.upload('pick', [file(CSV)]),
-    ({ status }) => status === 201,
+    ({ status }) => status !== 429,
   );
-  expectNew(t, next);
+  t.ok([201, 202].includes(made.status), made.text);
+  expectRun(t, await ended(client, made), 200, 'succeeded');
 });
 
 t.test('a client with a key that vanishes in the wait: its Run goes on and is replayed', async (t) => {

@@ -152,11 +152,13 @@ t.test('a lost thread: RUN_INTERRUPTED, and the same request makes a new Run', {
 });
 
 t.test('faults and late failures: an HTTP error while the POST waits, a failed Run after a 202', async (t) => {
+  const patient = await startNode(t);
+  t.match(await patient.post([['file', 'fault']]), { status: 500, json: { error: 'INTERNAL_ERROR' } });
+  t.match(await patient.post([['file', 'fail TEMPLATE_COLUMNS_MISSING']]), { status: 422 });
+  t.match(await patient.post([['file', 'fail TEMPLATE_ROW_ERROR']]), { status: 201, json: { status: 'failed' } });
+  await patient.idle(t);
   const node = await startNode(t, '--wait-ms', '150');
-  t.match(await node.post([['file', 'fault']]), { status: 500, json: { error: 'INTERNAL_ERROR' } });
-  t.match(await node.post([['file', 'fail TEMPLATE_COLUMNS_MISSING']]), { status: 422 });
-  t.match(await node.post([['file', 'fail TEMPLATE_ROW_ERROR']]), { status: 201, json: { status: 'failed' } });
-  const late = await node.post([['file', 'late MALFORMED_FILE 500']], 'k');
+  const late = await node.post([['file', 'late MALFORMED_FILE 2000']], 'k');
   t.equal(late.status, 202);
   t.equal(late.headers.get('retry-after'), '1');
   const ended = await until(
@@ -164,7 +166,7 @@ t.test('faults and late failures: an HTTP error while the POST waits, a failed R
     ({ json }) => json.status !== 'running',
   );
   t.match(ended, { status: 200, json: { status: 'failed', error: { code: 'MALFORMED_FILE' } } });
-  t.match(await node.post([['file', 'late MALFORMED_FILE 500']], 'k'), { status: 200, json: { id: late.json.id } });
+  t.match(await node.post([['file', 'late MALFORMED_FILE 2000']], 'k'), { status: 200, json: { id: late.json.id } });
   await node.idle(t);
 });
 
