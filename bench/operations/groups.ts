@@ -6,6 +6,27 @@ const PARSED = { op: 'parse_number', columns: ['amount'] };
 
 const GROUP_ROWS: readonly OperationRow[] = [
   {
+    name: 'days without orders by country',
+    covers: 'complete',
+    template: [
+      { op: 'parse_date', columns: ['order_date'], formats: ['yyyy-MM-dd'] },
+      {
+        op: 'aggregate',
+        group_by: ['country', 'status', 'order_date'],
+        metrics: [{ fn: 'count', as: 'orders' }],
+      },
+      { op: 'complete', column: 'order_date', group_by: ['country', 'status'], fill: { orders: 0 } },
+    ],
+    sql: `WITH counts AS (
+        SELECT country, status, CAST(order_date AS DATE) AS order_date, count(*) AS orders FROM input GROUP BY ALL),
+      days AS (SELECT country, status, CAST(unnest(generate_series(min(order_date), max(order_date), INTERVAL 1 DAY)) AS DATE)
+        AS order_date FROM counts GROUP BY country, status)
+      SELECT country, status, order_date, coalesce(orders, 0) AS orders
+      FROM days LEFT JOIN counts USING (country, status, order_date)`,
+    numbers: ['orders'],
+    order: 'any',
+  },
+  {
     name: 'count and mean by country',
     covers: 'aggregate',
     template: [

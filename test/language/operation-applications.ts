@@ -165,6 +165,8 @@ export const APPLICATIONS: Readonly<Record<string, readonly Application[]>> = {
       groups: true,
     },
   ],
+  // Only of dates: no other column of this file can be a series.
+  complete: [{ parameters: { column: 'v', group_by: ['id'] } }],
   aggregate: [
     { parameters: { group_by: ['id', 'v'], metrics: [{ fn: 'count', as: 'n' }] }, removes: ['k', 'w'], groups: true },
     {

@@ -93,3 +93,92 @@ golden('flags stay with rows, and new rows have no flags', [
     output: 'g,k,v,group_size,_issues\na,x,2,1,v:NOT_A_NUMBER\nb,x,2,1,v:NOT_A_NUMBER\nc,x,2,1,\nnew,,,,\n',
   },
 ]);
+
+golden('pivot to columns that rows name', [
+  {
+    name: 'texts by code points; rows without a name are counted; a fill fills',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v, fill: "-"}}]',
+    input: 'g,k,v\n1,z,3\n2,,3\n1,10,4\n3,9,5\n',
+    output: 'g,10,9,z\n1,4,-,3\n2,-,-,-\n3,-,5,-\n',
+    errors: ['pivot: CELL_DROPPED 1 2'],
+  },
+  {
+    name: 'dates name by their texts, and sums stay numbers',
+    template: `operations:
+  - cast: {columns: {d: date, v: decimal}}
+  - pivot: {group_by: g, names_from: d, values_from: v, aggregate: sum}
+output: {format: ndjson}`,
+    input: 'g,d,v\n1,2026-02-01,1.50\n1,2026-01-01,2\n1,2026-02-01,1.00\n',
+    output: '{"g":"1","2026-01-01":2,"2026-02-01":2.50}\n',
+  },
+  {
+    name: 'a file without rows has only the group columns',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v}}]',
+    input: 'g,k,v\n',
+    output: 'g\n',
+  },
+  {
+    name: 'too many names end the Run',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v, max_columns: 1}}]',
+    input: 'g,k,v\n1,x,3\n1,y,3\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: Operation 1 pivot (line 1, /operations/0): the column "k" has more than 1 different names, or names with more than 1048576 characters. List the columns in "values".',
+  },
+  {
+    name: 'a name that another column has ends the Run, without telling it',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v}}]',
+    input: 'g,k,v\n1,g,3\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: Operation 1 pivot (line 1, /operations/0): the column "k" contains the name of another column. Rename that column before.',
+  },
+  {
+    name: 'it is the last operation',
+    template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v}}, {drop: {columns: [v]}}]',
+    problems: ['/operations/0/pivot NOT_LAST'],
+  },
+  {
+    name: 'parameters that have no meaning',
+    template:
+      'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x], max_columns: 3}}, {pivot: {group_by: g, names_from: g, values_from: x, other: {into: y}}}]',
+    problems: ['/operations/0/pivot/max_columns UNUSED_PARAMETER', '/operations/1/pivot/other UNUSED_PARAMETER'],
+  },
+]);
+
+golden('total rows of aggregate', [
+  {
+    name: 'of all rows, after sorted groups; rows that a metric leaves out count only for it',
+    template: `operations:
+  - cast: {columns: {v: decimal}}
+  - aggregate:
+      group_by: [g, k]
+      metrics:
+        - {fn: count}
+        - {fn: sum, column: v, where: k != "x", as: sum}
+        - {fn: count_distinct, column: k, as: kinds}
+      totals: {label: Total}
+      order: sorted`,
+    input: 'g,k,v\nb,x,3\na,y,4.5\nb,x,1\n',
+    output: 'g,k,count,sum,kinds\na,y,1,4.5,1\nb,x,2,,1\nTotal,,3,4.5,2\n',
+  },
+  {
+    name: 'numbers in JSON; no total row without rows',
+    template: `operations: [{aggregate: {group_by: g, metrics: [{fn: count}], totals: {label: all}}}]
+output: {format: ndjson}`,
+    input: 'g\nx\n',
+    output: '{"g":"x","count":1}\n{"g":"all","count":1}\n',
+  },
+  {
+    name: 'a table without rows has none',
+    template: 'operations: [{aggregate: {group_by: g, metrics: [{fn: count}], totals: {label: all}}}]',
+    input: 'g\n',
+    output: 'g,count\n',
+  },
+  {
+    name: 'the label is a text, and needs a group column',
+    template: `operations:
+  - cast: {columns: {g: date}}
+  - aggregate: {group_by: g, metrics: [{fn: count}], totals: {label: all}}
+  - aggregate: {metrics: [{fn: count}], totals: {label: all}}`,
+    problems: ['/operations/1/aggregate/totals/label WRONG_TYPE', '/operations/2/aggregate/totals UNUSED_PARAMETER'],
+  },
+]);

@@ -213,11 +213,19 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
       aggregate: 'join',
     }),
   ],
+  complete: ['a', 'g'].map((group) => ({
+    file: 'longRows',
+    operations: [
+      { op: 'window', columns: [{ fn: 'row_number', as: 'n' }] },
+      { op: 'complete', column: 'n', group_by: group, every: 3, range: { to: 1000 }, fill: { b: LONGEST } },
+    ],
+  })),
   aggregate: [
     ...['count_distinct', 'min', 'max', 'first', 'last', 'mode', 'join'].flatMap((fn) => [
       one('longRows', 'aggregate', { group_by: 'g', metrics: [metric(fn)] }),
       one('longRows', 'aggregate', { group_by: 'a', metrics: [metric(fn)] }),
     ]),
+    one('longRows', 'aggregate', { group_by: 'a', metrics: [metric('join')], totals: { label: LONGEST } }),
     one('longRows', 'aggregate', {
       group_by: 'b',
       metrics: ['first', 'last', 'min', 'max'].map(metric),

@@ -7,6 +7,7 @@ import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
+import { valueBatch } from '../execution/cells/value-cells.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
@@ -80,6 +81,16 @@ export const aggregate = defineOperation({
           'Columns that are neither group columns nor used by a metric: dropped, or (`first`) kept after the metrics, with the first cell of each group that is not null.',
       }),
     ),
+    totals: Type.Optional(
+      Type.Object(
+        { label: Type.String({ minLength: 1, description: 'Text in the first group column of the total row.' }) },
+        {
+          additionalProperties: false,
+          description:
+            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns are null. A table without rows has no total row.',
+        },
+      ),
+    ),
     order: Type.Optional(
       Type.Enum(['first_seen', 'sorted'], {
         default: 'first_seen',
@@ -148,6 +159,35 @@ export const aggregate = defineOperation({
       },
     },
     {
+      title: 'A total row',
+      operation: {
+        op: 'aggregate',
+        group_by: ['region', 'shop'],
+        metrics: [
+          { fn: 'sum', column: 'amount' },
+          { fn: 'mean', column: 'amount', as: 'mean' },
+        ],
+        totals: { label: 'Total' },
+      },
+      input: {
+        columns: ['region', 'shop', 'amount'],
+        types: ['text', 'text', 'decimal'],
+        rows: [
+          ['North', 'a', '1.50'],
+          ['South', 'b', '2'],
+          ['North', 'a', '2.50'],
+        ],
+      },
+      output: {
+        columns: ['region', 'shop', 'sum_amount', 'mean'],
+        rows: [
+          ['North', 'a', '4.00', '2.00'],
+          ['South', 'b', '2', '2'],
+          ['Total', null, '6.00', '2.00'],
+        ],
+      },
+    },
+    {
       title: 'All rows as one group',
       operation: {
         op: 'aggregate',
@@ -168,8 +208,9 @@ export const aggregate = defineOperation({
       output: { columns: ['mean_x', 'names'], rows: [['1.5', 'a+c']] },
     },
   ],
-  effect({ group_by, metrics, rest = 'drop', order = 'first_seen' }, scope) {
+  effect({ group_by, metrics, rest = 'drop', order = 'first_seen', totals }, scope) {
     const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
+    if (totals !== undefined) checkTotals(groups, scope);
     const planned: (PlannedMetric | null)[] = metrics.map((given, index) => planMetric(given, index, scope));
     const names = metrics.map(({ fn, column, as }) => as ?? (column === undefined ? fn : `${fn}_${column}`));
     if (rest === 'first') {
@@ -191,22 +232,50 @@ export const aggregate = defineOperation({
       const made = scope.add(name, type, `/metrics/${index}/as`, undefined, hasKinds);
       scope.setClock(made, source?.clock);
     }
-    return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted' };
+    const label = totals?.label ?? null;
+    return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted', label };
   },
-  start({ groups, metrics, sorted }, context) {
+  start({ groups, metrics, sorted, label }, context) {
     const conditions = new MetricConditions(metrics, context);
     const reads = readsOf(groups, metrics, context);
     const rows = new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted });
+    const totals = label === null ? null : totalRow(metrics, context);
+    const next = withBlankFlags(context);
     return {
       push: (batch: Batch) =>
         conditions.apply(batch, (chosen) => {
           rows.add(chosen);
+          totals?.add(chosen);
           return DONE;
         }),
-      finish: () => rows.finish(withBlankFlags(context)),
+      *finish() {
+        yield* rows.finish(next);
+        if (totals !== null) yield* totals.finish((batch) => next(withLabel(batch, label, groups, context)));
+      },
     };
   },
 });
+
+function checkTotals([first]: readonly Column[], scope: Scope): void {
+  if (first === undefined) scope.problem('/totals', 'UNUSED_PARAMETER', 'Without group_by, the only row is the total.');
+  else if (first.type !== 'text') {
+    const message = `The label is a text, but the first group column is ${first.type}. Format it as a text before, or begin group_by with a text column.`;
+    scope.problem('/totals/label', 'WRONG_TYPE', message);
+  }
+}
+
+/** The metrics of all rows, as one group. */
+function totalRow(metrics: readonly PlannedMetric[], context: OperatorContext): HashAggregate {
+  const reads = readsOf([], metrics, context);
+  return new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted: false });
+}
+
+/** Adds the group columns to the total row: the label, then nulls. */
+function withLabel(batch: Batch, label: string | null, groups: readonly Column[], context: OperatorContext): Batch {
+  const cells = groups.map((_, index) => (index === 0 ? label : null));
+  const added = valueBatch(context, [{ cells, source: batch.sourceRow(batch.physicalRow(0)) }], storedTypes(groups));
+  return batch.withColumns([...added.columns, ...batch.columns]);
+}
 
 function planMetric(given: Static<typeof metric>, index: number, scope: Scope): PlannedMetric | null {
   const { fn, column, separator = ', ', p, where: condition } = given;

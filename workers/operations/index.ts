@@ -7,6 +7,7 @@ import { blankDown } from './blank-down.ts';
 import { blankIf } from './blank-if.ts';
 import { cast } from './cast.ts';
 import { checkTotals } from './check-totals.ts';
+import { complete } from './complete.ts';
 import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
@@ -104,6 +105,7 @@ const definitions: readonly OperationDefinition[] = [
   transpose,
   aggregate,
   window,
+  complete,
   appendRows,
   join,
   lookupRange,

@@ -2,7 +2,7 @@
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
-import { type PivotPlan, pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
+import { DistinctNames, type PivotPlan, pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { constantValue } from '../execution/cells/value-cells.ts';
 import { DONE } from '../scheduling/time-slices.ts';
@@ -19,12 +19,22 @@ const parameters = Type.Object({
   group_by: columnSet,
   names_from: columnName,
   values_from: columnName,
-  values: Type.Array(Type.String({ minLength: 1 }), {
-    minItems: 1,
-    maxItems: VALUES_MAX,
-    uniqueItems: true,
-    description: 'The names that become columns, in their order: columns must be known before the first row.',
-  }),
+  values: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      maxItems: VALUES_MAX,
+      uniqueItems: true,
+      description:
+        'The names that become columns, in their order. Without it, all names of the rows become columns, sorted (numbers by size, other names by code points); the operation must then be the last one.',
+    }),
+  ),
+  max_columns: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: VALUES_MAX,
+      description: `Maximum number of columns without \`values\`, ${VALUES_MAX} by default. If there are more names, the Run fails.`,
+    }),
+  ),
   aggregate: Type.Optional(
     Type.Enum([...AGGREGATES], {
       description:
@@ -51,7 +61,7 @@ const parameters = Type.Object({
 export const pivot = defineOperation({
   name: 'pivot',
   summary:
-    'Turns the rows of each group into columns: the group columns, then one column for each of the listed names. Groups are in the order of their first appearance.',
+    'Turns the rows of each group into columns: the group columns, then one column for each of the listed names, or for each name that occurs. Groups are in the order of their first appearance.',
   knownAs: [
     {
       names: 'pivot_table crosstab long_to_wide unstack pivot_wider spread dcast cross_tab reshape_wider',
@@ -61,9 +71,6 @@ export const pivot = defineOperation({
   parametersKnownAs: {
     index: 'Write group_by for the columns of the rows.',
     columns: 'Write names_from for the column whose texts become columns.',
-  },
-  missingParameters: {
-    values: 'List the names of the new columns, as in values: [jan, feb]: columns are known before the first row.',
   },
   parameters,
   cells: false,
@@ -127,18 +134,44 @@ export const pivot = defineOperation({
         ],
       },
     },
+    {
+      title: 'A column for each month that occurs',
+      operation: { op: 'pivot', group_by: ['who'], names_from: 'month', values_from: 'hours', aggregate: 'sum' },
+      input: {
+        columns: ['who', 'month', 'hours'],
+        types: ['text', 'integer', 'decimal'],
+        rows: [
+          ['Bob', '10', '1.5'],
+          ['Ada', '2', '2'],
+          ['Bob', '10', '0.25'],
+        ],
+      },
+      output: {
+        columns: ['who', '2', '10'],
+        rows: [
+          ['Bob', null, '1.75'],
+          ['Ada', '2', null],
+        ],
+      },
+    },
   ],
   effect: plan,
   start: (planned, context) => (planned === null ? { push: context.next } : startPivot(planned, context)),
 });
 
-function plan(given: Static<typeof parameters>, scope: Scope): PivotPlan | null {
+/** `search`: the names that become columns are found in the rows; `found` is false in the attempt that finds them. */
+interface Plan extends PivotPlan {
+  readonly search: { readonly columnsMax: number; readonly found: boolean } | null;
+}
+
+function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const groups = scope.resolve(given.group_by, '/group_by');
   const names = scope.read(given.names_from, '/names_from');
   const source = scope.read(given.values_from, '/values_from');
   // Returns before it changes the columns: without one of these columns, there is nothing to pivot.
   if (names === null || source === null) return null;
-  const { aggregate, other = 'ignore', values } = given;
+  const { aggregate, other = 'ignore', max_columns: columnsMax } = given;
+  checkListed(given, scope);
   const type = metricType(aggregate ?? 'first', source.type);
   if (type === null) {
     const message = `"${aggregate}" does not go with a column of type ${source.type}. Parse or cast it before.`;
@@ -150,17 +183,30 @@ function plan(given: Static<typeof parameters>, scope: Scope): PivotPlan | null 
   scope.close();
   const hasKinds = movesCell(aggregate ?? 'first', source) ? true : undefined;
   const add = (name: string, pointer: string): Column => scope.add(name, type ?? 'text', pointer, undefined, hasKinds);
+  const found = given.values === undefined ? scope.columnsOfRows() : null;
+  const values = given.values ?? found ?? [];
   for (const [index, name] of values.entries()) add(name, `/values/${index}`);
   if (typeof other === 'object') add(other.into, '/other/into');
   if (type === null) return null;
   const fill = 'problem' in made ? null : made.value;
   const others = typeof other === 'object' ? 'column' : other;
-  return { groups, names, source, values, aggregate: aggregate ?? null, type, fill, other: others, meeting: MEETING };
+  const search = given.values === undefined ? { columnsMax: columnsMax ?? VALUES_MAX, found: found !== null } : null;
+  const cells = { aggregate: aggregate ?? null, type, fill, other: others, meeting: MEETING } as const;
+  return { groups, names, source, values, ...cells, search };
+}
+
+/** Some parameters have a meaning only for listed names, or only for names of rows. */
+function checkListed({ values, other, max_columns }: Static<typeof parameters>, scope: Scope): void {
+  if (values !== undefined && max_columns !== undefined)
+    scope.problem('/max_columns', 'UNUSED_PARAMETER', 'The columns are those of "values": leave out max_columns.');
+  if (values === undefined && typeof other === 'object')
+    scope.problem('/other', 'UNUSED_PARAMETER', 'Without "values", no name is another one: leave out other.');
 }
 
 const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';
 
-function startPivot(planned: PivotPlan, context: OperatorContext): Operator {
+function startPivot(planned: Plan, context: OperatorContext): Operator {
+  if (planned.search?.found === false) return new DistinctNames(planned.names, planned.search.columnsMax, context);
   const groups = pivotedGroups(planned, context);
   const isKnown = planned.other === 'error' ? withKnownNames(planned, context) : null;
   return {

@@ -293,7 +293,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
 }
 
 const NOT_LAST =
-  'The rows name the columns of this operation, so no later operation can know them. Put it last, or list the names in "columns".';
+  'The rows name the columns of this operation, so no later operation can know them. Put it last, or list the names (transpose: "columns", pivot: "values").';
 
 /**
  * Columns whose type an operation changes, as they were before. With `where`, such a column would contain cells of

@@ -4,7 +4,7 @@ import { type Column, type ColumnType, storedType, storedTypes } from '../../bat
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../../protocol/report.ts';
-import { DONE, type Slices } from '../../scheduling/time-slices.ts';
+import { DONE, lookMask, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import { headerNames } from '../../template/file-columns.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
@@ -112,6 +112,72 @@ function placed(name: string, { arena: { heap } }: OperatorContext): readonly [n
   heap.u8.set(bytes, at);
   return [at, bytes.length];
 }
+
+// Collects the distinct names of all rows, for a pivot whose columns are not listed.
+
+/** Reads each row and emits none. */
+export class DistinctNames implements Operator {
+  readonly #header: Column;
+  readonly #columnsMax: number;
+  readonly #context: OperatorContext;
+  readonly #reader: CellReader;
+  /** Names with their values, which determine the order. */
+  readonly #names = new Map<string, unknown>();
+  #units = 0;
+
+  constructor(header: Column, columnsMax: number, context: OperatorContext) {
+    this.#header = header;
+    this.#columnsMax = columnsMax;
+    this.#context = context;
+    this.#reader = new CellReader(header.type, context.indexOf(header));
+  }
+
+  *push(batch: Batch): Slices {
+    const { clock } = this.#context;
+    this.#reader.bind(batch);
+    const mask = lookMask(batch.live);
+    for (let position = 0; position < batch.live && !this.#isTooMuch(); position++) {
+      if ((position & mask) === mask && clock.isDue()) yield PAUSE;
+      const value = this.#reader.read(batch.physicalRow(position));
+      const name = textOfValue(value);
+      if (name === '' || this.#names.has(name)) continue;
+      this.#units += name.length;
+      this.#names.set(name, value);
+    }
+  }
+
+  finish(): Slices {
+    const problem = this.#problem();
+    if (problem !== null) this.#context.errors.failCheck(problem);
+    return DONE;
+  }
+
+  /** Sorted: numbers by size, other names by code points. */
+  rowNames(): readonly string[] | null {
+    if (this.#problem() !== null) return null;
+    const isNumeric = NUMERIC_TYPES.includes(this.#header.type);
+    const size = ([, value]: readonly [string, unknown]): number => (isNumeric ? Number(String(value)) : 0);
+    return [...this.#names]
+      .sort((a, b) => size(a) - size(b) || Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])))
+      .map(([name]) => name);
+  }
+
+  #problem(): string | null {
+    const header = JSON.stringify(this.#header.name);
+    if (this.#isTooMuch()) {
+      const most = `${this.#columnsMax} different names, or names with more than ${NAMES_UNITS_MAX} characters`;
+      return `the column ${header} has more than ${most}. List the columns in "values".`;
+    }
+    const isTaken = this.#context.output.some(({ name }) => this.#names.has(name));
+    return isTaken ? `the column ${header} contains the name of another column. Rename that column before.` : null;
+  }
+
+  #isTooMuch(): boolean {
+    return this.#names.size > this.#columnsMax || this.#units > NAMES_UNITS_MAX;
+  }
+}
+
+const NUMERIC_TYPES: readonly ColumnType[] = ['integer', 'decimal', 'number'];
 
 // Finds the name that a row has in a list of names, as an index into the list.
 

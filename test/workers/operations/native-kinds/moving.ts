@@ -125,6 +125,7 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
   pivot: [
     one('pivot', { group_by: ['id'], names_from: 'same', values_from: 'v', values: ['s'] }, KEPT, 's'),
     one('pivot', { group_by: ['v'], names_from: 'same', values_from: 'id', values: ['s'] }, KEPT),
+    one('pivot', { group_by: ['id'], names_from: 'same', values_from: 'v' }, KEPT, 's'),
     one(
       'pivot',
       { group_by: ['id'], names_from: 'same', values_from: 'v', values: ['s'], aggregate: 'max' },
@@ -140,6 +141,7 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
   ],
   aggregate: [
     one('aggregate', { group_by: ['v'], metrics: [{ fn: 'count' }] }, KEPT),
+    one('aggregate', { group_by: ['v'], metrics: [{ fn: 'count' }], totals: { label: 'x' } }, [...KEPT, 'text:x']),
     one('aggregate', { group_by: ['id'], metrics: [{ fn: 'count' }], rest: 'first' }, KEPT),
     ...['first', 'last', 'min', 'max'].map((fn) =>
       one('aggregate', { group_by: ['id'], metrics: [{ fn, column: 'v', as: 'w' }] }, KEPT, 'w'),
@@ -147,6 +149,27 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
     ...['mode', 'join'].map((fn) =>
       one('aggregate', { group_by: ['id'], metrics: [{ fn, column: 'v', as: 'w' }] }, TEXTS, 'w'),
     ),
+  ],
+  complete: [
+    {
+      steps: [
+        { op: 'cast', columns: { id: 'integer' } },
+        { op: 'complete', column: 'id' },
+      ],
+      column: 'v',
+      gives: KEPT,
+    },
+    {
+      steps: [
+        { op: 'cast', columns: { id: 'integer' } },
+        { op: 'complete', column: 'id', group_by: ['v'], range: { to: 7 } },
+        { op: 'filter', where: 'id == 7' },
+        { op: 'dedupe', by: ['v'] },
+        { op: 'filter', where: 'v == "true"' },
+      ],
+      column: 'v',
+      gives: KEPT.filter((cell) => cell === 'boolean:true'),
+    },
   ],
   window: [
     one('window', { columns: [{ fn: 'row_number' }] }, KEPT),
