@@ -32,8 +32,9 @@ export const command: Command = {
   usage: `template-run studio TEMPLATE SAMPLE
 
 Shows in a browser what each operation of the Template (JSON or YAML) does to the rows of the sample file, while you write it.
-The page is served on 127.0.0.1, at an address with a secret token; rows never leave this machine. The studio writes only
-the Template, when you save it. If the Template does not exist, it starts with a draft for the sample. Ctrl-C stops it.
+The page is served on 127.0.0.1, at an address with a secret token; rows never leave this machine. The studio writes the
+Template when you save it, and until then keeps your text in the hidden file .TEMPLATE.unsaved. If the Template does not
+exist, it starts with a draft for the sample. Ctrl-C stops it.
 
 ${flagsHelp(FLAGS)}
 
@@ -82,7 +83,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
     return await TestEngine.with(async (engine) => {
       const tests = engine.forAccount(tables, secretsDirectory);
       const session = new StudioSession({
-        templatePath,
+        templatePath: resolve(templatePath),
         format,
         samplePath: resolve(samplePath),
         store,

@@ -102,6 +102,15 @@ export interface ReadOperation {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** A text that an earlier page did not save. */
+export interface RecoveredText {
+  readonly source: string;
+  /** When it was written, in milliseconds since 1970. */
+  readonly writtenAt: number;
+  /** True if the Template's file was changed after that. */
+  readonly isTemplateNewer: boolean;
+}
+
 export interface MadeTest {
   /** The Template's text with the test. */
   readonly source: string;

@@ -18,8 +18,14 @@ import type {
 } from '../../workers/watch/watch-messages.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
-import type { Looked, MadeTest, ReadOperation, StudioState } from './studio-answers.ts';
-import { SampleFile, SampleGoneError, type StoredTemplate, type TemplateStore } from './template-store.ts';
+import type { Looked, MadeTest, ReadOperation, RecoveredText, StudioState } from './studio-answers.ts';
+import {
+  RecoveryFile,
+  SampleFile,
+  SampleGoneError,
+  type StoredTemplate,
+  type TemplateStore,
+} from './template-store.ts';
 import type { WatchThread } from './watch-thread.ts';
 
 // Reads one operation of a Template's text, and single values in YAML, for the forms of the page.
@@ -206,6 +212,7 @@ const READ_ALONE = [{ filter: { where: 'false' } }];
 export class StudioSession {
   readonly #parts: StudioParts;
   readonly #sample: SampleFile;
+  readonly #recovery: RecoveryFile;
   readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
   /** The newest request for rows. */
@@ -214,6 +221,7 @@ export class StudioSession {
   constructor(parts: StudioParts) {
     this.#parts = parts;
     this.#sample = new SampleFile(parts.samplePath);
+    this.#recovery = new RecoveryFile(parts.templatePath);
     this.#sampleRows = new SampleRows(parts.openThread, parts.onFault);
   }
 
@@ -232,7 +240,20 @@ export class StudioSession {
   }
 
   save(source: string, before: string): StoredTemplate {
-    return this.#parts.store.save(source, before);
+    const saved = this.#parts.store.save(source, before);
+    this.#recovery.remove();
+    return saved;
+  }
+
+  /** A text that was not saved; null: none was left. */
+  recovered(): RecoveredText | null {
+    return this.#recovery.read(this.#parts.store.read().source);
+  }
+
+  /** Keeps the text of the page until it is saved. A text that is stored, or an untouched draft, needs no copy. */
+  keep(source: string): void {
+    if (source === this.#parts.store.read().source) this.#recovery.remove();
+    else this.#recovery.write(source);
   }
 
   async look({ asked, source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {

@@ -1,7 +1,10 @@
-// The files of a studio: the Template, which it writes, and the sample, which another program may change.
+// The files of a studio: the Template and the recovery file, which it writes, and the sample, which another program may
+// change.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { RecoveredText } from './studio-answers.ts';
 
 // The current state of the studio's sample on disk, which another program may change or remove at any time.
 
@@ -37,7 +40,7 @@ export class SampleFile {
   }
 }
 
-// Reads and writes the Template, the only file that a studio writes. Never overwrites a file that another program has
+// Reads and writes the Template. Never overwrites a file that another program has
 // changed.
 
 export interface StoredTemplate {
@@ -100,16 +103,53 @@ export class TemplateStore {
     const stored = this.read();
     if (stored.sha256 !== before) throw new TemplateChangedError(stored);
     const bytes = Buffer.from(source);
-    // Writes a temporary file beside the Template and renames it, so that no program reads half a Template.
-    const temporaryPath = `${this.#path}.${process.pid}.saving`;
-    const mode = statSync(this.#path, { throwIfNoEntry: false })?.mode;
-    try {
-      writeFileSync(temporaryPath, bytes, mode === undefined ? {} : { mode });
-      renameSync(temporaryPath, this.#path);
-    } finally {
-      rmSync(temporaryPath, { force: true });
-    }
+    writeWhole(this.#path, bytes, statSync(this.#path, { throwIfNoEntry: false })?.mode);
     return { source, sha256: sha256(bytes), isStored: true };
+  }
+}
+
+// The text of the page while it is not saved. It survives the end of the command, a closed page and a lost browser.
+
+/** Permissions of the recovery file: only its owner can read it. */
+const RECOVERY_MODE = 0o600;
+
+/** The hidden file `.NAME.unsaved` beside the Template. A catalog ignores hidden files. */
+export class RecoveryFile {
+  readonly #path: string;
+  readonly #templatePath: string;
+
+  constructor(templatePath: string) {
+    this.#templatePath = templatePath;
+    this.#path = join(dirname(templatePath), `.${basename(templatePath)}.unsaved`);
+  }
+
+  /** @param stored the text of the Template now. Null: there is no other text to recover. */
+  read(stored: string): RecoveredText | null {
+    const writtenAt = statSync(this.#path, { throwIfNoEntry: false })?.mtimeMs;
+    if (writtenAt === undefined) return null;
+    const source = readFileSync(this.#path, 'utf8');
+    if (source === stored) return null;
+    const templateAt = statSync(this.#templatePath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return { source, writtenAt, isTemplateNewer: templateAt > writtenAt };
+  }
+
+  write(source: string): void {
+    writeWhole(this.#path, Buffer.from(source), RECOVERY_MODE);
+  }
+
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
+
+/** Writes a temporary file beside the target and renames it, so that no program reads half of the text. */
+function writeWhole(path: string, bytes: Buffer, mode: number | undefined): void {
+  const temporaryPath = `${path}.${process.pid}.saving`;
+  try {
+    writeFileSync(temporaryPath, bytes, mode === undefined ? {} : { mode });
+    renameSync(temporaryPath, path);
+  } finally {
+    rmSync(temporaryPath, { force: true });
   }
 }
 

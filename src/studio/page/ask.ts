@@ -15,10 +15,12 @@ export class AskError extends Error {
 
 const token = location.hash.slice(1);
 
-export async function ask<Answer>(route: string, body?: object): Promise<Answer> {
+/** @param keepalive the request survives the page; its body has at most 64 KiB */
+export async function ask<Answer>(route: string, body?: object, keepalive = false): Promise<Answer> {
   const [method, path] = route.split(' ') as [string, string];
   const response = await fetch(path, {
     method,
+    keepalive,
     headers: {
       Authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

@@ -8,6 +8,7 @@ import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
 import { Menu } from './menu.tsx';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
+import { RecoveryDialog } from './recovery-dialog.tsx';
 import type { StepForm } from './step-form.ts';
 import { StepList } from './step-list.tsx';
 import type { Studio } from './studio.ts';
@@ -55,6 +56,7 @@ export function Page({ studio, form }: { readonly studio: Studio; readonly form:
         {studio.menu.value !== null && <Menu studio={studio} form={form} menu={studio.menu.value} />}
       </main>
       <Verdict studio={studio} />
+      <RecoveryDialog studio={studio} />
     </div>
   );
 }
@@ -88,7 +90,12 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
     <header>
       <h1>
         {file.template}
-        {studio.isChanged.value && <span title="not saved"> ●</span>}
+        {studio.isChanged.value && (
+          <span class="unsaved" title="not saved">
+            {' '}
+            ● {studio.isStored.value ? 'unsaved changes' : 'draft, never saved'}
+          </span>
+        )}
       </h1>
       <span class="sample">
         {file.sample}

@@ -3,10 +3,11 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
 import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
-import type { Language, Looked, MadeTest, StudioState } from '../studio-answers.ts';
+import type { Language, Looked, MadeTest, RecoveredText, StudioState } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
 import type { MenuGroup } from './menu-entries.ts';
 import { operationList } from './operation-list.ts';
+import { TextKeeper } from './text-keeper.ts';
 
 /** Delay between the last keystroke and the evaluation of the text, in milliseconds. */
 const PAUSE_MILLISECONDS = 120;
@@ -70,6 +71,9 @@ export class Studio {
   readonly preview = signal<string | null>(null);
   /** Problems of the preview. */
   readonly previewProblems = signal<readonly Problem[]>([]);
+  readonly keeper: TextKeeper;
+  /** False: the file of the Template does not exist yet. */
+  readonly isStored: Signal<boolean>;
   readonly isChanged: ReadonlySignal<boolean> = computed(() => this.text.value !== this.saved.value.source);
   readonly chosen: ReadonlySignal<WatchedStep | null> = computed(
     () => this.watched.value?.steps[this.step.value] ?? this.watched.value?.steps.at(-1) ?? null,
@@ -100,15 +104,18 @@ export class Studio {
   #shownSource: string | null = null;
 
   static async open(): Promise<Studio> {
-    const [file, language] = await Promise.all([
+    const [file, language, recovered] = await Promise.all([
       ask<StudioState>('GET /api/state'),
       ask<Language>('GET /api/language'),
+      ask<RecoveredText | null>('GET /api/recovery'),
     ]);
-    return new Studio(file, language);
+    return new Studio(file, language, recovered);
   }
 
-  constructor(file: StudioState, language: Language) {
+  constructor(file: StudioState, language: Language, recovered: RecoveredText | null) {
     this.file = file;
+    this.isStored = signal(file.isStored);
+    this.keeper = new TextKeeper(recovered, (error) => this.#showError(error));
     this.sampleRowsMax = signal(file.sampleRowsMax);
     this.#sampleVersion = file.sampleVersion;
     this.language = language;
@@ -127,6 +134,7 @@ export class Studio {
     if (text === this.text.value) return;
     this.text.value = text;
     this.message.value = '';
+    this.keeper.keep(text);
     this.#lookSoon();
   }
 
@@ -210,6 +218,9 @@ export class Studio {
     try {
       const saved = await ask<OtherText>('PUT /api/template', { source, sha256: this.saved.value.sha256 });
       this.saved.value = { source, sha256: saved.sha256 };
+      this.isStored.value = true;
+      // The server has removed the copy, but the text may have changed meanwhile.
+      this.keeper.keep(this.text.value);
       this.message.value = 'Saved.';
     } catch (error) {
       const { source: theirs, sha256 } = error instanceof AskError ? error.body : {};
@@ -272,6 +283,15 @@ export class Studio {
       this.traced.value = null;
       this.profiled.value = null;
     });
+  }
+
+  /** Takes over the text that an earlier page did not save. Undo takes it back. */
+  restore(): void {
+    const recovered = this.keeper.recovered.value;
+    if (recovered === null) return;
+    this.keeper.decide(recovered.source);
+    this.write(recovered.source);
+    this.message.value = 'The unsaved text is back. Save it to keep it.';
   }
 
   /** Replaces the text with the version of the other program. The replaced text can be restored with undo. */
@@ -343,9 +363,10 @@ export class Studio {
     if (document.hidden || this.#runningSaves > 0) return;
     const saves = this.#saves;
     try {
-      const { source, sha256, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
+      const { source, sha256, isStored, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
       // An answer from before a save would look like a change by another program.
       if (saves !== this.#saves) return;
+      this.isStored.value = isStored;
       if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
       this.sampleRowsMax.value = sampleRowsMax;
       if ((sampleVersion === this.#sampleVersion && !this.#isReplaced) || this.isBusy.value) return;

@@ -14,6 +14,10 @@ export interface RunningStudio {
   readonly address: string;
   readonly origin: string;
   readonly templatePath: string;
+  /** Contains the Template and the sample. */
+  readonly folder: string;
+  /** Ends the process at once, without a signal that it could handle. */
+  crash(): Promise<void>;
   ask(route: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<StudioAnswer>;
 }
 
@@ -25,12 +29,19 @@ export interface StudioAnswer {
   readonly body: any;
 }
 
-/** @param template its text; null: the file does not exist yet */
+export interface StudioFiles {
+  /** Text of the Template; null: the file does not exist, or stays as it is. */
+  readonly template: string | null;
+  readonly sample: string;
+  readonly sampleName?: string;
+  /** Default: a new folder. */
+  readonly folder?: string;
+}
+
 export async function startStudio(
   t: Test,
-  { template, sample, sampleName = 'sample.csv' }: { template: string | null; sample: string; sampleName?: string },
+  { template, sample, sampleName = 'sample.csv', folder = t.testdir({}) }: StudioFiles,
 ): Promise<RunningStudio> {
-  const folder = t.testdir({});
   const templatePath = join(folder, 'template.yaml');
   if (template !== null) writeFileSync(templatePath, template);
   writeFileSync(join(folder, sampleName), sample);
@@ -43,6 +54,12 @@ export async function startStudio(
     address: line,
     origin,
     templatePath,
+    folder,
+    async crash() {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
     async ask(route, body, headers = {}) {
       const [method, path] = route.split(' ') as [string, string];
       const response = await fetch(origin + path, {
@@ -65,7 +82,7 @@ function parsed(text: string): unknown {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;

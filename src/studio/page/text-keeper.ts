@@ -1,0 +1,60 @@
+// Keeps the unsaved text of the page in the recovery file of the server, and offers the text that an earlier page left.
+import { type Signal, signal } from '@preact/signals';
+import type { RecoveredText } from '../studio-answers.ts';
+import { ask } from './ask.ts';
+
+/** Delay between the last change and the copy, in milliseconds. */
+const PAUSE_MILLISECONDS = 400;
+
+/** Browsers send no more with a request that survives the page, in characters of up to three bytes. */
+const LAST_CHARACTERS_MAX = 20_000;
+
+export class TextKeeper {
+  /** The text that an earlier page did not save; null: none, or the user has decided. */
+  readonly recovered: Signal<RecoveredText | null>;
+  readonly #onError: (error: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The text that is not copied yet. */
+  #waiting: string | null = null;
+  /** Copies arrive one after the other, so that the last one stays. */
+  #copying: Promise<void> = Promise.resolve();
+
+  constructor(recovered: RecoveredText | null, onError: (error: unknown) => void) {
+    this.recovered = signal(recovered);
+    this.#onError = onError;
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#copyLast();
+    });
+  }
+
+  /** Copies a text soon. While an earlier text is offered, nothing is copied, because the copy would replace it. */
+  keep(text: string): void {
+    if (this.recovered.peek() !== null) return;
+    this.#waiting = text;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#copy(), PAUSE_MILLISECONDS);
+  }
+
+  /** The user has taken the earlier text, or does not want it. `text` is the text of the page after this decision. */
+  decide(text: string): void {
+    this.recovered.value = null;
+    this.keep(text);
+  }
+
+  #copy(): Promise<void> {
+    const source = this.#waiting;
+    this.#waiting = null;
+    if (source === null) return this.#copying;
+    this.#copying = this.#copying.then(() => ask<void>('PUT /api/recovery', { source })).catch(this.#onError);
+    return this.#copying;
+  }
+
+  /** The page may be about to close. */
+  #copyLast(): void {
+    const source = this.#waiting;
+    if (source === null || source.length > LAST_CHARACTERS_MAX) return;
+    clearTimeout(this.#timer);
+    this.#waiting = null;
+    void ask('PUT /api/recovery', { source }, true).catch(this.#onError);
+  }
+}

@@ -1,0 +1,85 @@
+// A text that is not saved survives a closed page and the end of the command.
+// With all tests only: a browser.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Dialog } from 'playwright-core';
+import { test } from 'tap';
+import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = 'format: 1\noperations:\n  - {text: {columns: name, steps: [trim]}}\noutput: {format: csv}\n';
+
+const SAMPLE = 'name,amount\n Ada ,1\nBob,2\n';
+
+const options = { skip: NO_BROWSER };
+
+const pathOf = (folder: string): string => join(folder, '.template.yaml.unsaved');
+
+test('the text of a command that was killed is offered at the next start', options, async (t) => {
+  const killed = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { folder } = killed;
+  const { page } = await openPage(t, killed.address);
+  await page.locator('.cm-line').first().click();
+  await page.keyboard.press('Home');
+  await page.keyboard.type('# mine ');
+  const kept = page.waitForResponse((response) => response.url().endsWith('/api/recovery'));
+  await kept;
+  t.equal(readFileSync(pathOf(folder), 'utf8'), `# mine ${TEMPLATE}`);
+  t.equal(statSync(pathOf(folder)).mode & 0o777, 0o600, 'only its owner can read it');
+  t.equal(readFileSync(killed.templatePath, 'utf8'), TEMPLATE, 'the Template is unchanged');
+  await killed.crash();
+  for (const theme of ['light', 'dark'] as const) {
+    const next = await startStudio(t, { template: null, sample: SAMPLE, folder });
+    const { page: second } = await openPage(t, next.address, theme);
+    const dialog = second.getByRole('dialog', { name: 'Restore your unsaved text?' });
+    await dialog.getByRole('button', { name: 'Restore' }).waitFor();
+    await second.keyboard.press('Escape');
+    t.ok(await dialog.isVisible(), 'Escape is no decision');
+    t.strictSame(await axeFindings(second), [], theme);
+    await second.locator('dialog button:focus').waitFor();
+    if (theme === 'light') continue;
+    // The button that restores has the focus.
+    await second.keyboard.press('Enter');
+    await second.locator('.cm-line', { hasText: '# mine format: 1' }).waitFor();
+    await second.keyboard.press('Control+s');
+    await second.getByText('Saved.').waitFor();
+    t.equal(readFileSync(next.templatePath, 'utf8'), `# mine ${TEMPLATE}`);
+    t.notOk(existsSync(pathOf(folder)), 'a saved text needs no copy');
+  }
+});
+
+test('leaving asks first, and a text that is not wanted is deleted', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page } = await openPage(t, studio.address);
+  await page.locator('.cm-line').first().click();
+  await page.keyboard.press('Home');
+  await page.keyboard.type('# mine ');
+  await page.getByText('unsaved changes').waitFor();
+  const asked = new Promise<Dialog>((resolve) => page.once('dialog', resolve));
+  // The page stays until the question is answered, so nothing can wait for the end of this reload.
+  const reloaded = page.reload().catch(() => null);
+  const question = await asked;
+  t.equal(question.type(), 'beforeunload');
+  await question.accept();
+  await reloaded;
+  await page.getByRole('button', { name: 'Delete the unsaved text' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.waitForResponse(
+    (response) => response.url().endsWith('/api/recovery') && response.request().method() === 'PUT',
+  );
+  t.notOk(existsSync(pathOf(studio.folder)));
+  t.equal(await page.getByText('unsaved changes').count(), 0);
+});
+
+test('a draft says that it was never saved', options, async (t) => {
+  const studio = await startStudio(t, { template: null, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByText('draft, never saved').waitFor();
+  t.strictSame(await axeFindings(page), []);
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').waitFor();
+  await page.getByText('draft, never saved').waitFor({ state: 'detached' });
+  t.ok(existsSync(studio.templatePath));
+  t.notOk(existsSync(pathOf(studio.folder)), 'an untouched draft is not copied');
+  t.strictSame(problems, []);
+});
