@@ -4,7 +4,7 @@ import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/pattern-walker.ts';
-import { placeText } from '../execution/cells/text-chain.ts';
+import { pausing, placeText } from '../execution/cells/text-chain.ts';
 import {
   cut,
   limited,
@@ -14,13 +14,13 @@ import {
   type Span,
   separatedParts,
 } from '../execution/cells/text-parts.ts';
-import { CellFault, FLAGGED, valueEdit } from '../execution/cells/value-cells.ts';
+import { CellFault, FLAGGED, UNFINISHED, valueEdit } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { compileRegularExpression, type RegularExpression } from '../expression/patterns/regular-expression.ts';
 import { columnName, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { defineOperation, type OperatorContext } from '../template/operation.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
-import { trimWhiteSpace } from '../values/text-edits.ts';
+import { done, PIECE_UNITS, trimWhiteSpace } from '../values/text-edits.ts';
 
 /** Maximum number of new columns of one operation. */
 const PARTS_MAX = 1000;
@@ -172,13 +172,20 @@ export const splitColumn = defineOperation({
     const reader = new CellReader('text', context.indexOf(source));
     const spansOf = onceForEachText(spans);
     // A wrong number of parts is one error per row, reported with its first column.
-    const partAt = (text: string | null, index: number): unknown =>
-      part(text, { place: made[index]!.place, tells: index === 0 }, spansOf, given);
+    const partInSlices = function* (text: string, index: number): Generator<undefined, unknown, undefined> {
+      return part(text, { place: made[index]!.place, tells: index === 0 }, yield* spansOf(text), given);
+    };
+    const partAt = (text: string, index: number): unknown => done(partInSlices(text, index));
     const singly = (index: number): CellEdit =>
       valueEdit(context, {
         type: 'text',
         bind: (batch) => reader.bind(batch),
-        compute: (row) => partAt(reader.text(row), index),
+        compute(row) {
+          const text = reader.text(row);
+          if (text === null) return null;
+          return text.length > PIECE_UNITS ? UNFINISHED : partAt(text, index);
+        },
+        finish: (row) => pausing(partInSlices(reader.text(row)!, index), context.clock),
       });
     const walk = walkOf(plan, context);
     const edits =
@@ -192,6 +199,7 @@ export const splitColumn = defineOperation({
             wanted: made.map(({ place }) => place),
             trims: given.trim ?? true,
             single: partAt,
+            singleInSlices: (text, index) => (text.length > PIECE_UNITS ? partInSlices(text, index) : null),
             singly,
             ...walk,
           });
@@ -201,12 +209,14 @@ export const splitColumn = defineOperation({
   },
 });
 
+/** Returns null for a text that is too long for the pattern. May pause at each `undefined` in a long text. */
+type SpansOf = (text: string) => Generator<undefined, Span[] | null, undefined>;
+
 interface SplitPlan {
   readonly source: Column;
   /** The new columns, each with the index of its part. */
   readonly made: readonly { readonly target: Column; readonly place: number }[];
-  /** Returns null for a text that is too long for the pattern. */
-  readonly spans: (text: string) => Span[] | null;
+  readonly spans: SpansOf;
   readonly pattern: RegularExpression | null;
   readonly given: Parameters;
 }
@@ -272,24 +282,22 @@ function walkOf(
 const SEPARATOR_BYTES_MAX = 32;
 
 /** Splits each text only once, although all columns request its parts: it may have 4 MiB. */
-function onceForEachText(spans: SplitPlan['spans']): SplitPlan['spans'] {
+function onceForEachText(spans: SpansOf): SpansOf {
   let last: { readonly text: string; readonly spans: Span[] | null } | null = null;
-  return (text) => {
-    if (last?.text !== text) last = { text, spans: spans(text) };
+  return function* (text) {
+    if (last?.text !== text) last = { text, spans: yield* spans(text) };
     return last.spans;
   };
 }
 
 /** Returns the part at `place`. If `tells` is true, also reports an error of the text. */
 function part(
-  text: string | null,
+  text: string,
   { place, tells }: { place: number; tells: boolean },
-  spans: SplitPlan['spans'],
+  all: Span[] | null,
   given: Parameters,
 ): unknown {
-  if (text === null) return null;
   const { into, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last', trim = true } = given;
-  const all = spans(text);
   if (all === null) return tells ? new CellFault('TOO_LONG') : null;
   const found = limited(all, given);
   const wanted = into.length;
@@ -304,11 +312,19 @@ function part(
   return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell, rule: FLAGGED }) : cell;
 }
 
+/** A text of 4 MiB takes about 30 ms. */
+function atOnce(spans: (text: string) => Span[]): SpansOf {
+  // biome-ignore lint/correctness/useYield: it has no pauses
+  return function* (text) {
+    return spans(text);
+  };
+}
+
 function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {
   const { by, into, limit = 0, from_end: fromEnd = false } = given;
   const wanted = { most: Math.max(into.length, limit), fromEnd };
-  if ('separator' in by) return { spans: (text) => separatedParts(text, by.separator, wanted), pattern: null };
-  if ('widths' in by) return { spans: (text) => partsOfWidths(text, by.widths), pattern: null };
+  if ('separator' in by) return { spans: atOnce((text) => separatedParts(text, by.separator, wanted)), pattern: null };
+  if ('widths' in by) return { spans: atOnce((text) => partsOfWidths(text, by.widths)), pattern: null };
   const pattern = compileRegularExpression(by.pattern);
   if (!('problem' in pattern)) return { spans: (text) => patternParts(text, pattern, wanted), pattern };
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);

@@ -1,6 +1,6 @@
-// The first match that is found in time slices is the one that re2js finds, and a search in a long text pauses.
+// The matches that are found in time slices are those that re2js finds, and a search in a long text pauses.
 import { test } from 'tap';
-import { firstInSlices, matchesInSlices } from '../../../workers/expression/patterns/long-find.ts';
+import { allInSlices, firstInSlices, matchesInSlices } from '../../../workers/expression/patterns/long-find.ts';
 import {
   compileRegularExpression,
   type RegularExpression,
@@ -59,6 +59,24 @@ test('any pattern in any text: the same groups of the first match', async (t) =>
   t.ok(compared > 30, `${compared} patterns matched`);
 });
 
+test('any pattern in any text: the same matches', async (t) => {
+  let compared = 0;
+  fc.assert(
+    fc.property(pattern, text, (source, searched) => {
+      const expression = compiled(source);
+      if (expression === null) return;
+      const expected = [...expression.all(searched)];
+      if (expected.length > 1) compared++;
+      const found = [...allInSlices(expression, searched)].filter((match) => match !== undefined);
+      if (JSON.stringify(found) !== JSON.stringify(expected)) {
+        throw new Error(`${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
+      }
+    }),
+    { numRuns: sweep({ short: 150, long: 50_000 }) },
+  );
+  t.ok(compared > 30, `${compared} patterns matched more than once`);
+});
+
 const SOURCE = '((?:a|é😀)+?)\\b(x|yy)?([0-9]{1,3})';
 const BEFORE = 'aé😀b a- '.repeat(20_000);
 const LONG = `${BEFORE}éa7 é😀12 ${'b'.repeat(50_000)}`;
@@ -95,6 +113,16 @@ test('operations that find matches pause within a cell', async (t) => {
     ['set', { columns: { n: `extract(a, "${source}", 3)` } }, ['12', null, null]],
     ['replace', { columns: ['a'], find: SOURCE, replace: '$3', mode: 'regex' }, [replaced, 'none', BEFORE]],
     ['set', { columns: { n: `replace_re(a, "${source}", "$3")` } }, [replaced, 'none', BEFORE]],
+    [
+      'split_column',
+      { column: 'a', by: { pattern: SOURCE }, into: ['x', 'n'] },
+      [` ${'b'.repeat(50_000)}`.trim(), null, null],
+    ],
+    [
+      'split_column',
+      { column: 'a', by: { pattern: SOURCE }, into: ['x', 'n'], from_end: true, too_few: 'blank' },
+      [` ${'b'.repeat(50_000)}`.trim(), 'none', BEFORE.trim()],
+    ],
   ] as const) {
     let looks = 0;
     const clock = { isDue: () => ++looks > 0 };

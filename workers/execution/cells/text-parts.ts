@@ -1,5 +1,6 @@
 // Splits a text at separators, at matches of a pattern, or into parts of given widths. Returns the position of each
 // part.
+import { matchesInSlices } from '../../expression/patterns/long-find.ts';
 import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import { indexOfText } from '../../values/text-search.ts';
 
@@ -48,9 +49,20 @@ export function separatedParts(text: string, separator: string, wanted: WantedPa
   return spans;
 }
 
-/** Returns null if the text is too long for the pattern. */
-export function patternParts(text: string, pattern: RegularExpression, wanted: WantedParts): Span[] | null {
-  return mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, wanted)) : null;
+/** Returns null if the text is too long for the pattern. May pause at each `undefined` in a long text. */
+export function* patternParts(
+  text: string,
+  pattern: RegularExpression,
+  wanted: WantedParts,
+): Generator<undefined, Span[] | null, undefined> {
+  if (!mayWalk(pattern, text)) return null;
+  const work = byPattern(text, pattern, wanted);
+  for (;;) {
+    const step = ifWalked(() => work.next());
+    if (step === null) return null;
+    if (step.done) return step.value;
+    yield;
+  }
 }
 
 export function partsOfWidths(text: string, widths: readonly number[]): Span[] {
@@ -66,17 +78,26 @@ export function partsOfWidths(text: string, widths: readonly number[]): Span[] {
   return spans;
 }
 
-function byPattern(text: string, pattern: RegularExpression, wanted: WantedParts): Span[] {
+/** Parts that are found between two pauses. */
+const PARTS_PER_PAUSE = 4096;
+
+function* byPattern(
+  text: string,
+  pattern: RegularExpression,
+  wanted: WantedParts,
+): Generator<undefined, Span[], undefined> {
   const spans: Span[] = [];
   const kept = new KeptSpans(wanted);
   let from = 0;
   let isFull = false;
   // Continues to the end even if no part is needed: whether matching takes too long must not depend on the number of
   // columns.
-  for (const { start, end } of pattern.all(text)) {
-    if (end === start || isFull) continue;
-    isFull = !kept.add(spans, [from, start]);
-    from = end;
+  let found = 0;
+  for (const match of matchesInSlices(pattern, text)) {
+    if (match === undefined || ++found % PARTS_PER_PAUSE === 0) yield;
+    if (match === undefined || match.end === match.start || isFull) continue;
+    isFull = !kept.add(spans, [from, match.start]);
+    from = match.end;
   }
   if (isFull) return reachingToEnd(spans, text);
   spans.push([from, text.length]);

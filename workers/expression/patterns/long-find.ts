@@ -1,6 +1,6 @@
-// Finds the first match of a pattern of re2js in a long text, in time slices and with the same result. re2js cannot pause,
-// and takes up to 70 ns for each character and instruction. An automaton from the end of the text finds where the first
-// match starts, and the path of the match is then followed from there (two-way-automaton.ts).
+// Finds the matches of a pattern of re2js in a long text, in time slices and with the same results. re2js cannot pause,
+// and takes up to 70 ns for each character and instruction. An automaton from the end of the text finds where matches
+// start, and the path of each match is then followed from there (two-way-automaton.ts).
 import type { ByteProgram } from './byte-automaton.ts';
 import { testInSlices } from './long-test.ts';
 import type { PatternMatch, RegularExpression } from './regular-expression.ts';
@@ -31,21 +31,22 @@ export function isLongFind({ program }: RegularExpression, text: string): boolea
 type Groups = PatternMatch['groups'];
 
 /**
- * All matches, as RegularExpression.all finds them, and undefined where the work may pause. A long text without a match
- * is searched with pauses. Otherwise re2js finds each match without a pause, because only re2js reports which patterns
- * read to the end of the text for each match.
+ * All matches, as RegularExpression.all finds them, and undefined where the work on a long text may pause. Throws
+ * TOO_MANY_STEPS as `all` does, but only for texts that are not long, and for patterns without an automaton.
  */
 export function matchesInSlices(pattern: RegularExpression, text: string): Iterable<PatternMatch | undefined> {
-  const program = isLongFind(pattern, text) ? pattern.bytes() : null;
-  return program === null ? pattern.all(text) : testedMatches(program, pattern, text);
+  return isLongFind(pattern, text) ? allInSlices(pattern, text) : pattern.all(text);
 }
 
-function* testedMatches(
-  program: ByteProgram,
-  pattern: RegularExpression,
-  text: string,
-): Iterable<PatternMatch | undefined> {
-  if (yield* testInSlices(program, text)) yield* pattern.all(text);
+/** The same for a text of any length. */
+export function* allInSlices(pattern: RegularExpression, text: string): Iterable<PatternMatch | undefined> {
+  const program = pattern.bytes();
+  if (program !== null) {
+    if (!(yield* testInSlices(program, text))) return;
+    const search = new Search(program, pattern.groupCount, text);
+    if (yield* search.noteStarts()) return yield* search.all();
+  }
+  yield* pattern.all(text);
 }
 
 /** The groups of the first match, as RegularExpression.first finds it, or null. May pause at each `undefined`. */
@@ -57,25 +58,34 @@ export function* firstInSlices(
   if (program !== null) {
     if (!(yield* testInSlices(program, text))) return null;
     const search = new Search(program, pattern.groupCount, text);
-    if (yield* search.noteStarts()) return yield* search.first();
+    if (yield* search.noteStarts()) {
+      for (const match of search.all()) {
+        if (match !== undefined) return match.groups;
+        yield;
+      }
+      return null;
+    }
   }
   return pattern.first(text)?.groups ?? null;
 }
 
+/** Set in the noted state of a position at which a match starts. */
+const STARTS = 0x8000;
+
 class Search {
   readonly #automaton: TwoWayAutomaton;
+  readonly #text: string;
   readonly #bytes: Buffer;
   readonly #groups: number;
-  /** The state at each byte and at the end. */
+  /** The state at each byte and at the end, with STARTS. */
   readonly #states: Uint16Array;
-  /** Position of the first byte at which a match starts, or -1. */
-  #start = -1;
   readonly #ways = new Map<number, Way>();
   #built = 0;
 
   constructor(program: ByteProgram, groupCount: number, text: string) {
     const slots = Array.from({ length: 2 * groupCount }, (_, index) => index + 2);
     this.#automaton = new TwoWayAutomaton(program, slots, true);
+    this.#text = text;
     this.#bytes = Buffer.from(text, 'utf8');
     this.#groups = groupCount;
     this.#states = new Uint16Array(this.#bytes.length + 1);
@@ -98,37 +108,68 @@ class Search {
         transitions[state]![byClass] = made;
         if (++this.#built % BUILT_MAX === 0) yield;
       }
-      this.#states[at] = state;
-      if (((made - 1) & 1) === 1) this.#start = at;
+      this.#states[at] = state | (((made - 1) & 1) === 1 ? STARTS : 0);
       if (at === 0) return true;
       state = (made - 1) >> 1;
       if (at % READ_MAX === 0) yield;
     }
   }
 
-  *first(): Generator<undefined, Groups | null, undefined> {
-    if (this.#start < 0) return null;
-    const slots = yield* this.#follow(this.#start);
+  /** The matches in their order, without empty ones directly after a match. */
+  *all(): Generator<PatternMatch | undefined, void, undefined> {
+    const slots = new Int32Array(2 * this.#groups + 2);
+    const last = this.#bytes.length;
+    /** Position of the search in bytes and in UTF-16 units. */
+    let at = 0;
+    let unit = 0;
+    /** End of the match before, in UTF-16 units. */
+    let before = -1;
+    for (let read = 1; at <= last; read++) {
+      if (read % READ_MAX === 0) yield;
+      if ((this.#states[at]! & STARTS) === 0) {
+        if (at === last) return;
+        unit += unitsOf(this.#bytes[at]!);
+        at += lengthOf(this.#bytes[at]!);
+        continue;
+      }
+      const end = yield* this.#follow(at, unit, slots);
+      const [start, stop] = [slots[0]!, slots[1]!];
+      if (stop > start || stop !== before) yield { start, end: stop, groups: this.#texts(slots) };
+      before = stop;
+      [at, unit] = [end, stop];
+      if (stop > start) continue;
+      if (end === last) return;
+      unit += unitsOf(this.#bytes[end]!);
+      at += lengthOf(this.#bytes[end]!);
+    }
+  }
+
+  #texts(slots: Int32Array): Groups {
     return Array.from({ length: this.#groups + 1 }, (_, group) => {
       const start = slots[2 * group]!;
-      return start < 0 ? null : this.#bytes.toString('utf8', start, slots[2 * group + 1]!);
+      return start < 0 ? null : this.#text.slice(start, slots[2 * group + 1]!);
     });
   }
 
-  /** Follows the match that starts at a byte. Returns its slots: positions of bytes, or -1. */
-  *#follow(start: number): Generator<undefined, Int32Array, undefined> {
+  /**
+   * Follows the match that starts at a byte. Sets its slots: positions in UTF-16 units, or -1. Returns the byte at its
+   * end.
+   */
+  *#follow(start: number, startUnit: number, slots: Int32Array): Generator<undefined, number, undefined> {
     const automaton = this.#automaton;
-    const slots = new Int32Array(2 * this.#groups + 2).fill(-1);
-    slots[0] = start;
-    let entry = start === 0 ? automaton.startVariant : automaton.variantOf(this.#states[start - 1]!);
+    slots.fill(-1);
+    slots[0] = startUnit;
+    let entry = start === 0 ? automaton.startVariant : automaton.variantOf(this.#states[start - 1]! & ~STARTS);
+    let unit = startUnit;
     for (let at = start, read = 1; ; read++) {
-      const { next, slots: passed } = this.#way(this.#states[at]!, entry);
-      for (const slot of passed) slots[slot + 2] = at;
+      const { next, slots: passed } = this.#way(this.#states[at]! & ~STARTS, entry);
+      for (const slot of passed) slots[slot + 2] = unit;
       if (next === null) {
-        slots[1] = at;
-        return slots;
+        slots[1] = unit;
+        return at;
       }
       entry = next;
+      unit += unitsOf(this.#bytes[at]!);
       at += lengthOf(this.#bytes[at]!);
       if (read % READ_MAX === 0) yield;
     }
@@ -148,4 +189,9 @@ class Search {
 /** Length in bytes of the character with a first byte. */
 function lengthOf(first: number): number {
   return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/** Length in UTF-16 units of the character with a first byte. */
+function unitsOf(first: number): number {
+  return first < 0xf0 ? 1 : 2;
 }
