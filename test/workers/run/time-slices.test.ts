@@ -188,6 +188,30 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
     },
     input: longCell('É b ß '),
   }),
+  // A search without pauses took 0.9 s.
+  'matches of a pattern that are replaced in a cell of 4 MiB': () => ({
+    template: {
+      operations: [
+        { op: 'replace', columns: ['a'], find: '(b|ß)+? ?', replace: '<$1>', mode: 'regex', on_error: 'blank' },
+      ],
+    },
+    input: longCell('É b ß '),
+    stepMillisecondsMax: 200,
+  }),
+  'a cell of 4 MiB that is split at the matches of a pattern': () => ({
+    template: {
+      operations: [{ op: 'split_column', column: 'a', by: { pattern: '(b|ß)+? ?' }, into: ['x'], on_error: 'blank' }],
+    },
+    input: longCell('É b ß '),
+    stepMillisecondsMax: 200,
+  }),
+  'a cell of 4 MiB that is split at each of its characters': () => ({
+    template: {
+      operations: [{ op: 'split_column', column: 'a', by: { separator: 'a' }, into: ['x', 'y'], from_end: true }],
+    },
+    input: longCell('a'),
+    stepMillisecondsMax: 200,
+  }),
   'rules on a cell of 4 MiB': () => ({
     template: { operations: [{ op: 'validate', rules: [{ check: 'expr', expr: 'fingerprint(a) != title(a)' }] }] },
     input: longCell('É b ß '),

@@ -7,6 +7,9 @@ import { indexOfText } from '../../values/text-search.ts';
 /** A part of a text: [from, to). */
 export type Span = readonly [from: number, to: number];
 
+/** Parts that are found between two pauses. */
+const PARTS_PER_PAUSE = 4096;
+
 /** The parts that are needed. */
 export interface WantedParts {
   /** Maximum number of parts. */
@@ -37,13 +40,20 @@ export function cut(spans: Span[], most: number, { from_end: fromEnd = false }: 
   return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
-export function separatedParts(text: string, separator: string, wanted: WantedParts): Span[] {
+/** May pause at each `undefined` in a text with many parts. */
+export function* separatedParts(
+  text: string,
+  separator: string,
+  wanted: WantedParts,
+): Generator<undefined, Span[], undefined> {
   const spans: Span[] = [];
   const kept = new KeptSpans(wanted);
   let from = 0;
+  let found = 0;
   for (let at = indexOfText(text, separator); at >= 0; at = indexOfText(text, separator, from)) {
     if (!kept.add(spans, [from, at])) return reachingToEnd(spans, text);
     from = at + separator.length;
+    if (++found % PARTS_PER_PAUSE === 0) yield;
   }
   spans.push([from, text.length]);
   return spans;
@@ -77,9 +87,6 @@ export function partsOfWidths(text: string, widths: readonly number[]): Span[] {
   if (at < text.length) spans.push([at, text.length]);
   return spans;
 }
-
-/** Parts that are found between two pauses. */
-const PARTS_PER_PAUSE = 4096;
 
 function* byPattern(
   text: string,
