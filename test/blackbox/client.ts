@@ -56,7 +56,13 @@ export interface HeldUpload {
 }
 
 /** An answer that takes longer has been forgotten by the service: better one failed case than a file that hangs. */
-const PATIENCE_MILLISECONDS = 60_000;
+const PATIENCE_MILLISECONDS = 240_000;
+
+/** The service cuts an upload that shows no progress for 30 s: a held upload sends one byte of its rest more often. */
+const PROGRESS_MILLISECONDS = 10_000;
+
+/** A held upload keeps this many bytes back, so that it is not complete before the test says so. */
+const KEPT_BYTES = 1;
 
 export class Client {
   readonly port: number;
@@ -99,7 +105,7 @@ export class Client {
   /** create_run that stops after `bytes` bytes of its body (negative: that many before its end). */
   hold(template: string, parts: readonly Part[] | Form, bytes: number, options: UploadOptions = {}): HeldUpload {
     const { body, contentType } = 'body' in parts ? parts : form(parts);
-    const at = bytes < 0 ? body.length + bytes : bytes;
+    let at = bytes < 0 ? body.length + bytes : bytes;
     const headers: Headers = { 'content-type': contentType, ...options.headers };
     if (options.key !== undefined) headers['idempotency-key'] = options.key;
     if (options.chunked) headers['transfer-encoding'] = 'chunked';
@@ -114,11 +120,19 @@ export class Client {
     );
     request.flushHeaders();
     if (at > 0) request.write(body.subarray(0, at));
+    const progress = setInterval(() => {
+      if (body.length - at > KEPT_BYTES) request.write(body.subarray(at, ++at));
+    }, PROGRESS_MILLISECONDS);
+    request.on('close', () => clearInterval(progress));
     return {
       answer,
       answered: () => answered,
-      send: (piece) => void request.write(piece),
+      send: (piece) => {
+        clearInterval(progress);
+        request.write(piece);
+      },
       finish: () => {
+        clearInterval(progress);
         request.end(body.subarray(at));
         return answer;
       },

@@ -20,7 +20,7 @@ import { until } from '../blackbox/client.ts';
 /** What a page prints for a reader to replace: the origin of the service, the port, the key, the Run. */
 const PRINTED = { origin: 'https://runs.example.com', port: '8080', key: 'trs_demo...', run: '<run id>' } as const;
 
-const START_MILLISECONDS_MAX = 60_000;
+const START_MILLISECONDS_MAX = 180_000;
 
 /** Commands that only set something: the reader's shell keeps it. */
 const SETTING = /^(?:export |alias |[A-Z_]+=\S*(?:\s*#.*)?$)/;
