@@ -12,14 +12,14 @@ import { skipWithoutRedis } from '../fixtures/redis-server.ts';
 import { Client, pause, until } from './client.ts';
 import { RawConnection } from './raw-connection.ts';
 
-const PATIENCE_MILLISECONDS = 60_000;
+const PATIENCE_MILLISECONDS = 240_000;
 /** HAProxy asks each node once in this time. */
 const CHECK_MILLISECONDS = 1_000;
 const CHECKS = 4;
 /** The examples wait 90 s for an answer. */
 const SHORT_WAIT: Readonly<Record<'nginx' | 'haproxy', Replacement>> = {
-  nginx: [/proxy_read_timeout 90s/, 'proxy_read_timeout 1s'],
-  haproxy: [/timeout server 90s/, 'timeout server 1s'],
+  nginx: [/proxy_read_timeout 90s/, 'proxy_read_timeout 4s'],
+  haproxy: [/timeout server 90s/, 'timeout server 4s'],
 };
 type Answer = Awaited<ReturnType<Client['get']>>;
 

@@ -10,7 +10,7 @@ import { checkLogs, type Flags, Service } from './service.ts';
 
 const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Until what must come has come, on a busy machine. */
-const PATIENCE_MILLISECONDS = 30_000;
+const PATIENCE_MILLISECONDS = 180_000;
 /** Connections to a node are the balancer's: haproxy.cfg counts those of clients. */
 const skip = skipBehindBalancer('it has the connections');
 const linux = process.platform === 'linux' ? false : 'Linux only';
@@ -137,7 +137,10 @@ t.test(
         () => false,
       );
     t.ok(await until(served, (is) => is, PATIENCE_MILLISECONDS), 'it listens again');
-    const made = await client.upload('pick', large);
+    const made = await until(
+      () => client.upload('pick', large),
+      ({ status }) => status === 201,
+    );
     t.equal(made.status, 201);
     await checkLogs(t, service);
   },
@@ -170,20 +173,22 @@ t.test('wrong keys are answered at once at first, then slowly; others are not he
   const attacks = Promise.all(attackers.map(attack));
   const [other] = await openMany(t, service.port, 1, '127.0.0.3');
   const [same] = await openMany(t, service.port, 1, '127.0.0.2');
-  let waited = 0;
+  const waits: number[] = [];
   for (let count = 0; count < 10; count++) {
-    waited = Math.max(waited, await refused(other!));
+    waits.push(await refused(other!));
     const asked = performance.now();
     await same!.send(right);
     t.equal((await same!.answer(PATIENCE_MILLISECONDS))?.status, '200', 'a valid key of the same address');
-    waited = Math.max(waited, performance.now() - asked);
+    waits.push(performance.now() - asked);
     await pause(100);
   }
   await attacks;
   const lasted = performance.now() - begun;
   // 200 at once, 60 at 20 a second.
   t.ok(lasted > 2000, `260 wrong keys took ${Math.round(lasted)} ms`);
-  // A request in the queue of the attackers would wait as long as they do. A busy machine makes both waits longer.
-  t.ok(waited < lasted / 2, `others waited ${Math.round(waited)} of ${Math.round(lasted)} ms at most`);
+  // Each request in the queue of the attackers would wait as long as they do. A busy machine makes all of them wait longer, and
+  // some for very long.
+  const waited = waits.sort((a, b) => a - b)[waits.length >> 1]!;
+  t.ok(waited < lasted / 10, `others waited ${Math.round(waited)} of ${Math.round(lasted)} ms at the median`);
   await checkLogs(t, service, [service.client().key!]);
 });

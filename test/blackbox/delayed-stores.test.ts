@@ -11,13 +11,16 @@ import { sweep } from '../sweep.ts';
 const FILES = ['idempotency', 'joined', 'limits', 'wait', 'runs', 'outputs', 'operation'];
 const PROGRAM = fileURLToPath(new URL('../fixtures/serve-delayed-stores.js', import.meta.url));
 
-t.setTimeout(600_000);
+/** A busy machine may take many minutes for each file. */
+const FILE_SECONDS_MAX = 1_800;
+
+t.setTimeout(FILE_SECONDS_MAX * 2_000);
 
 for (const file of FILES.slice(0, sweep({ short: 3, long: FILES.length }))) {
   t.test(`${file}, with slow stores`, async (t) => {
     const path = fileURLToPath(new URL(`./${file}.test.js`, import.meta.url));
     const child = spawn(process.execPath, [path], {
-      env: { ...process.env, SERVE_PROGRAM: PROGRAM },
+      env: { ...process.env, SERVE_PROGRAM: PROGRAM, TAP_TIMEOUT: String(FILE_SECONDS_MAX) },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     t.teardown(() => child.kill('SIGKILL'));

@@ -160,6 +160,10 @@ for (const [name, open] of PLACES) {
         await client.get('/livez');
         t.ok((await heldBytes(node)) <= limitBytes, 'the budget holds');
       }
+      await until(
+        async () => refused,
+        (count) => count > 0,
+      );
       t.ok(refused > 0, 'a full node says so');
 
       place.goOn();
@@ -182,7 +186,7 @@ for (const [name, open] of PLACES) {
     { skip: skipWithoutRedis },
     async (t) => {
       const place = await open(t);
-      const fleet = await start(t, place, { 'run-timeout-ms': 8_000, 'wait-ms': 60_000 });
+      const fleet = await start(t, place, { 'run-timeout-ms': 12_000, 'wait-ms': 60_000 });
       const client = fleet.client(0);
       place.hang();
       const refused = await client.upload('pick', [file(LARGE[0]!)], { key: 'hung' });

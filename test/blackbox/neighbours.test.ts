@@ -11,7 +11,7 @@ import { startService } from './service.ts';
 const SMALL_RUNS = 40;
 
 /** Maximum processor time of the large Runs while a small Run waits, on all cores. A Run that never paused would exceed it. */
-const WORK_MILLISECONDS_MAX = 1500;
+const WORK_MILLISECONDS_MAX = 4_000;
 
 const many = <T>(count: number, one: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => one(index));
@@ -32,12 +32,12 @@ const NASTY = {
   },
 };
 
-t.test('small Runs beside large ones', { timeout: 120_000 }, async (t) => {
+t.test('small Runs beside large ones', { timeout: 1_200_000 }, async (t) => {
   const templates = Object.fromEntries(Object.entries(NASTY).map(([name, nasty]) => [name, nasty.template]));
   const service = await startService(t, {
     accounts: { acme: { templates }, other: { templates: { all: template([]) } } },
   });
-  const large = new Client(service.port, service.catalog.key('acme'), 120_000);
+  const large = new Client(service.port, service.catalog.key('acme'), 1_200_000);
   const held = Object.entries(NASTY).map(([name, { text }]) => {
     const upload = form([file(text)]);
     const sent = large.hold(name, upload, 0);

@@ -6,10 +6,16 @@ import { CANARY, field, file, type Part } from './multipart.ts';
 const STEPS = ['nfkc', 'title', { prefix: '\u00c9' }, 'strip_accents', 'lower', { prefix: '\u00e9' }, { truncate: 40 }];
 
 /** Needs the columns `n` and `text`. */
-export const SLOW = template(
-  Array.from({ length: 30 }, () => step('text', { columns: ['text'], steps: STEPS })),
-  { name: 'Slow' },
-);
+export const SLOW = slowTemplate(30);
+
+/** The same for as long as the test needs. */
+export function slowTemplate(operations: number): object {
+  const slow = step('text', { columns: ['text'], steps: STEPS });
+  return template(
+    Array.from({ length: operations }, () => slow),
+    { name: 'Slow' },
+  );
+}
 
 /** An upload for SLOW; `tail` is appended to the file. */
 export function slowUpload(rows: number, tail = ''): Part[] {

@@ -1,15 +1,13 @@
 // Responses about the usage and the limits of an account.
 import t from 'tap';
 import { PICK, plan } from './catalog-folder.ts';
-import { until } from './client.ts';
 import { expectError } from './expect.ts';
 import { file } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
-import { SLOW, slowUpload } from './slow-run.ts';
 
 const FILE = 'id,amount\n1,2\n';
 const ROWS = 20_000;
-const templates = { pick: PICK, slow: SLOW };
+const templates = { pick: PICK };
 const service = await startService(t, {
   plans: {
     small: plan({ runs_per_period: 3, runs_in_flight_max: 2, rows_max: ROWS, output_rows_max: 4 }),
@@ -47,14 +45,9 @@ t.test('used, limit, the next period, Runs in flight and ceilings', async (t) =>
   });
   t.equal((await client.upload('pick', [file(FILE)])).status, 201);
   t.match((await client.get(PATH)).json, { used: 1, runs_in_flight: 0 });
-  const running = await service.letIn(() => ({ answer: client.upload('slow', slowUpload(ROWS)) }));
+  const held = await service.letIn(() => client.hold('pick', [file(FILE)], -1));
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 1 }, 'a Run in flight is reserved');
-  const { run } = await running.answer;
-  const ended = await until(
-    () => client.get(`/api/v1/runs/${run.id}`),
-    (answer) => answer.run.status !== 'running',
-  );
-  t.equal(ended.run.status, 'succeeded');
+  t.equal((await held.finish()).run.status, 'succeeded');
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 0 });
   t.equal((await client.upload('pick', [file('id\n1\n')])).status, 422);
   t.match((await client.get(PATH)).json, { used: 2, runs_in_flight: 0 }, 'what failed is not charged');

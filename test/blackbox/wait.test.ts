@@ -12,6 +12,8 @@ import { SLOW, slowUpload } from './slow-run.ts';
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const WAIT = 250;
 const ROWS = 12_000;
+/** At work for seconds: a Run of these still runs when the requests after its 202 arrive. */
+const LONG_ROWS = 30_000;
 const templates = { slow: SLOW, pick: PICK };
 const catalog: CatalogDescription = {
   plans: {
@@ -30,18 +32,18 @@ const catalog: CatalogDescription = {
 const service = await startService(t, catalog, { 'wait-ms': WAIT });
 const acme = service.client();
 const SLOW_PARTS = slowUpload(ROWS);
+const LONG_PARTS = slowUpload(LONG_ROWS);
 
 const read = (client: Client, answer: Answer): Promise<Answer> => client.get(`/api/v1/runs/${answer.run.id}`);
 const ended = (client: Client, answer: Answer): Promise<Answer> =>
   until(
     () => read(client, answer),
     ({ run }) => run.status !== 'running',
-    120_000,
   );
 
 /** A Run that is still at work. Without one the case says nothing, so it fails. */
 async function startSlow(t: Test, client: Client, key?: string): Promise<Answer> {
-  const answer = await client.upload('slow', SLOW_PARTS, key === undefined ? {} : { key });
+  const answer = await client.upload('slow', LONG_PARTS, key === undefined ? {} : { key });
   expectRun(t, answer, 202, 'running');
   return answer;
 }
@@ -70,7 +72,7 @@ t.test('202 with Location and Retry-After, then GET until it is done', async (t)
   t.equal((await service.client('other').get(location)).json['message'], unknown.json['message']);
   const done = await ended(acme, answer);
   expectRun(t, done, 200, 'succeeded');
-  t.equal(done.run.rows_written, ROWS);
+  t.equal(done.run.rows_written, LONG_ROWS);
   t.equal(done.run.created_at, answer.run.created_at);
   t.equal((await acme.get(`${location}/output`)).body.length, done.run.output?.size_bytes);
 });
@@ -78,7 +80,7 @@ t.test('202 with Location and Retry-After, then GET until it is done', async (t)
 t.test('a repeat of a running Run: 202 as a replay, 200 when it is done; one charge, no slot', async (t) => {
   const client = service.client('once');
   const answer = await startSlow(t, client, 'running');
-  const again = await client.upload('slow', SLOW_PARTS, { key: 'running' });
+  const again = await client.upload('slow', LONG_PARTS, { key: 'running' });
   expectReplay(t, again, answer, 202);
   expectRun(t, again, 202, 'running');
   const refused = await client.upload('pick', [file(CSV)]);
@@ -88,7 +90,7 @@ t.test('a repeat of a running Run: 202 as a replay, 200 when it is done; one cha
   const other = await client.upload('slow', slowUpload(10), { key: 'running' });
   expectError(t, other, 409, 'IDEMPOTENCY_KEY_REUSED');
   await ended(client, answer);
-  expectReplay(t, await client.upload('slow', SLOW_PARTS, { key: 'running' }), answer);
+  expectReplay(t, await client.upload('slow', LONG_PARTS, { key: 'running' }), answer);
 });
 
 t.test('a running Run holds its slot after the 202, and gives it back', async (t) => {
@@ -171,7 +173,7 @@ t.test('a client with a key that vanishes in the wait: its Run goes on and is re
   // The test cannot see when the last byte has arrived and when the disconnect is noticed: a busy machine needs longer.
   for (
     let milliseconds = 100;
-    again?.headers['idempotent-replayed'] !== 'true' && milliseconds < 5_000;
+    again?.headers['idempotent-replayed'] !== 'true' && milliseconds < 60_000;
     milliseconds *= 4
   ) {
     const key = `comes-back-${milliseconds}`;
@@ -193,20 +195,19 @@ t.test(
   'a body that is not complete in --upload-timeout-ms is cut, its slot is back',
   { skip: skipUnlessLong },
   async (t) => {
-    const brief = await startService(t, catalog, { 'upload-timeout-ms': 700 });
+    const brief = await startService(t, catalog, { 'upload-timeout-ms': 1500 });
     const client = brief.client('single');
     const held = client.hold('pick', [file(CSV)], 200);
     const trickle = setInterval(() => held.send(Buffer.from('x')), 100);
     const answer = await held.answer.catch(() => null);
     clearInterval(trickle);
     if (answer !== null) expectError(t, answer, 400, 'MALFORMED_FILE');
-    expectNew(
-      t,
-      await until(
-        () => client.upload('pick', [file(CSV)]),
-        ({ status }) => status === 201,
-      ),
+    const next = await until(
+      // On a busy machine this upload may not be complete in time either.
+      () => client.upload('pick', [file(CSV)]).catch(() => null),
+      (made) => made?.status === 201,
     );
+    t.equal(next?.status, 201, 'the slot is back');
   },
 );
 
@@ -239,14 +240,17 @@ t.test(
 );
 
 t.test('RUN_TIMEOUT after the 202: the Run ends failed', { skip: skipUnlessLong }, async (t) => {
-  const strict = await startService(t, catalog, { 'run-timeout-ms': 500, 'wait-ms': 100 });
+  const strict = await startService(t, catalog, { 'run-timeout-ms': 1500, 'wait-ms': 100 });
   const client = strict.client();
-  const answer = await startSlow(t, client, 'late');
+  // On a busy machine the time of the Run may be over before the wait is noticed to be: the POST answers with the failed Run.
+  const late = (): Promise<Answer> => client.upload('slow', LONG_PARTS, { key: 'late' });
+  const answer = await until(late, ({ status }) => status === 202);
+  expectRun(t, answer, 202, 'running');
   const done = await ended(client, answer);
   expectRun(t, done, 200, 'failed');
   t.equal(done.run.error?.code, 'RUN_TIMEOUT');
-  const again = await client.upload('slow', SLOW_PARTS, { key: 'late' });
-  t.equal(again.status, 202, 'starts anew');
+  const again = await late();
+  t.ok([201, 202].includes(again.status), 'starts anew');
   t.not(again.run.id, answer.run.id);
   t.equal(again.headers['idempotent-replayed'], undefined);
 });
