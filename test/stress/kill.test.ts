@@ -24,7 +24,7 @@ interface Seen {
   unanswered: number;
 }
 
-t.test('kill -9, then start', { timeout: 200_000 }, async (t) => {
+t.test('kill -9, then start', { timeout: 1_200_000 }, async (t) => {
   const plans = { wide: plan({ runs_per_period: 1_000_000, runs_in_flight_max: null, rows_max: null }) };
   const templates = { sorted: template([step('sort', { by: [{ column: 'name' }] })]) };
   const accounts = { acme: { plan: 'wide', templates } };

@@ -19,7 +19,7 @@ const COMMAND = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
 const FILE_BYTES = sweep({ short: 50_000_000, long: 200_000_000 });
 const UPLOADS = 20;
 const BUDGET_BYTES = 256 * MIB;
-const MINUTES_4 = 240_000;
+const MINUTES_20 = 1_200_000;
 
 /** A shortened check uses the first Template. */
 const TEMPLATES = {
@@ -34,9 +34,9 @@ const TEMPLATES = {
   ]),
 };
 
-tap.setTimeout(4 * MINUTES_4);
+tap.setTimeout(4 * MINUTES_20);
 
-tap.test('large uploads at once', { skip: skipUnlessLong, timeout: 4 * MINUTES_4, buffered: false }, async (t) => {
+tap.test('large uploads at once', { skip: skipUnlessLong, timeout: 4 * MINUTES_20, buffered: false }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'template-run-large-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const orders = join(folder, 'orders.csv');
@@ -55,7 +55,7 @@ tap.test('large uploads at once', { skip: skipUnlessLong, timeout: 4 * MINUTES_4
   t.comment(`at rest ${mebibytes(resident(service).nowBytes)}`);
 
   for (const [name, content] of partOf(Object.entries(TEMPLATES))) {
-    t.test(name, { timeout: MINUTES_4 }, async (t) => {
+    t.test(name, { timeout: MINUTES_20 }, async (t) => {
       const file = join(folder, `${name}.json`);
       const output = join(folder, `${name}.csv`);
       writeFileSync(file, JSON.stringify(content));
@@ -83,7 +83,6 @@ tap.test('large uploads at once', { skip: skipUnlessLong, timeout: 4 * MINUTES_4
       const samples = await until(
         () => gauges(service),
         (now) => heldBytes(now, 'reservations') === 0 && now.get('template_run_runs_kept') === 0,
-        90_000,
       );
       t.comment(
         [...samples]

@@ -36,7 +36,7 @@ const client = new Client(service.port, service.catalog.key('acme'), PATIENCE_MI
 const other = new Client(service.port, service.catalog.key('other'), PATIENCE_MILLISECONDS);
 
 for (const [name, make] of partOf(Object.entries(CROWDED_FILES))) {
-  t.test(name, { timeout: PATIENCE_MILLISECONDS }, async (t) => {
+  t.test(name, { timeout: 4 * PATIENCE_MILLISECONDS }, async (t) => {
     const content = make();
     const upload = form([file(content)]);
     forgetPeak(service);

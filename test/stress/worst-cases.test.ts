@@ -19,6 +19,8 @@ const BUDGET_BYTES = 256 * MIB;
 /** Number of Runs that work at the same time; one in the ordinary suite. */
 const AT_ONCE = isLong ? 4 : 1;
 const MINUTES_20 = 1_200_000;
+/** A busy machine may take minutes for a Run. */
+const PATIENCE_MILLISECONDS = 600_000;
 tap.setTimeout(MINUTES_20);
 
 type Named = WorstCase & { readonly name: string };
@@ -87,9 +89,9 @@ tap.test(
     const trim = { op: 'text', columns: '*', steps: ['trim'] };
     const budgetBytes = 64 * MIB;
     const templates = { one: template([trim]), many: template(Array.from({ length: 1000 }, () => trim)) };
-    const flags = { workers: 2, 'memory-budget': budgetBytes, 'disk-floor': 0, 'wait-ms': 120_000 };
+    const flags = { workers: 2, 'memory-budget': budgetBytes, 'disk-floor': 0, 'wait-ms': PATIENCE_MILLISECONDS };
     const service = await startService(t, { accounts: { acme: { templates } } }, flags);
-    const client = new Client(service.port, service.catalog.key('acme'), 180_000);
+    const client = new Client(service.port, service.catalog.key('acme'), PATIENCE_MILLISECONDS);
     const wide = WORST_FILES['wide']!();
     const uploads = Array.from({ length: 20 }, () => client.hold('one', [file(wide)], -10));
     const held = await until(
@@ -138,7 +140,7 @@ function expressionCases(name: string, list: readonly (string | readonly [string
 function startWith(t: Test, cases: readonly NamedCase[]): Promise<Service> {
   const rest = { tables: { t: { ref: 't' } }, defaults: { on_error: 'blank' } };
   const templates = Object.fromEntries(cases.map((one) => [one.template, template(one.operations, rest)]));
-  const flags = { workers: 2, 'memory-budget': BUDGET_BYTES, 'disk-floor': 0, 'wait-ms': 120_000 };
+  const flags = { workers: 2, 'memory-budget': BUDGET_BYTES, 'disk-floor': 0, 'wait-ms': PATIENCE_MILLISECONDS };
   const others = {
     'tables/acme/t.csv': `key,value\n${Array.from({ length: 50 }, (_, row) => `${row % 2},${'w'.repeat(20_000)}\n`).join('')}`,
     'secrets/acme/pepper': 'p'.repeat(64),
@@ -148,7 +150,7 @@ function startWith(t: Test, cases: readonly NamedCase[]): Promise<Service> {
 
 /** Uploads a file. Returns the code of the result. */
 async function upload({ port, catalog }: Service, name: string, content: string): Promise<string> {
-  const client = new Client(port, catalog.key('acme'), 180_000);
+  const client = new Client(port, catalog.key('acme'), PATIENCE_MILLISECONDS);
   const { run, code } = await client.upload(name, [file(content)]);
   return run.error?.code ?? code ?? run.status;
 }
