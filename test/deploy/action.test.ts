@@ -17,7 +17,7 @@ interface Action {
 const action = parse(readFileSync('action.yml', 'utf8')) as Action;
 const step = action.runs.steps.find(({ run }) => run !== undefined)!;
 
-t.setTimeout(240_000);
+t.setTimeout(1_200_000);
 const folder = mkdtempSync(join(tmpdir(), 'template-run-action-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -13,7 +13,7 @@ import { COMMAND } from '../blackbox/service.ts';
 import { skipWithoutHaproxy } from '../fixtures/balancer.ts';
 import { freePort, RedisServer, skipWithoutRedis } from '../fixtures/redis-server.ts';
 
-const FILE_MILLISECONDS = 240_000;
+const FILE_MILLISECONDS = 1_200_000;
 /** After both periods of a drain, a node ends in any case (docs/how-to/run-a-node.md). */
 const FORCED_END_MILLISECONDS = 1_000;
 /** A node is started again when another process has taken its port meanwhile. */

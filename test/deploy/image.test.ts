@@ -10,7 +10,7 @@ import { Client, until } from '../blackbox/client.ts';
 import { file } from '../blackbox/multipart.ts';
 import { isLong, skipUnlessLong } from '../sweep.ts';
 
-const FILE_MILLISECONDS = 600_000;
+const FILE_MILLISECONDS = 1_800_000;
 const REGISTRY_MILLISECONDS_MAX = 20_000;
 /** The user of the Containerfile. */
 const USER = 65532;

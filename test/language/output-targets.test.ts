@@ -23,7 +23,7 @@ const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
 const NOBODY = 65_534;
 
 /** Processes that start on a busy machine take seconds each. */
-t.setTimeout(120_000);
+t.setTimeout(1_200_000);
 
 const folder = t.testdir({
   'pass.yaml': 'format: 1\noperations: []\n',
@@ -39,7 +39,7 @@ function cli(args: readonly string[], uid = process.getuid!()) {
   // Without the test runner's own modules, which write to places where another user may not. A process that spins reacts only to
   // SIGKILL.
   const program = ['-u', 'NODE_OPTIONS', process.execPath, CLI];
-  return spawnSync('env', [...program, ...args], { uid, encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' });
+  return spawnSync('env', [...program, ...args], { uid, encoding: 'utf8', timeout: 600_000, killSignal: 'SIGKILL' });
 }
 
 t.test('outputs that cannot be made', async (t) => {
@@ -104,7 +104,7 @@ t.test('nothing that is read is written over, whatever it is called', async (t) 
   }
   const [descriptor, appending] = [openSync(input, 'r'), openSync(input, 'a')];
   const redirected = (args: readonly string[], stdio: [number, number | 'pipe', 'pipe']) =>
-    spawnSync(process.execPath, [CLI, ...run, ...args], { stdio, encoding: 'utf8', timeout: 60_000 });
+    spawnSync(process.execPath, [CLI, ...run, ...args], { stdio, encoding: 'utf8', timeout: 600_000 });
   for (const path of ['-', '/dev/stdin']) {
     t.match(redirected([path, '-o', input], [descriptor, 'pipe', 'pipe']), { status: 2 }, `${path} redirected`);
   }

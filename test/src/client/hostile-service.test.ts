@@ -12,7 +12,7 @@ import { OUTPUT, OUTPUT_ANSWER } from './narrow-service.ts';
 import { refusal, runAnswer, ScriptedService } from './scripted-service.ts';
 
 /** Python starts slowly on a busy machine. */
-t.setTimeout(120_000);
+t.setTimeout(1_200_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'template-run-hostile-service-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ const FILE_BYTES = 300_000_000;
 const RESIDENT_BYTES_MAX = 150_000_000;
 const LINES = Array.from({ length: 20_000 }, (_, line) => `${line},12345.67\n`).join('');
 
-t.setTimeout(600_000);
+t.setTimeout(1_200_000);
 
 // Each client prints VmHWM of proc(5), the most memory since the program was started. getrusage counts the memory of the process
 // that started it too.

@@ -26,7 +26,7 @@ import { refusal, runAnswer, ScriptedService } from './scripted-service.ts';
 const CLIENT = 'examples/clients/python/template_run.py';
 
 /** Python starts slowly on a machine that does other work. */
-t.setTimeout(120_000);
+t.setTimeout(1_200_000);
 
 const OLDEST = 'import sys; sys.exit(sys.version_info < (3, 9))';
 const skip = spawnSync('python3', ['-c', OLDEST]).status === 0 ? false : 'Python 3.9 or later is not installed';

@@ -13,7 +13,7 @@ const SOURCE = 'examples/clients/python';
 const MODULE = join(SOURCE, 'template_run.py');
 
 /** pip starts several times, and may have to download the build backend. */
-t.setTimeout(300_000);
+t.setTimeout(1_200_000);
 
 const folder = mkdtempSync(join(tmpdir(), 'template-run-python-package-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -33,7 +33,10 @@ t.test('a Retry-After that no timer holds is waited for as long as a wait may be
   ]);
   const aborter = new AbortController();
   const reason = new Error('no longer wanted');
+  const running = client.run('pick', FILE, { signal: aborter.signal });
+  running.catch(() => {});
+  while (service.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   setTimeout(() => aborter.abort(reason), POLLS_MILLISECONDS);
-  await t.rejects(client.run('pick', FILE, { signal: aborter.signal }), reason);
+  await t.rejects(running, reason);
   t.equal(service.asked.length, 1);
 });

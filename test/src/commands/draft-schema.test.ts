@@ -10,7 +10,7 @@ const COMMAND = resolve('dist/src/cli.js');
 const SCHEMA = resolve('dist/schema.json');
 const SAMPLE = resolve('examples/files/orders-export.csv');
 
-t.setTimeout(120_000);
+t.setTimeout(1_200_000);
 const outside = mkdtempSync(join(tmpdir(), 'template-run-schema-'));
 t.teardown(() => rmSync(outside, { recursive: true, force: true }));
 

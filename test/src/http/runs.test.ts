@@ -158,7 +158,7 @@ t.test('faults and late failures: an HTTP error while the POST waits, a failed R
   t.match(await patient.post([['file', 'fail TEMPLATE_ROW_ERROR']]), { status: 201, json: { status: 'failed' } });
   await patient.idle(t);
   const node = await startNode(t, '--wait-ms', '150');
-  const late = await node.post([['file', 'late MALFORMED_FILE 2000']], 'k');
+  const late = await node.post([['file', 'late MALFORMED_FILE 6000']], 'k');
   t.equal(late.status, 202);
   t.equal(late.headers.get('retry-after'), '1');
   const ended = await until(
@@ -166,14 +166,14 @@ t.test('faults and late failures: an HTTP error while the POST waits, a failed R
     ({ json }) => json.status !== 'running',
   );
   t.match(ended, { status: 200, json: { status: 'failed', error: { code: 'MALFORMED_FILE' } } });
-  t.match(await node.post([['file', 'late MALFORMED_FILE 2000']], 'k'), { status: 200, json: { id: late.json.id } });
+  t.match(await node.post([['file', 'late MALFORMED_FILE 6000']], 'k'), { status: 200, json: { id: late.json.id } });
   await node.idle(t);
 });
 
 t.test('a Run given up while its end is on the way leaves no output', { skip: skipUnlessLong }, async (t) => {
-  const node = await startNode(t, '--run-timeout-ms', '300');
+  const node = await startNode(t, '--run-timeout-ms', '4000');
   const outputs = (): string[] => readdirSync(join(node.folder, 'data/outputs'));
-  const late = node.post([['file', `hold 1000\n${LARGE}`]], 'k');
+  const late = node.post([['file', `hold 12000\n${LARGE}`]], 'k');
   await until(
     async () => outputs().length,
     (count) => count > 0,
@@ -243,9 +243,11 @@ t.test('clients that vanish leak nothing', { skip: skipUnlessLong }, async (t) =
   (await node.hold(large, large.length, null)).destroy();
   await node.idle(t);
   // With a key, the Run continues.
-  const short = form('sleep 600');
-  (await node.hold(short, short.length, 'kept')).destroy();
-  const repeat = await node.post([['file', 'sleep 600']], 'kept');
+  const short = form('sleep 5000');
+  const kept = await node.hold(short, short.length, 'kept');
+  await node.reaches('template_run_runs_in_pool', 1);
+  kept.destroy();
+  const repeat = await node.post([['file', 'sleep 5000']], 'kept');
   t.match(repeat, { status: 200, json: { status: 'succeeded' } });
   await node.idle(t);
 });

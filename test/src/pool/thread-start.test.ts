@@ -6,7 +6,7 @@ import t from 'tap';
 import { READ_AHEAD_ENTRY, THREAD_ENTRY, WATCH_ENTRY } from '../../../workers/built-files.ts';
 import { skipUnlessLong } from '../../sweep.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(1_200_000);
 
 t.test('threads that are terminated while they load end alone', { skip: skipUnlessLong }, async (t) => {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['dist/test/fixtures/terminate-threads.js'], {
