@@ -27,8 +27,7 @@ import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
 import type { NodeState, RunEnded } from './runs/node-state.ts';
 import { Readiness } from './runs/readiness.ts';
-import type { RunRecord } from './runs/run.ts';
-import { RunIds } from './runs/run-ids.ts';
+import { RunIds, type RunRecord } from './runs/run.ts';
 import { SlowUploads } from './runs/slow-uploads.ts';
 import { checkApart, type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './runtime/data-directory.ts';
 import { BillingPeriods } from './stores/billing-period.ts';
@@ -41,8 +40,7 @@ import { type MetricSources, type Metrics, openMetrics } from './telemetry/metri
 import { nodeMetricReader } from './telemetry/node-scraped-metrics.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
 import { IdleFiles } from './uploads/idle-files.ts';
-import { MEMORY_FILE_BYTES_MAX } from './uploads/spooled-file.ts';
-import { WriteBlocks } from './uploads/write-blocks.ts';
+import { MEMORY_FILE_BYTES_MAX, WriteBlocks } from './uploads/spooled-file.ts';
 
 export interface ServerSettings {
   readonly config: ServeConfig;

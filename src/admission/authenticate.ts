@@ -1,7 +1,11 @@
 // Authentication and authorisation: from the Authorization header to an account or a refusal, and the rate limit for
 // requests without a valid key.
+
 import { hash } from 'node:crypto';
-import type { Account, ApiKey, Catalog, KeyScope, Subscription } from '../catalog/catalog.ts';
+import type { Account, ApiKey, Catalog, EndpointName, KeyScope, Subscription } from '../catalog/catalog.ts';
+import { refusal } from '../http/error-codes.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { RateDecision, RateLimit } from '../stores/rate-limiter.ts';
 
 // Authentication and authorisation: from the Authorization header to an account, or to one of four refusals. Does not
 // respond: the HTTP layer turns the refusal into a status.
@@ -166,4 +170,31 @@ export class FailurePace {
     this.#emptyAt.set(network, emptyAt);
     return emptyAt - now - AT_ONCE * PACE_MILLISECONDS;
   }
+}
+
+// Adds rate-limit headers to a response, and refuses a request that exceeds the rate (check 4). Counts no requests.
+
+/**
+ * Returns whether the request may continue. Otherwise it has already been answered.
+ * @param limit null for no limit
+ */
+export function passesRate(
+  exchange: Exchange,
+  name: EndpointName,
+  limit: RateLimit | null,
+  rate: RateDecision,
+): boolean {
+  if (limit !== null) addRateHeaders(exchange, name, limit, rate);
+  if (rate.allowed) return true;
+  exchange.refuse({
+    ...refusal('RATE_LIMITED', `The account has sent too many requests for ${name}.`),
+    headers: [['Retry-After', String(rate.retryAfterSeconds)]],
+  });
+  return false;
+}
+
+/** In the form of draft-ietf-httpapi-ratelimit-headers-10. */
+function addRateHeaders(exchange: Exchange, name: EndpointName, limit: RateLimit, rate: RateDecision): void {
+  exchange.addHeader('RateLimit-Policy', `"${name}";q=${limit.requests};w=${Math.ceil(limit.windowSeconds)}`);
+  exchange.addHeader('RateLimit', `"${name}";r=${rate.remaining};t=${rate.resetSeconds}`);
 }

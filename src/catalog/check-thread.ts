@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import type { FromCheckThread, ToCheckThread } from './check-messages.ts';
+import type { FromCheckThread, ToCheckThread } from './serve-checks.ts';
 import type { TemplateCheck, TemplateContext } from './template-checker.ts';
 import type { TestJob, TestVerdict } from './template-gate.ts';
 

@@ -1,19 +1,20 @@
-// The loop of the thread that checks the Templates of the catalog, and runs their tests.
+// The thread that checks the Templates of the catalog and runs their tests: its messages and its loop.
 
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
+import type { CheckedTemplate } from '../outputs/output-store.ts';
 import { runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import type { TestEngine } from '../template-tests/test-engine.ts';
-import type { FromCheckThread, ToCheckThread } from './check-messages.ts';
 import { checkForService } from './engine-checker.ts';
-
-// Runs the tests of the catalog's Templates inside the checking thread, on an engine that starts with the first
-// tests.
+import type { TemplateCheck } from './template-checker.ts';
+import type { TestJob } from './template-gate.ts';
 
 type TestMessage = Extract<ToCheckThread, { readonly kind: 'test' }>;
 
+/** Runs the tests of Templates on an engine that starts with the first tests. */
 class TemplateTests {
   #engine: Promise<TestEngine> | null = null;
 
@@ -35,8 +36,7 @@ class TemplateTests {
   }
 }
 
-// The loop of the thread that checks the Templates of the catalog: answers one message after the other.
-
+/** Answers one message after the other. */
 export function serveChecks(port: MessagePort): void {
   const send = (message: FromCheckThread): void => port.postMessage(message);
   let tables = new Set<string>();
@@ -82,3 +82,28 @@ function kernelThread(): string | null {
     return null;
   }
 }
+
+// Messages between the service and the thread that checks its Templates, which handles one Template at a time.
+
+export type ToCheckThread =
+  /** The names that the following Templates may refer to. */
+  | { readonly kind: 'references'; readonly tables: readonly string[]; readonly secrets: readonly string[] }
+  | { readonly kind: 'check'; readonly source: string; readonly format: 'json' | 'yaml' }
+  /** `folder`: for files written by the tests; removed when the thread has ended. */
+  | (Omit<TestJob, 'tables'> & {
+      readonly kind: 'test';
+      readonly folder: string;
+      readonly tables: Readonly<Record<string, TaskTable>>;
+    });
+
+export type FromCheckThread =
+  /**
+   * The first message. `kernelThread`: the thread's number in /proc/self/task, null if the system has no such
+   * numbers.
+   */
+  | { readonly kind: 'ready'; readonly kernelThread: string | null }
+  | { readonly kind: 'checked'; readonly check: TemplateCheck<CheckedTemplate> }
+  | { readonly kind: 'tested'; readonly tests: readonly { readonly name: string; readonly differences: number }[] }
+  /** The text is nested so deeply that the checker's stack overflowed. */
+  | { readonly kind: 'too-deep' }
+  | { readonly kind: 'fault'; readonly message: string; readonly stack: string };

@@ -1,6 +1,7 @@
 // Errors with which a client's promises are rejected, besides the reasons of AbortSignals and errors of local files.
+
+import type { FailedRun } from './answers.ts';
 import type { ErrorBody, Quota, RunError } from './api-schemas.ts';
-import type { FailedRun } from './run.ts';
 
 /** Error codes of the service, of its Runs, and of the connection to it. */
 export type ErrorCode =

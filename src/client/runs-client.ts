@@ -1,10 +1,18 @@
 // The part of the client that is independent of the transport: creates Runs, follows them to their end, and retries.
 // The Node and browser clients add how files are opened and stored (node/, browser/).
-import { type RunAnswer, readRun, readTemplates, readUsage, refuseErrors } from './answers.ts';
+import {
+  type Run,
+  type RunAnswer,
+  type RunningRun,
+  readRun,
+  readTemplates,
+  readUsage,
+  refuseErrors,
+  type SucceededRun,
+} from './answers.ts';
 import type { RunBody, Template, Usage } from './api-schemas.ts';
 import { RunFailedError } from './errors.ts';
 import { delayMilliseconds, retrying, wait } from './retries.ts';
-import type { Run, RunningRun, SucceededRun } from './run.ts';
 import type { Transport, TransportAnswer, Upload } from './transport.ts';
 
 /** Six attempts in about 8 s, or longer if the service requests it. A restart of the service fits into this time. */

@@ -6,7 +6,7 @@ import { apiDocument } from '../../dist/src/routes/index.js';
 const FILE = new URL('api-schemas.ts', import.meta.url);
 const LINE_WIDTH = 120;
 
-/** Names that would shadow built-in names of the language, and the Run, of which the client makes a union (run.ts). */
+/** Names that would shadow built-in names of the language, and the Run, of which the client makes a union (answers.ts). */
 const RENAMED = { Error: 'ErrorBody', QuotaError: 'QuotaErrorBody', Run: 'RunBody' };
 /** Request bodies are left out, because the client builds the form itself. */
 const LEFT_OUT = ['CreateRunForm'];

@@ -1,6 +1,7 @@
 // One request and its response: headers, request id, JSON, downloads, and closing the connection of a client that is
 // refused while it still sends. Does not route and knows no endpoints. States: open → answering (the response is
 // decided) → finished (the kernel has taken it, or the client has disconnected).
+
 import { randomUUID } from 'node:crypto';
 import { REASON_BY_STATUS, type Refusal, statusOf } from './error-codes.ts';
 import type { RawResponse } from './raw-response.ts';
@@ -429,4 +430,26 @@ export interface FinishedExchange {
   readonly milliseconds: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
+}
+
+// Marks deprecated features: adds the headers Deprecation (RFC 9745), Sunset (RFC 8594) and Link to responses of an
+// operation, or of an endpoint with a deprecated field. Nothing is deprecated yet.
+
+export interface Deprecation {
+  /** Date of the deprecation, in the past or future. */
+  readonly since: Date;
+  /** Date of removal: at least twelve months later. */
+  readonly sunset: Date;
+  /** Page that describes the replacement. */
+  readonly link: string;
+}
+
+/** Throws if the sunset is too early, which is an error of the caller. */
+export function markDeprecated(exchange: Pick<Exchange, 'addHeader'>, { since, sunset, link }: Deprecation): void {
+  const earliest = new Date(since);
+  earliest.setUTCFullYear(earliest.getUTCFullYear() + 1);
+  if (!(sunset >= earliest)) throw new Error('what is deprecated must keep working for at least twelve months');
+  exchange.addHeader('Deprecation', `@${Math.floor(since.getTime() / 1000)}`);
+  exchange.addHeader('Sunset', sunset.toUTCString());
+  exchange.addHeader('Link', `<${encodeURI(link)}>; rel="deprecation"; type="text/html"`);
 }

@@ -2,8 +2,7 @@
 // (openapi-schemas.ts contains the bodies). A test fails if the service sends a code that no endpoint declares.
 
 import { codeList, type HttpErrorCode, mayHaveRetryAfter, REASON_BY_STATUS, statusOf } from './error-codes.ts';
-import { errorExamples, RUN_EXAMPLES } from './openapi-examples.ts';
-import { HEADERS, SCHEMAS } from './openapi-schemas.ts';
+import { errorExamples, HEADERS, RUN_EXAMPLES, SCHEMAS } from './openapi-schemas.ts';
 import type { Method } from './router.ts';
 
 interface Success {

@@ -1,10 +1,11 @@
 // The engine as a library: applies one Template to one source in a separate thread, without a service.
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { access, chmod, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import { dirname, join, resolve } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { REJECTS_SUFFIX, type TaskTable } from '../../workers/protocol/messages.ts';
@@ -12,9 +13,6 @@ import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
 import { LocalEngine } from '../commands/local-engine.ts';
-import { deliver, type TemplateSink } from './deliver.ts';
-
-export type { TemplateSink } from './deliver.ts';
 
 /** A path, bytes, or a stream, which is first copied into a temporary file. */
 export type TemplateSource = string | Uint8Array | Readable;
@@ -150,4 +148,51 @@ async function localPath(source: TemplateSource, copyPath: string): Promise<stri
   if (source instanceof Uint8Array) await writeFile(copyPath, source, { mode: 0o600 });
   else await pipeline(source, createWriteStream(copyPath, { mode: 0o600 }));
   return copyPath;
+}
+
+// Delivers the output of a Run to a stream, a file, a pipe or a device. A file is written completely or not at all,
+// and links to it are kept. Pipes and devices are written directly and never replaced.
+
+/** A path, to which the output is written completely or not at all; or a stream, which is ended. */
+export type TemplateSink = string | Writable;
+
+/** Permission bits of a mode, without the file type. */
+const PERMISSIONS = 0o777;
+
+/**
+ * @param bytes the output; null: it is in the file at `path`
+ * @param path path of the file with the output, if `bytes` is null
+ */
+export async function deliver(bytes: Uint8Array | null, path: string, sink: TemplateSink): Promise<void> {
+  const output = (): Readable => (bytes === null ? createReadStream(path) : Readable.from([bytes]));
+  if (typeof sink !== 'string') return pipeline(output(), sink);
+  const known = await statsOf(sink);
+  if (known !== null && !known.isFile()) return pipeline(output(), createWriteStream(sink));
+  await place(output, sink, known);
+}
+
+async function place(output: () => Readable, name: string, known: Stats | null): Promise<void> {
+  // A rename only needs write permission for the folder. This check respects files that were made read-only.
+  if (known !== null) await access(name, constants.W_OK);
+  const target = known === null ? name : await realpath(name);
+  const mode = known === null ? null : known.mode & PERMISSIONS;
+  const beside = join(dirname(target), `.${randomUUID()}.part`);
+  try {
+    await pipeline(output(), createWriteStream(beside, { flags: 'wx', ...(mode === null ? {} : { mode }) }));
+    // Restores the permission bits that the umask removed.
+    if (mode !== null) await chmod(beside, mode);
+    await rename(beside, target);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+/** Null: the path does not exist. */
+async function statsOf(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }

@@ -19,7 +19,7 @@ import { diskFailure } from '../../workers/protocol/failure.ts';
 import type { RangeReader } from '../http/send-bytes.ts';
 import { SharedStoreUnavailableError } from '../stores/stores.ts';
 import { openUnlessRemoved } from './local-outputs.ts';
-import { isHour, PlaceTurns, type SharedPlace, SOON_MILLISECONDS } from './shared-place.ts';
+import { isHour, PlaceTurns, type SharedPlace, SOON_MILLISECONDS } from './shared-outputs.ts';
 
 const WHAT = 'the folder of outputs';
 

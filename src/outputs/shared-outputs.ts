@@ -1,5 +1,6 @@
 // Outputs that every node can serve: small ones are stored in Redis with the record of their Run, others in storage
 // that all nodes share.
+
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { RunOutcomeOutput } from '../../workers/protocol/messages.ts';
@@ -7,7 +8,6 @@ import type { MaybePromise } from '../collections/maybe-promise.ts';
 import { memoryReader, type RangeReader } from '../http/send-bytes.ts';
 import { SharedStoreUnavailableError } from '../stores/stores.ts';
 import type { KeptFile, OutputRef, OutputStore, StoredOutput } from './output-store.ts';
-import { hourOf, type SharedPlace } from './shared-place.ts';
 
 const HOUR_MILLISECONDS = 3600 * 1000;
 
@@ -98,6 +98,136 @@ export class SharedOutputs implements OutputStore {
       return { sizeBytes, path: name, bytes: null, sha256 };
     } finally {
       if (bytes === null) await rm(path, { force: true });
+    }
+  }
+}
+
+// Interface of storage that all nodes share, for outputs that are too large for Redis. The first part of a name is the
+// hour in which the file expires, so that no index is needed to remove it.
+
+export interface SharedPlace {
+  /**
+   * Stores bytes, or the file at a path. If it rejects, nothing remains under the name: with
+   * SharedStoreUnavailableError if the storage does not respond within `milliseconds`, or with Failed.
+   * @returns its SHA-256 in lower-case hex
+   */
+  put(name: string, content: Uint8Array | string, sizeBytes: number, milliseconds: number): Promise<string>;
+
+  /**
+   * Opens `lengthBytes` from `start` on for sequential reading. Returns null if the file has been removed. Rejects with
+   * SharedStoreUnavailableError.
+   */
+  open(name: string, start: number, lengthBytes: number): Promise<RangeReader | null>;
+
+  /** The file need not exist. */
+  remove(name: string): Promise<void>;
+
+  /** Removes everything that expired before this hour. */
+  sweep(hour: string): Promise<void>;
+
+  /** Number of failed operations, by reason. */
+  readonly errorCounts: ReadonlyMap<string, number>;
+
+  /** Ends all waits, because the node stops. */
+  hurry(): void;
+
+  close(): void;
+}
+
+/** Time limit while a client waits for the storage. */
+export const SOON_MILLISECONDS = 1_000;
+
+/** Length of `2026-11-23T17`. */
+const HOUR_CHARACTERS = 13;
+const HOUR = /^\d{4}-\d\d-\d\dT\d\d$/;
+
+/** @param time milliseconds since 1970 */
+export function hourOf(time: number): string {
+  return new Date(time).toISOString().slice(0, HOUR_CHARACTERS);
+}
+
+export function isHour(text: string): boolean {
+  return HOUR.test(text);
+}
+
+// Limits concurrent calls to storage that may hang, such as a network folder. A call that hangs occupies one of Node's
+// four I/O threads, and the others must remain available for the local disk.
+
+export class PlaceTurns {
+  readonly #what: string;
+  readonly #turnsMax: number;
+  /** Number of calls that timed out. */
+  late = 0;
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
+  /** Callbacks that give up waiting calls with a time limit. */
+  readonly #limited = new Set<() => void>();
+  #isHurried = false;
+
+  /** @param what name of the storage for error messages */
+  constructor(what: string, turnsMax: number) {
+    this.#what = what;
+    this.#turnsMax = turnsMax;
+  }
+
+  /** Executes the work as soon as a slot is free. */
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#taken < this.#turnsMax) this.#taken += 1;
+    else await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    return this.#work(work);
+  }
+
+  /**
+   * Rejects with SharedStoreUnavailableError if waiting and work together take longer.
+   * @param undo reverts work that finishes too late. Its errors are ignored.
+   */
+  takeWithin<T>(milliseconds: number, work: () => Promise<T>, undo: (made: T) => Promise<void>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const begin = async (): Promise<void> => {
+        try {
+          const made = await this.#work(work);
+          if (isLate) await undo(made).catch(() => {});
+          else resolve(made);
+        } catch (fault) {
+          reject(fault);
+        }
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
+      };
+      const giveUp = (): void => {
+        isLate = true;
+        this.late += 1;
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
+        this.#waiting.delete(begin);
+        reject(new SharedStoreUnavailableError(this.#what, new Error('it does not answer')));
+      };
+      const timer = setTimeout(giveUp, this.#isHurried ? 0 : milliseconds);
+      this.#limited.add(giveUp);
+      if (this.#taken >= this.#turnsMax) return void this.#waiting.add(begin);
+      this.#taken += 1;
+      void begin();
+    });
+  }
+
+  /** Ends all waits with a time limit, now and in future. */
+  hurry(): void {
+    this.#isHurried = true;
+    for (const giveUp of [...this.#limited]) giveUp();
+  }
+
+  /** Executes the work in a slot, and passes the slot to the next waiting call. */
+  async #work<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      const [next] = this.#waiting;
+      if (next === undefined) this.#taken -= 1;
+      else {
+        this.#waiting.delete(next);
+        next();
+      }
     }
   }
 }

@@ -1,6 +1,11 @@
 // An endpoint as one record, and the checks of every endpoint that requires a key.
-import { type Authenticated, authenticate, type FailurePace, type Refused } from '../admission/authenticate.ts';
-import { passesRate } from '../admission/request-rate.ts';
+import {
+  type Authenticated,
+  authenticate,
+  type FailurePace,
+  passesRate,
+  type Refused,
+} from '../admission/authenticate.ts';
 import type { Catalog, EndpointName, KeyScope } from '../catalog/catalog.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { networkOf } from '../http/connections.ts';

@@ -1,5 +1,5 @@
 // create_run (its checks before an Idempotency-Key, a slot and memory are acquired) and get_run.
-import { passesRate } from '../admission/request-rate.ts';
+import { passesRate } from '../admission/authenticate.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { type Refusal, refusal } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -9,8 +9,7 @@ import { CREATE_RUN_ENCODING } from '../http/openapi-schemas.ts';
 import type { CreateRunRequest } from '../runs/admit.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
-import { API_PATH, type RunRecord, runJson } from '../runs/run.ts';
-import { isRunId } from '../runs/run-ids.ts';
+import { API_PATH, isRunId, type RunRecord, runJson } from '../runs/run.ts';
 import { FORM_BYTES_MAX } from '../uploads/upload.ts';
 import { countRate, type Endpoint, type Granted } from './endpoint.ts';
 

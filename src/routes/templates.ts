@@ -1,7 +1,7 @@
 // list_templates: the Templates of the account.
 import type { Account } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
-import { TEMPLATE_LIST_EXAMPLE } from '../http/openapi-examples.ts';
+import { TEMPLATE_LIST_EXAMPLE } from '../http/openapi-schemas.ts';
 import { API_PATH } from '../runs/run.ts';
 import type { Endpoint, Granted } from './endpoint.ts';
 

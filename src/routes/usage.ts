@@ -1,7 +1,7 @@
 // get_usage: the account's usage of its plan, and its limits.
 import type { Plan } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
-import { USAGE_EXAMPLE } from '../http/openapi-examples.ts';
+import { USAGE_EXAMPLE } from '../http/openapi-schemas.ts';
 import { API_PATH } from '../runs/run.ts';
 import { countRate, type Endpoint, type Granted } from './endpoint.ts';
 

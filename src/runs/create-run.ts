@@ -1,31 +1,305 @@
-// create_run after the checks of the route: the response of the admission store decides whether a Run is made, joined
-// or replayed.
+// create_run after the checks of the route. The response of the admission store decides whether the request makes a Run,
+// waits for another request with the same key, or replays a Run.
+
+import { passesRate } from '../admission/authenticate.ts';
 import { Lease } from '../admission/lease.ts';
-import { passesRate } from '../admission/request-rate.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
-import { busy } from '../http/error-codes.ts';
+import { busy, type Refusal, refusal } from '../http/error-codes.ts';
 import type { AdmissionAnswer, AdmissionOutcome, Admitted, KeyHolder } from '../stores/admission-store.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
-import type { Upload, UploadEnd } from '../uploads/upload.ts';
+import { Upload, type UploadEnd } from '../uploads/upload.ts';
 import {
   type Capacity,
   type CreateRunRequest,
   keyReused,
+  quotaRefusal,
   refusalOf,
   requestAdmission,
   reserveCapacity,
 } from './admit.ts';
-import { answerRepeat, answerRunning, answerWhenOver } from './answer-run.ts';
+import { answerRepeat, answerRunning, answerWhenOver, promiseRun } from './answer-run.ts';
+import { EngineRun } from './engine-run.ts';
 import { Admission, type KeyClaim, type Promoted, Waiter } from './key-claims.ts';
-import { answerUploadEnd, makeRun, newUpload, storedUpload } from './make-run.ts';
 import type { NodeState } from './node-state.ts';
-import type { LiveRun } from './run.ts';
+import { LiveRun, newRun, type RunRecord } from './run.ts';
+import { superviseRun } from './supervise-run.ts';
+
+/** Resolves when the request is answered and its Run, if it made one, is over. */
+export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
+  const leave = node.drain.enter();
+  const lease = new Lease();
+  const keyClaim = request.key === null ? null : node.keyClaims.open();
+  try {
+    const reserving = reserveCapacity(node, request, lease);
+    const asking = ask(node, request, keyClaim?.runId ?? node.ids.next(), reserving);
+    const { rate, outcome } = asking instanceof Promise ? await asking : asking;
+    if (passesRate(request.exchange, 'create_run', request.rateLimit, rate)) {
+      await continueRequest(node, request, outcome, { capacity: reserving, keyClaim, lease });
+    }
+    // Requests that need no reservation have already been answered.
+    if (reserving instanceof Promise) await reserving;
+  } catch (fault) {
+    if (!(fault instanceof StoreUnavailableError)) throw fault;
+    node.onFault(fault, request.exchange.requestId);
+    request.exchange.refuse(busy('The service cannot record Runs now. Try again shortly.'));
+  } finally {
+    // Does nothing if the key has its Run.
+    keyClaim?.abandon();
+    try {
+      const underWay = lease.release();
+      if (underWay !== undefined) await underWay;
+    } finally {
+      leave();
+    }
+  }
+}
+
+/**
+ * Asks the admission store, which needs to know whether this node has capacity. A request with a key is sent before
+ * the disk check is complete: a repeat needs no capacity and does not wait for the disk.
+ */
+function ask(
+  node: NodeState,
+  request: CreateRunRequest,
+  runId: string,
+  reserving: MaybePromise<Capacity>,
+): MaybePromise<AdmissionAnswer> {
+  const admitWith = ({ refusal }: Capacity, isCounted: boolean): MaybePromise<AdmissionAnswer> =>
+    requestAdmission(node, request, runId, refusal === null, isCounted);
+  if (request.key === null || !(reserving instanceof Promise)) {
+    return andThen(reserving, (capacity) => admitWith(capacity, false));
+  }
+  // The promise is awaited later in any case; this handler only prevents an unhandled rejection until then.
+  reserving.catch(() => {});
+  return andThen(requestAdmission(node, request, runId, false, false), (early) => {
+    if (early.outcome.kind !== 'no_capacity') return early;
+    return andThen(reserving, (capacity) =>
+      andThen(admitWith(capacity, true), ({ outcome }) => ({ rate: early.rate, outcome })),
+    );
+  });
+}
+
+type NotAdmitted = Parameters<typeof refusalOf>[2];
+
+/** What a request holds on this node before the admission store responds. */
+interface Held {
+  /** A promise while the disk check is pending. */
+  readonly capacity: MaybePromise<Capacity>;
+  readonly keyClaim: KeyClaim | null;
+  readonly lease: Lease;
+}
+
+function continueRequest(
+  node: NodeState,
+  request: CreateRunRequest,
+  outcome: AdmissionOutcome,
+  held: Held,
+): Promise<void> {
+  if (outcome.kind === 'admitted') return ownRun(node, request, outcome, held);
+  if (outcome.kind === 'held') return repeat(node, request, outcome.holder, held);
+  if (outcome.kind === 'limited') throw new Error('the admission store limited a request that its rate allowed');
+  return refuse(node, request, outcome, held);
+}
+
+async function refuse(node: NodeState, request: CreateRunRequest, outcome: NotAdmitted, held: Held): Promise<void> {
+  const capacityRefusal = outcome.kind === 'no_capacity' ? (await held.capacity).refusal : null;
+  await held.lease.release();
+  request.exchange.refuse(refusalOf(node, request, outcome, capacityRefusal));
+}
+
+async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
+  const { keyClaim, lease } = held;
+  const capacity = held.capacity instanceof Promise ? await held.capacity : held.capacity;
+  if (capacity.memory === null) throw new Error('the admission store admitted a request without capacity');
+  const admission = new Admission(node.admissions, admitted, keyClaim, capacity.memory);
+  try {
+    await makeRun(node, request, { admission, lease, upload: null });
+  } finally {
+    const left = admission.abandon();
+    if (left instanceof Promise) await left;
+  }
+}
+
+/**
+ * The key belongs to an upload or a Run. While a Run of this node is not visible to others, the admission store knows
+ * only its upload.
+ */
+async function repeat(
+  node: NodeState,
+  request: CreateRunRequest,
+  holder: KeyHolder,
+  { capacity, lease }: Held,
+): Promise<void> {
+  const claim = node.keyClaims.find(holder.runId);
+  const run = claim === null || claim.state.phase === 'uploading' ? holder : claim.state;
+  if (run.phase === 'uploading') return joinWaiters(node, request, { holder, capacity: await capacity, lease });
+  // A replay reserves no memory.
+  await lease.release();
+  await replayRun(node, request, { ...run, live: 'live' in run ? run.live : null });
+}
+
+// Makes the Run of an admitted request: receives the upload while the engine already reads it, starts the Run,
+// answers, and supervises the Run until it is over.
+
+interface RunClaims {
+  readonly admission: Admission;
+  readonly lease: Lease;
+  /** The upload of a repeat that took over and has already begun receiving; else null. */
+  readonly upload: Upload | null;
+}
+
+type Whole = Extract<UploadEnd, { kind: 'whole' }>;
+
+/** Begins an upload that is stored for the engine. The lease removes its file. */
+function storedUpload(node: NodeState, request: CreateRunRequest, lease: Lease): Upload {
+  const upload = newUpload(node, request, node.paths.spoolFor(node.pool.nextTask()));
+  lease.hold(() => upload.spool?.discard());
+  return upload;
+}
+
+/** Creates an upload; without a path, the file is only hashed and counted. The caller calls `begin`. */
+function newUpload(node: NodeState, request: CreateRunRequest, spoolPath: string | null): Upload {
+  const { exchange, boundary, subscription, template, key } = request;
+  const { uploadBytesMax, rowsMax } = subscription.plan;
+  const upload = new Upload(exchange.body!, {
+    boundary,
+    fileBytesMax: uploadBytesMax,
+    rowsMax,
+    spoolPath,
+    idleFiles: node.idleFiles,
+    blocks: node.blocks,
+    fingerprintOf: key === null ? null : template.id,
+    onDiskFault: (fault) => node.onFault(fault, exchange.requestId),
+  });
+  exchange.onDisconnect(() => upload.disconnected());
+  upload.onOver = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
+  return upload;
+}
+
+/** Responds to a request whose upload was not completed. */
+function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<UploadEnd, { kind: 'whole' }>): void {
+  if (end.kind === 'disconnected') return;
+  if (end.cut === null) exchange.refuse(end.refusal);
+  else exchange.refuseCut(end.refusal, end.cut);
+}
+
+/** The caller abandons the admission if it did not get its Run. */
+async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunClaims): Promise<void> {
+  const { admission, lease } = claims;
+  const upload = claims.upload ?? storedUpload(node, request, lease);
+  const frame = node.frames.of(request.account, request.subscription, request.template);
+  const engine = new EngineRun(node, upload, frame, admission.memory, request.exchange.requestId);
+  // The engine must have released both before the lease removes the spool file and releases the memory.
+  lease.hold(() => engine.closed());
+  if (claims.upload === null) upload.begin();
+  const end = await upload.finished;
+  // Time of the end of the body, by the clock of the store.
+  const createdAt = Math.round(node.admissions.now() - (performance.now() - upload.endedAfter));
+  const run = newRun(admission.runId, request.account.id, request.template.id, createdAt);
+  let refused: Refusal | null;
+  try {
+    const asked = end.kind === 'whole' ? bodyRefusal(node, request, admission, run, end) : null;
+    refused = asked instanceof Promise ? await asked : asked;
+  } catch (fault) {
+    // The engine waits for the end of the upload, and the lease waits for the engine.
+    engine.cancel();
+    throw fault;
+  }
+  if (end.kind === 'whole' && refused === null) {
+    await startRun(node, request, admission, run, upload, engine, end);
+    return;
+  }
+  engine.cancel();
+  if (upload.spool?.inMemory === true) admission.memory.release();
+  // Release before the refusal is sent: a refused client may return immediately.
+  const left = admission.abandon();
+  if (left instanceof Promise) await left;
+  if (end.kind !== 'whole') answerUploadEnd(request, end);
+  else if (refused !== null) request.exchange.refuse(refused);
+}
+
+/** Refusals that only the complete body shows. They are checked before the engine continues. */
+function bodyRefusal(
+  node: NodeState,
+  request: CreateRunRequest,
+  admission: Admission,
+  run: RunRecord,
+  { fingerprint, parameters: { problem } }: Whole,
+): MaybePromise<Refusal | null> {
+  const { former, overQuota } = admission.admitted;
+  if (former !== null && former !== fingerprint) return keyReused();
+  const parametersRefusal = problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem);
+  if (overQuota === null) return parametersRefusal;
+  // Only the admission store knows whether this request was already charged.
+  return andThen(admission.begin(run, fingerprint), (begun) => {
+    return begun === 'over_quota' ? quotaRefusal(node, request, overQuota.used) : parametersRefusal;
+  });
+}
+
+function startRun(
+  node: NodeState,
+  request: CreateRunRequest,
+  admission: Admission,
+  run: RunRecord,
+  upload: Upload,
+  engine: EngineRun,
+  { fingerprint, parameters }: Whole,
+): Promise<void> {
+  const { exchange, template, key } = request;
+  const { requestId } = exchange;
+  const live = new LiveRun(run, () => admission.promise(run, fingerprint));
+  exchange.runId = run.id;
+  admission.start(live, fingerprint);
+  engine.complete(parameters);
+  // A client with an idempotency key will repeat the request. Without a key, no client ever learns the id.
+  if (key !== null) exchange.onDisconnect(() => promiseRun(node, live, requestId));
+  const onClientLeft = (listener: () => void): void => {
+    if (key === null) exchange.onDisconnect(listener);
+  };
+  answerWhenOver(node, exchange, live, upload.endedAfter + node.waitMilliseconds, false, () => {});
+  return superviseRun(node, {
+    live,
+    bodyEndedAfter: upload.endedAfter,
+    engine,
+    admission,
+    fingerprint,
+    fileBytes: upload.sizeBytes,
+    exchange,
+    outputName: (ending) => node.outputNames.of(template, run.id, ending),
+    onClientLeft,
+  });
+}
+
+// A repeat whose key already has a Run. Its body is hashed but never stored, and it needs no quota, slot or memory.
+
+interface RepeatedRun {
+  readonly runId: string;
+  readonly fingerprint: string;
+  /** null if the Run is over or belongs to another node. */
+  readonly live: LiveRun | null;
+}
+
+async function replayRun(
+  node: NodeState,
+  request: CreateRunRequest,
+  { fingerprint, runId, live }: RepeatedRun,
+): Promise<void> {
+  const { exchange } = request;
+  const upload = newUpload(node, request, null);
+  upload.begin();
+  const end = await upload.finished;
+  const deadline = upload.endedAfter + node.waitMilliseconds;
+  if (end.kind !== 'whole') answerUploadEnd(request, end);
+  else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
+  else if (live === null) await answerRepeat(node, request, runId, deadline);
+  else await new Promise<void>((resolve) => answerWhenOver(node, exchange, live, deadline, true, resolve));
+}
 
 // A repeat that arrives while the original request with its key is still uploading. The repeat is received and
 // stored, waits for the original Run, and takes over if the original ends without a Run. States: those of its Waiter
 // (uploading, running, finished, promoted), combined with those of its own upload.
 
-export interface Joining {
+interface Joining {
   /** Holder of the key when the admission store was asked. */
   readonly holder: KeyHolder;
   readonly capacity: Capacity;
@@ -235,146 +509,4 @@ function answer(node: NodeState, request: CreateRunRequest, waiter: Waiter, arri
   }
   if (isLate) exchange.refuse(busy('The first request with this Idempotency-Key is still uploading.'));
   return isLate;
-}
-
-// A repeat whose key already has a Run. Its body is hashed but never stored, and it needs no quota, slot or memory.
-
-export interface RepeatedRun {
-  readonly runId: string;
-  readonly fingerprint: string;
-  /** null if the Run is over or belongs to another node. */
-  readonly live: LiveRun | null;
-}
-
-async function replayRun(
-  node: NodeState,
-  request: CreateRunRequest,
-  { fingerprint, runId, live }: RepeatedRun,
-): Promise<void> {
-  const { exchange } = request;
-  const upload = newUpload(node, request, null);
-  upload.begin();
-  const end = await upload.finished;
-  const deadline = upload.endedAfter + node.waitMilliseconds;
-  if (end.kind !== 'whole') answerUploadEnd(request, end);
-  else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
-  else if (live === null) await answerRepeat(node, request, runId, deadline);
-  else await new Promise<void>((resolve) => answerWhenOver(node, exchange, live, deadline, true, resolve));
-}
-
-// create_run after the checks of the route: the response of the admission store decides whether the request makes a
-// Run, waits for another request with the same key, or replays a Run.
-
-/** Resolves when the request is answered and its Run, if it made one, is over. */
-export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
-  const leave = node.drain.enter();
-  const lease = new Lease();
-  const keyClaim = request.key === null ? null : node.keyClaims.open();
-  try {
-    const reserving = reserveCapacity(node, request, lease);
-    const asking = ask(node, request, keyClaim?.runId ?? node.ids.next(), reserving);
-    const { rate, outcome } = asking instanceof Promise ? await asking : asking;
-    if (passesRate(request.exchange, 'create_run', request.rateLimit, rate)) {
-      await continueRequest(node, request, outcome, { capacity: reserving, keyClaim, lease });
-    }
-    // Requests that need no reservation have already been answered.
-    if (reserving instanceof Promise) await reserving;
-  } catch (fault) {
-    if (!(fault instanceof StoreUnavailableError)) throw fault;
-    node.onFault(fault, request.exchange.requestId);
-    request.exchange.refuse(busy('The service cannot record Runs now. Try again shortly.'));
-  } finally {
-    // Does nothing if the key has its Run.
-    keyClaim?.abandon();
-    try {
-      const underWay = lease.release();
-      if (underWay !== undefined) await underWay;
-    } finally {
-      leave();
-    }
-  }
-}
-
-/**
- * Asks the admission store, which needs to know whether this node has capacity. A request with a key is sent before
- * the disk check is complete: a repeat needs no capacity and does not wait for the disk.
- */
-function ask(
-  node: NodeState,
-  request: CreateRunRequest,
-  runId: string,
-  reserving: MaybePromise<Capacity>,
-): MaybePromise<AdmissionAnswer> {
-  const admitWith = ({ refusal }: Capacity, isCounted: boolean): MaybePromise<AdmissionAnswer> =>
-    requestAdmission(node, request, runId, refusal === null, isCounted);
-  if (request.key === null || !(reserving instanceof Promise)) {
-    return andThen(reserving, (capacity) => admitWith(capacity, false));
-  }
-  // The promise is awaited later in any case; this handler only prevents an unhandled rejection until then.
-  reserving.catch(() => {});
-  return andThen(requestAdmission(node, request, runId, false, false), (early) => {
-    if (early.outcome.kind !== 'no_capacity') return early;
-    return andThen(reserving, (capacity) =>
-      andThen(admitWith(capacity, true), ({ outcome }) => ({ rate: early.rate, outcome })),
-    );
-  });
-}
-
-type NotAdmitted = Parameters<typeof refusalOf>[2];
-
-/** What a request holds on this node before the admission store responds. */
-interface Held {
-  /** A promise while the disk check is pending. */
-  readonly capacity: MaybePromise<Capacity>;
-  readonly keyClaim: KeyClaim | null;
-  readonly lease: Lease;
-}
-
-function continueRequest(
-  node: NodeState,
-  request: CreateRunRequest,
-  outcome: AdmissionOutcome,
-  held: Held,
-): Promise<void> {
-  if (outcome.kind === 'admitted') return ownRun(node, request, outcome, held);
-  if (outcome.kind === 'held') return repeat(node, request, outcome.holder, held);
-  if (outcome.kind === 'limited') throw new Error('the admission store limited a request that its rate allowed');
-  return refuse(node, request, outcome, held);
-}
-
-async function refuse(node: NodeState, request: CreateRunRequest, outcome: NotAdmitted, held: Held): Promise<void> {
-  const capacityRefusal = outcome.kind === 'no_capacity' ? (await held.capacity).refusal : null;
-  await held.lease.release();
-  request.exchange.refuse(refusalOf(node, request, outcome, capacityRefusal));
-}
-
-async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
-  const { keyClaim, lease } = held;
-  const capacity = held.capacity instanceof Promise ? await held.capacity : held.capacity;
-  if (capacity.memory === null) throw new Error('the admission store admitted a request without capacity');
-  const admission = new Admission(node.admissions, admitted, keyClaim, capacity.memory);
-  try {
-    await makeRun(node, request, { admission, lease, upload: null });
-  } finally {
-    const left = admission.abandon();
-    if (left instanceof Promise) await left;
-  }
-}
-
-/**
- * The key belongs to an upload or a Run. While a Run of this node is not visible to others, the admission store knows
- * only its upload.
- */
-async function repeat(
-  node: NodeState,
-  request: CreateRunRequest,
-  holder: KeyHolder,
-  { capacity, lease }: Held,
-): Promise<void> {
-  const claim = node.keyClaims.find(holder.runId);
-  const run = claim === null || claim.state.phase === 'uploading' ? holder : claim.state;
-  if (run.phase === 'uploading') return joinWaiters(node, request, { holder, capacity: await capacity, lease });
-  // A replay reserves no memory.
-  await lease.release();
-  await replayRun(node, request, { ...run, live: 'live' in run ? run.live : null });
 }

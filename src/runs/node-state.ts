@@ -12,11 +12,10 @@ import type { AdmissionStore } from '../stores/admission-store.ts';
 import type { BillingPeriods } from '../stores/billing-period.ts';
 import type { RunStore } from '../stores/stores.ts';
 import type { IdleFiles } from '../uploads/idle-files.ts';
-import type { WriteBlocks } from '../uploads/write-blocks.ts';
+import type { WriteBlocks } from '../uploads/spooled-file.ts';
 import type { Drain } from './drain.ts';
 import type { KeyClaims } from './key-claims.ts';
-import type { RunRecord, RunTexts } from './run.ts';
-import type { RunIds } from './run-ids.ts';
+import type { RunIds, RunRecord, RunTexts } from './run.ts';
 import type { SlowUploads } from './slow-uploads.ts';
 
 export interface NodeState extends RunTexts {

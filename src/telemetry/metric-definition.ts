@@ -1,4 +1,7 @@
-// Definition of a metric, from which the text of `/metrics` and the reference page of metrics are generated.
+// Definition of a metric, from which the text of `/metrics` and the reference page of metrics are generated, and the
+// reading of metrics during a scrape.
+
+import type { MetricValues } from '../stores/stores.ts';
 
 export interface MetricDefinition {
   readonly name: string;
@@ -18,4 +21,18 @@ export interface ScrapedMetricDefinition<Sources> extends MetricDefinition {
 /** Help text as in `/metrics`. */
 export function plainHelp({ help }: MetricDefinition): string {
   return help.replaceAll('`', '');
+}
+
+// Reads metrics from where they are counted, during a scrape.
+
+/** Leaves out metrics that are unknown now. */
+export function readMetrics<Sources>(
+  definitions: readonly ScrapedMetricDefinition<Sources>[],
+  sources: Sources,
+): readonly MetricValues[] {
+  return definitions.flatMap((metric) => {
+    const read = metric.read(sources);
+    if (read === null) return [];
+    return [{ metric, values: typeof read === 'number' ? new Map([['', read]]) : read }];
+  });
 }

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import type { MetricValues } from '../stores/stores.ts';
-import type { ScrapedMetricDefinition } from './metric-definition.ts';
-import { readMetrics } from './read-metrics.ts';
+import { readMetrics, type ScrapedMetricDefinition } from './metric-definition.ts';
 
 export interface ScrapedMetricSources {
   /** null if the disk cannot be queried. */

@@ -7,8 +7,7 @@ import { FormReader, type FormSink, type ParameterName } from '../http/multipart
 import type { BodySink, RequestBody } from '../http/request-body.ts';
 import type { IdleFiles } from './idle-files.ts';
 import { type CheckedParameters, checkParameters, type SentParameters } from './parameters.ts';
-import { SpooledFile, type SpoolListener } from './spooled-file.ts';
-import type { WriteBlocks } from './write-blocks.ts';
+import { SpooledFile, type SpoolListener, type WriteBlocks } from './spooled-file.ts';
 
 /**
  * Maximum size of everything in the form besides the file, in bytes: boundaries, part headers, parameters, unused

@@ -1,10 +1,9 @@
 // The entry point `template-run/client` of the package for browsers. Sources and outputs are Blobs. Imports nothing
 // from Node.
 
-import { refuseErrors } from '../answers.ts';
+import { type Run, redirected, refuseErrors } from '../answers.ts';
 import { TemplateRunError } from '../errors.ts';
 import { type OutputSink, resumedDownload, retrying } from '../retries.ts';
-import type { Run } from '../run.ts';
 import {
   type CallOptions,
   type ClientSettings,
@@ -13,7 +12,7 @@ import {
   RunsClient,
   type TransferOptions,
 } from '../runs-client.ts';
-import { FetchTransport } from './fetch-transport.ts';
+import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
 
 // Collects an output in a browser's memory.
 
@@ -45,10 +44,10 @@ class BlobSink implements OutputSink {
   }
 }
 
+export type { FailedRun, Run, RunningRun, SucceededRun } from '../answers.ts';
 // Public types and errors of the client.
 export type { Ceilings, Quota, Report, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
 export { type ErrorCode, RunFailedError, TemplateRunError } from '../errors.ts';
-export type { FailedRun, Run, RunningRun, SucceededRun } from '../run.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 
 export interface DownloadOptions extends TransferOptions {
@@ -99,4 +98,154 @@ export class TemplateRunClient extends RunsClient<Blob> {
       throw error;
     }
   }
+}
+
+// Sends an upload with XMLHttpRequest. Unlike fetch, it reports upload progress, and a stalled upload can be aborted.
+// It always follows redirects, so a redirect is detected, and refused, only when the response has arrived.
+
+/** The used part of XMLHttpRequest, which not every environment with fetch has. */
+interface Xhr {
+  responseType: string;
+  readonly response: ArrayBuffer | null;
+  readonly status: number;
+  readonly responseURL: string;
+  readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onprogress: (() => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getResponseHeader(name: string): string | null;
+  send(body: FormData): void;
+  abort(): void;
+}
+declare const XMLHttpRequest: (new () => Xhr) | undefined;
+
+const hasXhr = typeof XMLHttpRequest === 'function';
+
+/** Rejects with ConnectionLostError if no response arrived, and with the signal's reason if aborted. */
+function sendByXhr(request: TransportRequest<Blob>, body: FormData, sizeBytes: number): Promise<TransportAnswer> {
+  const { method, url, headers, signal, idleMilliseconds } = request;
+  const xhr = new XMLHttpRequest!();
+  xhr.open(method, url.href);
+  xhr.responseType = 'arraybuffer';
+  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+  let idle: ReturnType<typeof setTimeout>;
+  let aborted = (): void => {};
+  const answered = new Promise<TransportAnswer>((resolve, reject) => {
+    const lost = (why: string): void => reject(new ConnectionLostError(why));
+    const moved = (): void => {
+      clearTimeout(idle);
+      idle = setTimeout(() => lost(`Nothing moved on the connection for ${idleMilliseconds} ms.`), idleMilliseconds);
+    };
+    aborted = () => reject(signal.reason);
+    signal.addEventListener('abort', aborted);
+    xhr.upload.onprogress = ({ loaded }) => {
+      moved();
+      // `loaded` includes the form fields around the file.
+      request.upload?.onSent(Math.min(loaded, sizeBytes), sizeBytes);
+    };
+    xhr.onprogress = moved;
+    xhr.onerror = () => lost('The connection was lost, or the browser refused the request.');
+    xhr.onload = () => (xhr.responseURL === url.href ? resolve(answerOf(xhr)) : reject(redirected()));
+    moved();
+    if (signal.aborted) aborted();
+    else xhr.send(body);
+  });
+  return answered.finally(() => {
+    clearTimeout(idle);
+    signal.removeEventListener('abort', aborted);
+    // Has no effect if the response has arrived.
+    xhr.abort();
+  });
+}
+
+function answerOf(xhr: Xhr): TransportAnswer {
+  const { status } = xhr;
+  const bytes = new Uint8Array(xhr.response ?? new ArrayBuffer(0));
+  const headers = new Map(HEADERS.map((name) => [name, xhr.getResponseHeader(name)]));
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  return { status, header: (name) => headers.get(name) ?? null, body: body(), cancel: () => {} };
+}
+
+/** Headers used from the response to a Run request. They are read before the abort, which discards them. */
+const HEADERS = ['retry-after', 'x-request-id', 'location'];
+
+// Transport for browsers that uses fetch, and XMLHttpRequest for uploads where available, because
+// fetch can neither report upload progress nor abort a stalled upload. Redirects are not followed, so that the file
+// is only sent to the configured origin.
+
+export class FetchTransport implements Transport<Blob> {
+  async send(request: TransportRequest<Blob>): Promise<TransportAnswer> {
+    const { method, url, headers, upload, idleMilliseconds } = request;
+    const body = new FormData();
+    for (const [name, value] of upload?.fields ?? []) body.set(name, value);
+    if (upload !== null) body.set('file', upload.source, fileName(upload.source));
+    upload?.onSent(0, upload.source.size);
+    if (upload !== null && hasXhr) return sendByXhr(request, body, upload.source.size);
+    const given = new AbortController();
+    const signal = AbortSignal.any([request.signal, given.signal]);
+    // Upload progress is unknown here, so uploads have no idle timeout.
+    const idle = upload === null ? setTimeout(() => given.abort(), idleMilliseconds) : undefined;
+    let response: Response;
+    try {
+      response = await fetch(url, {
+        method,
+        headers,
+        signal,
+        redirect: 'manual',
+        ...(upload === null ? {} : { body }),
+      });
+    } catch (error) {
+      throw lost(error);
+    } finally {
+      clearTimeout(idle);
+    }
+    if (isRedirect(response)) {
+      given.abort();
+      throw redirected();
+    }
+    upload?.onSent(upload.source.size, upload.source.size);
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name),
+      body: bodyOf(response, given, idleMilliseconds),
+      cancel: () => given.abort(),
+    };
+  }
+}
+
+/** Browsers hide the status of a redirect. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400);
+}
+
+async function* bodyOf(
+  response: Response,
+  given: AbortController,
+  idleMilliseconds: number,
+): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  try {
+    for (;;) {
+      const idle = setTimeout(() => given.abort(), idleMilliseconds);
+      const { done, value } = await reader.read().finally(() => clearTimeout(idle));
+      if (done) return;
+      yield value;
+    }
+  } catch (error) {
+    throw lost(error);
+  }
+}
+
+function fileName(source: Blob): string {
+  return source instanceof File ? source.name : 'upload';
+}
+
+/** fetch does not report why it failed. */
+function lost(error: unknown): Error {
+  return new ConnectionLostError('The connection was lost, or the browser refused the request.', error);
 }

@@ -1,8 +1,11 @@
 // The entry point `template-run/client` of the package for Node. Sources are files, bytes or streams; outputs become
 // files.
+
+import http from 'node:http';
+import https from 'node:https';
+import type { SucceededRun } from '../answers.ts';
 import { TemplateRunError } from '../errors.ts';
 import { resumedDownload } from '../retries.ts';
-import type { SucceededRun } from '../run.ts';
 import {
   type ClientSettings,
   type DownloadedRun,
@@ -11,14 +14,14 @@ import {
   RunsClient,
   type TransferOptions,
 } from '../runs-client.ts';
+import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
 import { FileSink } from './file-sink.ts';
-import { HttpTransport } from './http-transport.ts';
-import type { Source } from './source.ts';
+import { type OpenForm, openForm, type Source } from './source.ts';
 
+export type { FailedRun, Run, RunningRun, SucceededRun } from '../answers.ts';
 // Public types and errors of the client.
 export type { Ceilings, Quota, Report, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
 export { type ErrorCode, RunFailedError, SourceError, TemplateRunError } from '../errors.ts';
-export type { FailedRun, Run, RunningRun, SucceededRun } from '../run.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 export type { Source } from './source.ts';
 
@@ -110,4 +113,165 @@ export class TemplateRunClient extends RunsClient<Source> {
 
 function pathOf(target: Target, run: SucceededRun): string {
   return typeof target === 'string' ? target : target(run);
+}
+
+// Explains errors of a connection in plain words. Errors that would occur again in the next attempt stay errors of the
+// system; all others become a ConnectionLostError, which is retried.
+
+/** Errors of the server's certificate. */
+const CERTIFICATE_ERROR = /^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/;
+
+/** The server does not speak TLS, or none of the client's versions. */
+const PROTOCOL_ERROR = /^(?:EPROTO|ERR_SSL_)/;
+
+const LOST: Readonly<Record<string, (host: string) => string>> = {
+  ECONNREFUSED: (host) => `No service listens at ${host}: the connection was refused. Check the address and the port.`,
+  ENOTFOUND: (host) => `The host name in ${host} is unknown. Check the address.`,
+  EAI_AGAIN: (host) => `The host name in ${host} cannot be looked up now. Check the network.`,
+  EHOSTUNREACH: (host) => `${host} cannot be reached from this network.`,
+  ENETUNREACH: (host) => `${host} cannot be reached from this network.`,
+  ETIMEDOUT: (host) => `${host} does not answer. Check the address, and whether a firewall is in between.`,
+  ECONNRESET: (host) => `The connection was lost: ${host} closed it before it answered.`,
+};
+
+/** @param url the address of the request; only its host and port are named */
+export function connectionFailure(error: NodeJS.ErrnoException, { protocol, host }: URL): Error {
+  if (error instanceof ConnectionLostError) return error;
+  const { code = '', message } = error;
+  if (CERTIFICATE_ERROR.test(code)) {
+    const advice =
+      'If your own authority issued it, set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority.';
+    return permanent(error, `The certificate of ${host} is not accepted: ${message}. ${advice}`);
+  }
+  if (protocol === 'https:' && PROTOCOL_ERROR.test(code)) {
+    return permanent(
+      error,
+      `${host} does not speak TLS. If the service does not use TLS, write http:// in the address.`,
+    );
+  }
+  if (code.startsWith('HPE_')) {
+    const advice = protocol === 'http:' ? ' If the service uses TLS, write https:// in the address.' : '';
+    return permanent(error, `${host} does not answer in HTTP.${advice}`);
+  }
+  return new ConnectionLostError(LOST[code]?.(host) ?? `The connection was lost: ${message}`, error);
+}
+
+/** The error with its code, which is not retried, and a message for people. */
+function permanent(error: NodeJS.ErrnoException, message: string): Error {
+  return Object.assign(new Error(message, { cause: error }), { code: error.code });
+}
+
+// Transport for Node that uses node:http. Uploads are read only as fast as the connection accepts them; fetch would
+// hold the whole body in memory.
+
+export class HttpTransport implements Transport<Source> {
+  readonly #agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+
+  async send(request: TransportRequest<Source>): Promise<TransportAnswer> {
+    const form = request.upload === null ? null : await openForm(request.upload, request.signal);
+    let outgoing: http.ClientRequest;
+    try {
+      outgoing = this.#open(request, form);
+    } catch (error) {
+      // Thrown for a header that cannot be sent, such as a key that contains a line break.
+      form?.close();
+      throw error;
+    }
+    return new Promise((resolve, reject) => {
+      let isAnswered = false;
+      outgoing.on('timeout', () => {
+        outgoing.destroy(
+          new ConnectionLostError(`Nothing moved on the connection for ${request.idleMilliseconds} ms.`),
+        );
+      });
+      outgoing.on('error', (error) => reject(connectionFailure(error, request.url)));
+      outgoing.on('close', () => form?.close());
+      outgoing.on('response', (response) => {
+        isAnswered = true;
+        resolve(answerOf(outgoing, response, request.url));
+      });
+      if (form === null) outgoing.end();
+      else
+        sendPieces(outgoing, form, () => isAnswered).catch((error: Error) => {
+          // Errors of the source are reported to the caller, whatever happens to the connection afterwards.
+          reject(error);
+          outgoing.destroy();
+        });
+    });
+  }
+
+  /** Closes idle connections. Requests in progress continue. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) {
+      // Connections in use are closed when their request is done, because no free slot remains for them.
+      agent.maxFreeSockets = 0;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+    }
+  }
+
+  #open({ method, url, headers, signal, idleMilliseconds }: TransportRequest<Source>, form: OpenForm | null) {
+    const isSecure = url.protocol === 'https:';
+    const formHeaders: http.OutgoingHttpHeaders = form === null ? {} : { 'content-type': form.contentType };
+    if (form !== null && form.lengthBytes !== null) formHeaders['content-length'] = form.lengthBytes;
+    return (isSecure ? https : http).request(url, {
+      method,
+      headers: { ...headers, ...formHeaders },
+      agent: this.#agents[isSecure ? 'https:' : 'http:'],
+      signal,
+      timeout: idleMilliseconds,
+    });
+  }
+}
+
+/** Rejects with errors of the source. A lost connection is reported by the request itself. */
+async function sendPieces(outgoing: http.ClientRequest, form: OpenForm, isAnswered: () => boolean): Promise<void> {
+  for await (const piece of form.pieces) {
+    // A refusal can arrive during the upload; the service does not read the rest then.
+    if (outgoing.destroyed || isAnswered()) return;
+    if (!outgoing.write(piece)) await drained(outgoing);
+  }
+  outgoing.end();
+}
+
+function drained(outgoing: http.ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ['drain', 'close', 'response'];
+    const go = (): void => {
+      for (const event of events) outgoing.off(event, go);
+      resolve();
+    };
+    for (const event of events) outgoing.on(event, go);
+    if (outgoing.destroyed) go();
+  });
+}
+
+function answerOf(outgoing: http.ClientRequest, response: http.IncomingMessage, url: URL): TransportAnswer {
+  return {
+    status: response.statusCode ?? 0,
+    header: (name) => {
+      const value = response.headers[name];
+      return value === undefined ? null : String(value);
+    },
+    body: bodyOf(outgoing, response, url),
+    cancel: () => void outgoing.destroy(),
+  };
+}
+
+async function* bodyOf(
+  outgoing: http.ClientRequest,
+  response: http.IncomingMessage,
+  url: URL,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of response) yield piece as Uint8Array;
+    if (!response.complete) throw new ConnectionLostError('The connection was lost before the end of the answer.');
+  } catch (error) {
+    throw connectionFailure(error as Error, url);
+  } finally {
+    // A connection cannot be reused in the middle of a request or response.
+    if (!outgoing.writableFinished || !response.complete) outgoing.destroy();
+  }
 }

@@ -4,7 +4,7 @@ import type http from 'node:http';
 import { memoryReader, type RangeReader } from '../../http/send-bytes.ts';
 import { SharedStoreUnavailableError } from '../../stores/stores.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { isHour, PlaceTurns, type SharedPlace, SOON_MILLISECONDS } from '../shared-place.ts';
+import { isHour, PlaceTurns, type SharedPlace, SOON_MILLISECONDS } from '../shared-outputs.ts';
 import {
   type S3Address,
   S3RefusedError,

@@ -26,11 +26,11 @@ import {
   type QuotaLedger,
   type QuotaReservation,
 } from '../leveldb/quota-ledger.ts';
+import { TokenBuckets } from '../rate-limiter.ts';
 import type { Clock, RateRequest, RunAnswer, RunStore, Stores } from '../stores.ts';
 import { IdempotencyKeys, type KeyEntry, keyId } from './idempotency.ts';
 import { KeptMemory } from './kept-entries.ts';
 import { RunRecords } from './run-records.ts';
-import { TokenBuckets } from './token-buckets.ts';
 
 // The admission store of a standalone node: keys, slots, rates and records are in this process.
 

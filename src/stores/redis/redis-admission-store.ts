@@ -16,12 +16,10 @@ import type {
   RunEnd,
 } from '../admission-store.ts';
 import type { BillingPeriod } from '../billing-period.ts';
-import { TokenBuckets } from '../memory/token-buckets.ts';
-import type { RateDecision, RateLimit, RateLimiter } from '../rate-limiter.ts';
+import { type RateDecision, type RateLimit, type RateLimiter, TokenBuckets } from '../rate-limiter.ts';
 import { type RateRequest, type RunAnswer, type RunStore, SharedStoreUnavailableError } from '../stores.ts';
 import { accountKey, idempotencyKey, keyDigest, REPLICATED_KEY } from './account-keys.ts';
-import type { NodeClaims } from './claims.ts';
-import type { Membership } from './membership.ts';
+import type { Membership, NodeClaims } from './membership.ts';
 import type { Argument, RedisLink } from './redis-link.ts';
 import { decodeClaim, decodeHolder, decodeRecord, encodeRecord, runningRecord } from './run-codec.ts';
 import { ADMIT, BEGIN, FINISH, PROMISE, RATE, READ, type Script, USAGE, VANISH } from './scripts/scripts.ts';
@@ -146,7 +144,7 @@ export class RedisRates implements RateLimiter {
 }
 
 // The admission store of a fleet. Each step is a script in Redis. If a response does not arrive, the outcome is
-// unknown: the claim is then given up and taken back later (reaper.ts). The end of a Run is repeated instead, because
+// unknown: the claim is then given up and taken back later (membership.ts). The end of a Run is repeated instead, because
 // that call is idempotent.
 
 /** Delay before the end of a Run is repeated. It doubles each time, from the first value up to the second. */

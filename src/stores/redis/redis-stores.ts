@@ -3,18 +3,14 @@
 import { FolderPlace } from '../../outputs/folder-place.ts';
 import { BucketPlace } from '../../outputs/s3/bucket-place.ts';
 import type { S3Address } from '../../outputs/s3/s3-requests.ts';
-import { SharedOutputs } from '../../outputs/shared-outputs.ts';
-import type { SharedPlace } from '../../outputs/shared-place.ts';
+import { SharedOutputs, type SharedPlace } from '../../outputs/shared-outputs.ts';
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ScrapedMetricDefinition } from '../../telemetry/metric-definition.ts';
-import { readMetrics } from '../../telemetry/read-metrics.ts';
+import { readMetrics, type ScrapedMetricDefinition } from '../../telemetry/metric-definition.ts';
 import { SharedStoreUnavailableError, type Stores } from '../stores.ts';
 import { outputKey } from './account-keys.ts';
 import { checkRedis, FolderMark, FolderMarkError, RedisOpenError } from './check-redis.ts';
-import { NodeClaims } from './claims.ts';
-import { Membership, RedisFormatError } from './membership.ts';
-import { Reaper } from './reaper.ts';
+import { Membership, NodeClaims, Reaper, RedisFormatError } from './membership.ts';
 import {
   placeInRedis,
   RedisAdmissionStore,

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { ExpiringMap } from '../../../src/collections/expiring-map.ts';
-import { TokenBuckets } from '../../../src/stores/memory/token-buckets.ts';
+import { TokenBuckets } from '../../../src/stores/rate-limiter.ts';
 import { fc } from '../../random.ts';
 
 const KEYS = 12;

@@ -4,7 +4,7 @@ import http from 'node:http';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { connectionFailure } from '../../../src/client/node/http-transport.ts';
+import { connectionFailure } from '../../../src/client/node/template-run-client.ts';
 import { ConnectionLostError } from '../../../src/client/transport.ts';
 import { PICK, template } from '../../blackbox/catalog-folder.ts';
 import { startService } from '../../blackbox/service.ts';

@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { MemoryBudget } from '../../../src/admission/memory-budget.ts';
-import { markDeprecated } from '../../../src/http/deprecation.ts';
 import { HTTP_ERROR_CODES, statusOf } from '../../../src/http/error-codes.ts';
+import { markDeprecated } from '../../../src/http/exchange.ts';
 import { ReadTurns, type TurnReader } from '../../../src/http/read-turns.ts';
 import { OutputNames, outputName } from '../../../src/outputs/output-store.ts';
 import { apiDocument } from '../../../src/routes/index.ts';
 import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../../src/routes/outputs.ts';
-import { RunIds } from '../../../src/runs/run-ids.ts';
+import { RunIds } from '../../../src/runs/run.ts';
 import { IdleFiles } from '../../../src/uploads/idle-files.ts';
 import { checkParameters } from '../../../src/uploads/parameters.ts';
-import { SpooledFile } from '../../../src/uploads/spooled-file.ts';
-import { WriteBlocks } from '../../../src/uploads/write-blocks.ts';
+import { SpooledFile, WriteBlocks } from '../../../src/uploads/spooled-file.ts';
 import { partly } from '../../partly.ts';
 
 interface Document {

@@ -21,7 +21,7 @@ t.test('a kept Run with its key weighs 700 bytes at most, off the heap, and is c
     import { createHash } from 'node:crypto';
     import { IdempotencyKeys, keyId } from ${source('stores/memory/idempotency')};
     import { RunRecords } from ${source('stores/memory/run-records')};
-    import { RunIds } from ${source('runs/run-ids')};
+    import { RunIds } from ${source('runs/run')};
     import { endedRun, newRun } from ${source('runs/run')};
     import { TimeTexts } from ${source('telemetry/time-texts')};
     let charged = 0;

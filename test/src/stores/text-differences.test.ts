@@ -1,7 +1,7 @@
 // The stored difference of two similar texts gives the text again, for any texts.
 
 import t from 'tap';
-import { readDifference, TextModel } from '../../../src/stores/memory/text-differences.ts';
+import { readDifference, TextModel } from '../../../src/stores/memory/run-records.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 

@@ -39,7 +39,7 @@ function defineScript(name: string, outOfMemory: OutOfMemory, ...parts: readonly
   return { name, text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-// Rate limits per account and operation: the buckets of src/stores/memory/token-buckets.ts, stored in Redis.
+// Rate limits per account and operation: the buckets of src/stores/rate-limiter.ts, stored in Redis.
 
 /**
  * take(operation, requests, cost, now) returns: allowed (1 or 0), seconds until the next request is allowed,
