@@ -1,16 +1,18 @@
 // The composition root of a node: creates and connects the parts, listens, removes expired data periodically, and shuts
 // everything down. Read this first for an overview. It makes no decisions about requests.
+
 import { randomUUID } from 'node:crypto';
 import { FailurePace } from './admission/authenticate.ts';
 import { DiskFloor } from './admission/disk-floor.ts';
 import { BUDGET_CHARGES, MemoryBudget } from './admission/memory-budget.ts';
 import { RunMemories } from './admission/run-memory.ts';
+import { type Catalog, CatalogDigests } from './catalog/catalog.ts';
 import { CatalogStore } from './catalog/catalog-store.ts';
 import { CheckThread } from './catalog/check-thread.ts';
 import type { CheckTemplate } from './catalog/template-checker.ts';
 import { TemplateGate } from './catalog/template-gate.ts';
 import type { ServeConfig } from './config.ts';
-import { openFleetStores } from './fleet-stores.ts';
+import type { FleetConfig } from './fleet-config.ts';
 import type { Connections } from './http/connections.ts';
 import type { Exchange, ExchangeSettings, FinishedExchange } from './http/exchange.ts';
 import { type ChosenFrontEnd, chooseFrontEnd } from './http/front-end.ts';
@@ -27,17 +29,17 @@ import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
 import type { NodeState, RunEnded } from './runs/node-state.ts';
 import { Readiness } from './runs/readiness.ts';
-import { RunIds, type RunRecord } from './runs/run.ts';
+import { RunIds, type RunRecord, type RunTexts } from './runs/run.ts';
 import { SlowUploads } from './runs/slow-uploads.ts';
+import { interruptedRun } from './runs/supervise-run.ts';
 import { checkApart, type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './runtime/data-directory.ts';
 import { BillingPeriods } from './stores/billing-period.ts';
 import { QuotaLedger } from './stores/leveldb/quota-ledger.ts';
 import { openMemoryStores } from './stores/memory/memory-stores.ts';
+import { openRedisStores } from './stores/redis/redis-stores.ts';
 import { SharedStoreUnavailableError, type Stores, StoreUnavailableError, systemClock } from './stores/stores.ts';
-import type { Log } from './telemetry/log.ts';
-import { requestLine, runFields, runLine } from './telemetry/log-fields.ts';
-import { type MetricSources, type Metrics, openMetrics } from './telemetry/metrics.ts';
-import { nodeMetricReader } from './telemetry/node-scraped-metrics.ts';
+import { type Log, requestLine, runFields, runLine } from './telemetry/log.ts';
+import { type MetricSources, type Metrics, nodeMetricReader, openMetrics } from './telemetry/metrics.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
 import { IdleFiles } from './uploads/idle-files.ts';
 import { MEMORY_FILE_BYTES_MAX, WriteBlocks } from './uploads/spooled-file.ts';
@@ -385,4 +387,33 @@ async function unlessUnavailable<T>(read: () => Promise<T>): Promise<T | null> {
     if (fault instanceof StoreUnavailableError) return null;
     throw fault;
   }
+}
+
+/** Opens the stores of a node that is one of several. Rejects with RedisOpenError, RedisFormatError, SharedStoreUnavailableError or a system error. */
+export function openFleetStores(
+  config: ServeConfig,
+  fleet: FleetConfig,
+  catalog: () => Catalog<unknown>,
+  texts: RunTexts,
+  log: Log,
+): Promise<Stores> {
+  const digests = new CatalogDigests();
+  const { retentionMilliseconds } = config;
+  return openRedisStores({
+    url: fleet.redisUrl,
+    sentinels: fleet.sentinels,
+    passwordFile: fleet.passwordFile,
+    sentinelPasswordFile: fleet.sentinelPasswordFile,
+    authorityFile: fleet.authorityFile,
+    timeoutMilliseconds: fleet.timeoutMilliseconds,
+    outputs: fleet.outputs,
+    outputBytesInRedisMax: fleet.outputBytesInRedisMax,
+    replicasWaitedFor: fleet.replicasWaitedFor,
+    uploadMilliseconds: config.uploadTimeoutMilliseconds,
+    runMilliseconds: config.runTimeoutMilliseconds,
+    retentionMilliseconds,
+    catalogDigest: () => digests.of(catalog()),
+    interrupted: (running, now) => interruptedRun(running, now, retentionMilliseconds, texts),
+    log,
+  });
 }

@@ -1,8 +1,7 @@
 // Connects the catalog's loader to the engine's Template checker, with the reference tables and secrets of the
 // account.
 
-import { reservationBytes } from '../../workers/plan/reservation.ts';
-import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import { checkTemplate, reservationBytes } from '../../workers/plan/template-cache.ts';
 import type { Template } from '../../workers/template/template.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { TemplateTest } from '../template-tests/run-tests.ts';

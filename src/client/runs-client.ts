@@ -3,6 +3,7 @@
 import {
   type Run,
   type RunAnswer,
+  RunFailedError,
   type RunningRun,
   readRun,
   readTemplates,
@@ -11,7 +12,6 @@ import {
   type SucceededRun,
 } from './answers.ts';
 import type { RunBody, Template, Usage } from './api-schemas.ts';
-import { RunFailedError } from './errors.ts';
 import { delayMilliseconds, retrying, wait } from './retries.ts';
 import type { Transport, TransportAnswer, Upload } from './transport.ts';
 

@@ -1,8 +1,8 @@
 // `template check`: prints every problem of Template files with its position and a suggested fix. Notes point out
 // constructs that are valid but may be unintended.
 import { explainTemplate } from '../../workers/plan/explain.ts';
+import { placeOfName } from '../../workers/plan/sample-problems.ts';
 import { HINTED_COLUMNS_MAX, undeclaredNotes } from '../../workers/template/file-columns.ts';
-import { placeOfName } from '../../workers/template/place-of-name.ts';
 import type { ScanNote } from '../../workers/template/scan.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';

@@ -2,10 +2,9 @@
 
 import { type ExplainedColumn, type Explanation, explainTemplate } from '../../workers/plan/explain.ts';
 import { templateLanguage } from '../../workers/plan/template-language.ts';
-import { compactSchema } from '../../workers/template/compact-schema.ts';
 import { MEMORY_CLASSES } from '../../workers/template/operation.ts';
 import { templateReference } from '../../workers/template/reference.ts';
-import { publishedSchema } from '../../workers/template/schema.ts';
+import { compactSchema, publishedSchema } from '../../workers/template/schema.ts';
 import type { ColumnMatch, FileColumn } from '../../workers/template/template.ts';
 import {
   actionsCommand,

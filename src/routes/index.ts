@@ -11,12 +11,11 @@ import type { Readiness } from '../runs/readiness.ts';
 import { API_PATH } from '../runs/run.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { getUsageEndpoint, listTemplatesEndpoint } from './account.ts';
 import { type Endpoint, type Gate, grantAccess, identify } from './endpoint.ts';
 import { getRunOutputEndpoint, getRunRejectsEndpoint } from './outputs.ts';
 import { consoleRoutes, referenceRoute, startRoute } from './pages.ts';
 import { createRunEndpoint, getRunEndpoint } from './runs.ts';
-import { listTemplatesEndpoint } from './templates.ts';
-import { getUsageEndpoint } from './usage.ts';
 
 // livez, readyz and metrics: for the operator's systems, without authentication.
 

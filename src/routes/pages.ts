@@ -3,9 +3,8 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '../http/router.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import { NONCE_PLACE, Page } from '../pages/page-answer.ts';
+import { NONCE_PLACE, Page, prefersHtml, type StartLink, startDocument, startPage } from '../pages/html-page.ts';
 import { type ApiDocument, referencePage } from '../pages/reference/reference-page.ts';
-import { prefersHtml, type StartLink, startDocument, startPage } from '../pages/start-page.ts';
 
 /** `/`: HTML for browsers, JSON for programs. */
 export function startRoute(links: readonly StartLink[]): Route {

@@ -3,8 +3,7 @@ import { SETTINGS } from '../../src/config.ts';
 import { FAILURES, HTTP_ERROR_CODES, isHttpError, meaningOf, statusOf } from '../../src/http/error-codes.ts';
 import { FLEET_METRICS } from '../../src/stores/redis/redis-stores.ts';
 import type { MetricDefinition } from '../../src/telemetry/metric-definition.ts';
-import { NODE_METRICS } from '../../src/telemetry/metrics.ts';
-import { NODE_SCRAPED_METRICS } from '../../src/telemetry/node-scraped-metrics.ts';
+import { NODE_METRICS, NODE_SCRAPED_METRICS } from '../../src/telemetry/metrics.ts';
 import type { FailureCode } from '../../workers/protocol/failure.ts';
 import { cell, code } from '../../workers/template/reference.ts';
 

@@ -6,8 +6,7 @@ import type { Arena } from '../memory/arena.ts';
 import type { RowErrorCode } from '../protocol/report.ts';
 import type { Decimal } from '../values/decimal.ts';
 import type { CalendarDate, Timestamp } from '../values/timestamp.ts';
-import type { ColumnData } from './batch.ts';
-import { CELL_BYTES_MAX } from './batch.ts';
+import { CELL_BYTES_MAX, type ColumnData } from './batch.ts';
 import { NativeText } from './native-cell.ts';
 import type { StoredType } from './schema.ts';
 

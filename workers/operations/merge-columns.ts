@@ -1,6 +1,5 @@
 // The operation `merge_columns`: joins several cells of a row into one text.
-import type { ColumnData } from '../batch/batch.ts';
-import { CELL_BYTES_MAX } from '../batch/batch.ts';
+import { CELL_BYTES_MAX, type ColumnData } from '../batch/batch.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellWork, startCellOperator } from '../execution/cells/cell-operator.ts';

@@ -1,6 +1,5 @@
 // The plan of one Run, made before its first row, and the limit on its size.
-import type { Schema } from '../batch/schema.ts';
-import { columnsShown } from '../batch/shown-columns.ts';
+import { columnsShown, type Schema } from '../batch/schema.ts';
 import type { TableColumns } from '../execution/tables/run-tables.ts';
 import { PlannedOutput } from '../output/planned-output.ts';
 import { Failed } from '../protocol/failure.ts';

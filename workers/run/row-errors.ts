@@ -1,8 +1,7 @@
 // Handling of row errors, the same for all operations, and the names of columns and operations in failures.
 
 import type { Batch } from '../batch/batch.ts';
-import type { Schema } from '../batch/schema.ts';
-import { nameShown } from '../batch/shown-columns.ts';
+import { nameShown, type Schema } from '../batch/schema.ts';
 import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { PlannedStep, RunPlan } from '../plan/plan.ts';

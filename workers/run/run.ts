@@ -2,21 +2,32 @@
 // encoding, found the names of its columns in the rows, or found the end of the rows too late (EndFound,
 // EndPassed). The next attempt starts at the first byte of the spool.
 
+import { BATCH_ROWS_MAX, type Batch } from '../batch/batch.ts';
+import { columnsShown } from '../batch/schema.ts';
+import { RunTables, TableCache } from '../execution/tables/run-tables.ts';
+import { LateQuote } from '../input/csv/late-quote.ts';
+import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
-import { openContent } from '../input/open-rows.ts';
+import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
+import { type FileSettings, openContent, openRows, resumeRows } from '../input/open-rows.ts';
+import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
+import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
-import { RUN_RESERVATION_BYTES } from '../memory/budget.ts';
+import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
 import { Heap } from '../memory/heap.ts';
 import { LargeRowGate } from '../memory/large-row.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
-import { Cancelled, Failed, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
-import type { RunOutcome } from '../protocol/messages.ts';
+import type { RunPlan } from '../plan/plan.ts';
+import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
+import type { RunOutcome, TaskPart } from '../protocol/messages.ts';
+import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
+import type { TemplateInput } from '../template/template.ts';
 import { afterMisread, beginAgain, Misread } from './misread.ts';
-import { RowsNamed } from './pipeline.ts';
-import { gatedRun, type RunJob } from './run-job.ts';
-import { RunTry } from './run-try.ts';
+import { buildPipeline, type Pipeline, RowsNamed } from './pipeline.ts';
+import { emptyReport, gatedRun, type RunJob } from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
 
 // Decides between two failures of a compressed file that is both broken and larger than its limit when inflated.
@@ -159,5 +170,380 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Sta
         job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
       }
     }
+  }
+}
+
+// Passes on only selected rows of a file, by their source row, in the order in which they are read.
+
+const ROW_NUMBER_BYTES = 4;
+
+class RowPicker {
+  readonly #rows: readonly number[];
+  /** Index in `rows` of the next row to pick. */
+  #next = 0;
+
+  /** @param rows source rows, ascending */
+  constructor(rows: readonly number[]) {
+    this.#rows = rows;
+  }
+
+  /**
+   * @returns the batch with only the picked live rows. Usually no row of a batch is picked; this case costs nothing.
+   */
+  pick(batch: Batch): Batch {
+    const next = this.#rows[this.#next];
+    if (batch.live === 0 || next === undefined || next > sourceRow(batch, batch.live - 1)) return batch.slice(0, 0);
+    const at = batch.arena.take(batch.live * ROW_NUMBER_BYTES);
+    const { u32 } = batch.heap;
+    let live = 0;
+    for (let position = 0; position < batch.live && this.#next < this.#rows.length; position++) {
+      const row = sourceRow(batch, position);
+      while (this.#rows[this.#next]! < row) this.#next++;
+      if (this.#rows[this.#next] !== row) continue;
+      u32[(at >>> 2) + live++] = batch.physicalRow(position);
+    }
+    return batch.withSelection(at, live);
+  }
+}
+
+function sourceRow(batch: Batch, position: number): number {
+  return batch.sourceRow(batch.physicalRow(position));
+}
+
+// Failures of a file that does not fit its Template. The message describes how the file was read, because a wrong
+// delimiter or header row is often the cause.
+
+/** Returns a failure if a required value above or below the table is missing; null otherwise. */
+function lackOfMeta({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
+  if (preamble.length === 0 && footer.length === 0) return null;
+  for (const [section, values] of Object.entries({ preamble, footer })) {
+    for (const { name, required } of values) {
+      if (!required || (meta[name] ?? null) !== null) continue;
+      return { code: 'TEMPLATE_CHECK_FAILED', message: `The file has no value for input.${section}.${name}.` };
+    }
+  }
+  return null;
+}
+
+/**
+ * Adds how the file was read to a failure about missing or ambiguous columns. The local message also lists the
+ * columns of the file, which show whether the file or the header row is the wrong one.
+ */
+function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHead): Failure {
+  if (failure.code !== 'TEMPLATE_COLUMNS_MISSING' || failure.columns?.length === 0) return failure;
+  const parts = [
+    ...(delimiter === null ? [] : [`delimiter ${JSON.stringify(delimiter)}`]),
+    headerRow === null ? 'no header row' : `header row ${headerRow}`,
+    headers.length === 1 ? '1 column' : `${headers.length} columns`,
+  ];
+  const message = `${failure.message} The file was read with ${parts.join(', ')}.`;
+  const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
+  const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
+  return { ...failure, message, localMessage: `${message}${hint}` };
+}
+
+// One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
+// before the next batch is read. The work is done in time slices; between two slices the Run yields to other Runs,
+// waits for bytes, and checks for cancellation.
+
+/**
+ * Failures that are found from the header alone. If the rest of the file is malformed, that failure takes precedence.
+ */
+const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING', 'TEMPLATE_CHECK_FAILED']);
+
+const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
+
+/** Resources of one attempt, and the findings of earlier attempts. */
+export interface TryParts {
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly spill: SpillFolder;
+  readonly gate: LargeRowGate;
+  readonly encodingTries: EncodingTries;
+  /** See PlanSettings. */
+  readonly rowNames: readonly string[] | null;
+  /** See EndFound and EndPassed. */
+  readonly ends: KnownEnds;
+}
+
+/**
+ * Minimum size of a plan that is reported when its Run ends, in bytes, so that garbage is collected: V8 may keep it for
+ * minutes. For smaller plans, a collection every few dozen Runs, of 10 ms or more, costs more than it saves.
+ */
+const PLAN_BYTES_REPORTED = 1024 * 1024;
+
+/** One attempt of a Run, with the memory that it was given. */
+export class RunTry {
+  readonly #job: RunJob;
+  readonly #parts: TryParts;
+  readonly #report: RunReport;
+  readonly #tables: RunTables;
+  /** Memory that operations hold outside the Run's heap. */
+  readonly #share: RunShare;
+  #reader: RowReader | null = null;
+  #pipeline: Pipeline | null = null;
+  /** Failure of a file that is still read to its end, because its syntax may be broken further down. */
+  #held: Failure | null = null;
+  readonly #clock: SliceClock;
+  /** Memory that was taken for the plan. */
+  #planBytes = 0;
+
+  constructor(job: RunJob, parts: TryParts) {
+    this.#job = job;
+    this.#parts = parts;
+    this.#share = runShare(job.budget);
+    this.#report = emptyReport(job.task);
+    this.#tables = new RunTables(job.tables ?? new TableCache());
+    this.#clock = new SliceClock(() => {
+      job.beat();
+      if (job.cancelled()) throw new Cancelled();
+    });
+  }
+
+  /**
+   * A file with missing columns or too many rows is still read to its end. Broken syntax further down takes
+   * precedence, and the response must not depend on how much of the file had arrived. Throws RowsNamed,
+   * EndFound, EndPassed and Misread.
+   */
+  *drive(): Coroutine<RunOutcome> {
+    try {
+      const reader = yield* this.#open();
+      if (this.#job.prepared.template.usesTables) yield this.#openTables();
+      const pipeline = yield* this.#start(reader);
+      if (pipeline?.hasWorks) yield* this.#goThrough(pipeline.prepare());
+      yield* this.#readAll(reader, pipeline);
+      if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
+      yield* this.#goThrough(pipeline.finish());
+      this.#report.rows_read = reader.rowsRead;
+      const failure = pipeline.verdict(reader.rowsRead);
+      if (failure === null && this.#job.task.part !== undefined) yield* this.#turn(this.#job.task.part);
+      return this.#outcome(failure, pipeline);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      const outcome = this.#outcome(error.failure, null);
+      if (error instanceof Undecodable || error instanceof LateQuote || error instanceof LateUtf8)
+        throw new Misread(outcome, error);
+      return outcome;
+    }
+  }
+
+  close(): void {
+    this.#reader?.close();
+    this.#pipeline?.close();
+    this.#tables.close();
+    this.#share.giveBack();
+    this.#reader = null;
+    this.#pipeline = null;
+    if (this.#planBytes >= PLAN_BYTES_REPORTED) this.#job.kernels.madeTexts(this.#planBytes);
+  }
+
+  *#open(): Coroutine<RowReader> {
+    const { prepared, source, task, readAhead, formats } = this.#job;
+    const settings: FileSettings = {
+      input: prepared.template.input,
+      overrides: task.overrides,
+      expected: prepared.expected,
+      formats,
+      ending: task.ending,
+      encodingTries: this.#parts.encodingTries,
+      takeMemory: this.#takeForPlan,
+      inflatedBytesMax: task.limits.inflatedBytesMax,
+      spill: this.#parts.spill,
+      arena: this.#parts.arena,
+      kernel: this.#parts.kernel,
+      largeRow: this.#parts.gate,
+      readAhead,
+      giveWay: this.#giveWay,
+      clock: this.#clock,
+      rest: this.#restFor,
+    };
+    // The first part starts at the beginning of the file, so it reads the header itself.
+    const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
+    const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
+    this.#reader = reader;
+    reportInput(this.#report, reader.head);
+    return reader;
+  }
+
+  async #openTables(): Promise<void> {
+    const { prepared, task, kernels, budget, threadBudget } = this.#job;
+    const giveWay = this.#giveWay;
+    const tools = {
+      kernels,
+      budget: threadBudget ?? budget,
+      spill: this.#parts.spill,
+      largeRow: this.#parts.gate,
+      giveWay,
+    };
+    try {
+      await this.#tables.open(prepared.template, task.tables, tools);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#held = error.failure;
+    }
+    this.#report.tables = this.#tables.digests;
+  }
+
+  /** Returns null if a table or a column is missing. */
+  *#start(reader: RowReader): Coroutine<Pipeline | null> {
+    if (this.#held !== null) return null;
+    const plan = yield* this.#plan(reader);
+    if (plan === null) return null;
+    reader.useColumns?.(plan.columns.filter((field) => field !== null));
+    if (this.#clock.isDue()) yield this.#rest();
+    const ready = plan.output.planned.ready();
+    if (ready !== null) yield this.#clock.rest(() => ready);
+    else if (this.#clock.isDue()) yield this.#rest();
+    const building = buildPipeline({
+      plan,
+      template: this.#job.prepared.template,
+      task: this.#job.task,
+      kernel: this.#parts.kernel,
+      arena: this.#parts.arena,
+      clock: this.#clock,
+      budget: this.#share,
+      spill: this.#parts.spill,
+      tables: this.#tables.tables,
+      report: this.#report,
+      meta: this.#metaOf(reader),
+      shared: this.#job.shared ?? null,
+      watch: this.#job.watch ?? null,
+      ends: this.#parts.ends,
+    });
+    this.#pipeline = yield* this.#inSlices(building);
+    return this.#pipeline;
+  }
+
+  /** A part need not contain the lines above and below the table, so their values come from the task. */
+  #metaOf({ head }: RowReader): MetaValues {
+    return this.#job.task.part?.head.meta ?? head.meta ?? {};
+  }
+
+  *#goThrough(steps: Steps): Coroutine<void> {
+    this.#parts.arena.clear();
+    for (const step of steps) {
+      if (step === undefined) this.#parts.arena.clear();
+      if (this.#clock.look()) yield this.#rest();
+    }
+  }
+
+  *#inSlices<T>(work: Sliced<T>): Coroutine<T> {
+    for (;;) {
+      const step = work.next();
+      if (step.done) return step.value;
+      if (this.#clock.isDue()) yield this.#rest();
+    }
+  }
+
+  *#plan(reader: RowReader): Coroutine<RunPlan | null> {
+    try {
+      const { headers, hasKinds } = reader.head;
+      const { prepared } = this.#job;
+      const { rowNames } = this.#parts;
+      const settings = { tables: this.#tables.columns, hasKinds, rowNames, take: this.#takeForPlan };
+      const plan = prepared.lastPlan(headers, settings) ?? (yield* this.#inSlices(prepared.plan(headers, settings)));
+      this.#held = lackOfMeta(prepared.template.input, this.#metaOf(reader));
+      return this.#held === null ? plan : null;
+    } catch (error) {
+      if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
+      this.#held = withReading(error.failure, reader.head);
+      return null;
+    }
+  }
+
+  /** Takes memory from the budget, or from memory that was lent to the Run. */
+  readonly #takeForPlan = (bytes: number): void => {
+    this.#planBytes += bytes;
+    const { heap } = this.#parts.arena;
+    if (this.#share.take(bytes) || heap.takeLent(bytes)) return;
+    if (this.#parts.gate.tryLend(heap)) heap.takeLent(bytes);
+    else throw this.#parts.gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
+  };
+
+  *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
+    const rowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
+    const { watch } = this.#job;
+    const picked = watch?.pickedRows ?? null;
+    const picker = picked === null ? null : new RowPicker(picked);
+    for (;;) {
+      this.#parts.arena.clear();
+      const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
+      const left = (watch?.rowsMax ?? Number.POSITIVE_INFINITY) - reader.rowsRead;
+      if (left <= 0) return;
+      const read = reader.next(Math.min(rowsMax, wanted, left));
+      if (read === 'wait') yield this.#clock.rest(() => reader.wait());
+      else if (read === 'end') {
+        this.#job.progressed?.(reader.rowsRead);
+        return;
+      } else {
+        this.#job.progressed?.(reader.rowsRead);
+        this.#holdRowLimit(reader.rowsRead);
+        const batch = picker === null ? read : picker.pick(read);
+        if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
+          yield* this.#push(pipeline, batch, reader.raggedRows);
+        }
+        if (this.#clock.look()) yield this.#rest();
+      }
+    }
+  }
+
+  *#push(pipeline: Pipeline, batch: Batch, ragged: readonly RaggedRow[] | undefined): Coroutine<void> {
+    try {
+      for (const _ of pipeline.push(batch, ragged)) if (this.#clock.isDue()) yield this.#rest();
+    } catch (error) {
+      if (error instanceof Failed) yield* this.#goThrough(pipeline.lookForEnd());
+      throw error;
+    }
+  }
+
+  #holdRowLimit(rowsRead: number): void {
+    const { rowsMax } = this.#job.task.limits;
+    if (rowsMax === null || rowsRead <= rowsMax) return;
+    const message = `The file has more than the ${rowsMax} data rows that the plan allows.`;
+    this.#held ??= { code: 'ROW_LIMIT_EXCEEDED', message };
+  }
+
+  /** Waits until the preceding parts have reported their output sizes. */
+  *#turn({ number }: TaskPart): Coroutine<void> {
+    const { shared } = this.#job;
+    if (shared === undefined) return;
+    const { turns } = shared;
+    while (!turns.isTurnOf(number)) yield this.#clock.rest(() => turns.passed(number));
+  }
+
+  #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {
+    const report = this.#report;
+    this.#reader?.describe(report);
+    report.rows_read = this.#reader?.rowsRead ?? 0;
+    if (this.#reader?.placeOf !== undefined) reportPlaces(report, (row) => this.#reader!.placeOf!(row));
+    const isSuccess = failure === null && pipeline !== null;
+    const { output, rejects } = isSuccess ? pipeline.takeFiles() : { output: null, rejects: null };
+    return {
+      rowsWritten: isSuccess ? pipeline.rowsWritten : null,
+      truncated: isSuccess && pipeline.truncated,
+      output,
+      rejects,
+      failure: this.#placed(failure),
+      report,
+      busyMilliseconds: this.#clock.busyMilliseconds,
+    };
+  }
+
+  /** Adds the position in the workbook (sheet and row) to the failure of a row that ended the Run. */
+  #placed(failure: Failure | null): Failure | null {
+    const row = failure?.place?.row ?? null;
+    const place = row === null ? null : (this.#reader?.placeOf?.(row) ?? null);
+    if (failure === null || place === null) return failure;
+    return { ...failure, message: `${failure.message} (Sheet ${place.sheet}, row ${place.row}.)` };
+  }
+
+  readonly #giveWay = async (): Promise<void> => {
+    if (this.#clock.look()) await this.#rest();
+  };
+
+  readonly #restFor = (wait: () => Promise<void>): Promise<void> => this.#clock.rest(wait);
+
+  #rest(): Promise<void> {
+    return this.#clock.rest(this.#job.turn ?? nextTurnOfLoop);
   }
 }

@@ -1,5 +1,5 @@
 // Time slices of long work: the steps of a coroutine, and the clock that ends a slice. Work that could block the thread
-// for long is done in pieces, with pauses in which the thread's other Runs continue. The Run (run-try.ts) drives the
+// for long is done in pieces, with pauses in which the thread's other Runs continue. The Run (run.ts) drives the
 // work, checks the clock and cancellation, and returns to the event loop.
 
 /** A point at which work may pause. Its memory in the arena stays valid. */

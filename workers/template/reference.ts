@@ -6,8 +6,7 @@ import { baseParameters, cellParameters } from './base-parameters.ts';
 import { type JsonSchema, mappingSchema } from './json-schema.ts';
 import type { TemplateLanguage } from './language.ts';
 import { MEMORY_CLASSES, type OperationDefinition, type OperationExample } from './operation.ts';
-import { templateSections } from './schema.ts';
-import { type StructureOperation, structureOperations } from './structure-operations.ts';
+import { type StructureOperation, structureOperations, templateSections } from './schema.ts';
 
 // Formats texts for Markdown tables.
 

@@ -17,8 +17,7 @@ import { runTemplate } from '../run/run.ts';
 import type { RunWatch } from '../run/run-job.ts';
 import { runCoroutine } from '../scheduling/coroutine.ts';
 import { RunSnapshot } from './run-snapshot.ts';
-import { ShapeRows } from './shape-rows.ts';
-import { SnapshotAnswers } from './snapshot-answers.ts';
+import { ShapeRows, SnapshotAnswers } from './snapshot-answers.ts';
 import type {
   FromWatchThread,
   RowsRequest,

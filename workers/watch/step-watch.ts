@@ -1,6 +1,5 @@
 // Rows kept at one position between two operations: the first rows, and rows that the operation changed.
-import type { Batch, ColumnData } from '../batch/batch.ts';
-import { textField } from '../batch/columns-of-file.ts';
+import { type Batch, type ColumnData, textField } from '../batch/batch.ts';
 import { type Schema, storedType } from '../batch/schema.ts';
 import { textOfValue } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';

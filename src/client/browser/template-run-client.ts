@@ -1,8 +1,7 @@
 // The entry point `template-run/client` of the package for browsers. Sources and outputs are Blobs. Imports nothing
 // from Node.
 
-import { type Run, redirected, refuseErrors } from '../answers.ts';
-import { TemplateRunError } from '../errors.ts';
+import { type Run, redirected, refuseErrors, TemplateRunError } from '../answers.ts';
 import { type OutputSink, resumedDownload, retrying } from '../retries.ts';
 import {
   type CallOptions,
@@ -45,9 +44,9 @@ class BlobSink implements OutputSink {
 }
 
 export type { FailedRun, Run, RunningRun, SucceededRun } from '../answers.ts';
+export { type ErrorCode, RunFailedError, TemplateRunError } from '../answers.ts';
 // Public types and errors of the client.
 export type { Ceilings, Quota, Report, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
-export { type ErrorCode, RunFailedError, TemplateRunError } from '../errors.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 
 export interface DownloadOptions extends TransferOptions {

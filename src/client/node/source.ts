@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import { SourceError } from '../errors.ts';
+import { SourceError } from '../answers.ts';
 import type { Upload } from '../transport.ts';
 
 /** A path, bytes, or a function that returns a new stream of the same bytes for each attempt. */

@@ -3,8 +3,7 @@
 
 import http from 'node:http';
 import https from 'node:https';
-import type { SucceededRun } from '../answers.ts';
-import { TemplateRunError } from '../errors.ts';
+import { type SucceededRun, TemplateRunError } from '../answers.ts';
 import { resumedDownload } from '../retries.ts';
 import {
   type ClientSettings,
@@ -19,9 +18,9 @@ import { FileSink } from './file-sink.ts';
 import { type OpenForm, openForm, type Source } from './source.ts';
 
 export type { FailedRun, Run, RunningRun, SucceededRun } from '../answers.ts';
+export { type ErrorCode, RunFailedError, SourceError, TemplateRunError } from '../answers.ts';
 // Public types and errors of the client.
 export type { Ceilings, Quota, Report, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
-export { type ErrorCode, RunFailedError, SourceError, TemplateRunError } from '../errors.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 export type { Source } from './source.ts';
 

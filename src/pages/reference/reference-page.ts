@@ -1,5 +1,5 @@
 // The API reference for people: the OpenAPI document as one page of plain HTML, without scripts.
-import { type Child, element, type Html, styleElement, textOf } from './html.ts';
+import { type Child, element, type Html, styleElement, textOf } from '../html-page.ts';
 
 // The parts of the OpenAPI document (src/http/openapi.ts) that the page uses.
 

@@ -16,8 +16,7 @@ import { BillingPeriods, billingPeriod } from '../../../src/stores/billing-perio
 import { RunSlots } from '../../../src/stores/memory/memory-stores.ts';
 import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
-import { reservationBytes } from '../../../workers/plan/reservation.ts';
-import { checkTemplate } from '../../../workers/plan/template-cache.ts';
+import { checkTemplate, reservationBytes } from '../../../workers/plan/template-cache.ts';
 import { fc } from '../../random.ts';
 
 const KIB = 1024;

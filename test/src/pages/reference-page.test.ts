@@ -2,7 +2,7 @@
 // read by keys, in both themes, and asks for nothing.
 // With all tests only: a browser.
 import t from 'tap';
-import { element, textOf } from '../../../src/pages/reference/html.ts';
+import { element, textOf } from '../../../src/pages/html-page.ts';
 import type { ApiDocument } from '../../../src/pages/reference/reference-page.ts';
 import { apiDocument } from '../../../src/routes/index.ts';
 import { startService } from '../../blackbox/service.ts';

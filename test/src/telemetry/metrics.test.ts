@@ -3,8 +3,7 @@ import t from 'tap';
 import { FLEET_METRICS } from '../../../src/stores/redis/redis-stores.ts';
 import type { MetricValues } from '../../../src/stores/stores.ts';
 import { type MetricDefinition, readMetrics } from '../../../src/telemetry/metric-definition.ts';
-import { NODE_METRICS, openMetrics } from '../../../src/telemetry/metrics.ts';
-import { NODE_SCRAPED_METRICS, nodeMetricReader } from '../../../src/telemetry/node-scraped-metrics.ts';
+import { NODE_METRICS, NODE_SCRAPED_METRICS, nodeMetricReader, openMetrics } from '../../../src/telemetry/metrics.ts';
 
 const READ = {
   oldestRunSeconds: 1.5,

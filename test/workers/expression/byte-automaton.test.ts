@@ -7,7 +7,7 @@ import {
   STATE_MATCHED,
   utf8Ranges,
 } from '../../../workers/expression/patterns/byte-automaton.ts';
-import { testInSlices } from '../../../workers/expression/patterns/long-test.ts';
+import { testInSlices } from '../../../workers/expression/patterns/long-find.ts';
 import { CASED } from '../../../workers/expression/patterns/pattern-program.ts';
 import { compileRegularExpression, patternProgram } from '../../../workers/expression/patterns/regular-expression.ts';
 import { fc, noise } from '../../random.ts';

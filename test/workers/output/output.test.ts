@@ -6,8 +6,8 @@ import type { ColumnType } from '../../../workers/batch/schema.ts';
 import { isFormula } from '../../../workers/kernel/plain/emit-csv.ts';
 import { outputFormats } from '../../../workers/output/index.ts';
 import { outputFile } from '../../../workers/output/planned-output.ts';
-import { outputEncoding, outputEncodings } from '../../../workers/output/sink/encoded-sink.ts';
 import { MemorySink } from '../../../workers/output/sink/file-sink.ts';
+import { outputEncoding, outputEncodings } from '../../../workers/output/sink/output-sink.ts';
 import type { RowWriter } from '../../../workers/output/writer.ts';
 import type { TemplateOutput } from '../../../workers/template/template.ts';
 import {

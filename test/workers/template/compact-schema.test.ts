@@ -6,8 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
 import { templateLanguage } from '../../../workers/plan/template-language.ts';
-import { compactSchema } from '../../../workers/template/compact-schema.ts';
-import { publishedSchema } from '../../../workers/template/schema.ts';
+import { compactSchema, publishedSchema } from '../../../workers/template/schema.ts';
 import { parseTemplate } from '../../../workers/template/template-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // Rows with cells of new shapes: found in one pass over a file, by hashes of the shapes that a profile reports.
 import { test } from 'tap';
 import { shapeOf } from '../../../workers/watch/column-profile.ts';
-import { ShapeRows, shapeHash } from '../../../workers/watch/shape-rows.ts';
+import { ShapeRows, shapeHash } from '../../../workers/watch/snapshot-answers.ts';
 import { fc } from '../../random.ts';
 import { applyTemplate } from '../apply-template.ts';
 

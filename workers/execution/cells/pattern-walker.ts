@@ -4,9 +4,12 @@
 import { byteProgram } from '../../expression/patterns/byte-automaton.ts';
 import type { GreedyPattern } from '../../expression/patterns/linear-pattern.ts';
 import type { CharacterSet } from '../../expression/patterns/pattern-program.ts';
-import { patternProgram, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import {
+  patternProgram,
+  type RegularExpression,
+  walkedLengthMax,
+} from '../../expression/patterns/regular-expression.ts';
 import { TwoWayAutomaton } from '../../expression/patterns/two-way-automaton.ts';
-import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { TEXT_BYTES_MAX } from '../../kernel/layout/expressions.ts';
 import {

@@ -1,7 +1,6 @@
 // Parses text columns into typed columns, also with several patterns that contradict each other.
-import type { Batch, TypedColumn } from '../../batch/batch.ts';
+import { type Batch, type TypedColumn, textField, ValuesOfField } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import { textField, ValuesOfField } from '../../batch/columns-of-file.ts';
 import { type Column, storedTypes } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { KIND_NUMBER, KIND_TEXT } from '../../kernel/layout/cells.ts';

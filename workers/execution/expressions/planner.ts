@@ -1,8 +1,11 @@
 // Plans whole expressions for the kernels: rules for texts, for numbers and dates, and for conditions.
 
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
-import { compileRegularExpression, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
-import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
+import {
+  compileRegularExpression,
+  type RegularExpression,
+  walkedLengthMax,
+} from '../../expression/patterns/regular-expression.ts';
 import type { BinaryNode, CallNode, ConditionalNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import { ARITHMETIC, ORDERS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { Decimal, parseDecimal } from '../../values/decimal.ts';

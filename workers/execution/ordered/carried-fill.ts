@@ -197,7 +197,7 @@ export function copyViews(batch: Batch, index: number, hasKinds = false): ViewsD
 
 /**
  * Copies a typed column to change its cells. The result has no `field`, because it is no longer the column of the file
- * (columns-of-file.ts).
+ * (batch.ts).
  */
 export function copyTyped(batch: Batch, from: TypedData): TypedData {
   const at = batch.arena.take(batch.rows * VIEW_BYTES);

@@ -1,6 +1,5 @@
 // Joins rows that continue the previous row. One row waits for the next batch.
-import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CELL_BYTES_MAX } from '../../batch/batch.ts';
+import { type Batch, CELL_BYTES_MAX, type ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import { type Column, type StoredType, storedType, storedTypes } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';

@@ -6,7 +6,7 @@ import { type Static, Type } from '../../bundled/type-box.ts';
 import { compareNumbers, compareTexts, isNumeric, type Numeric, type Value } from '../../expression/compile/value.ts';
 import type { ByteProgram } from '../../expression/patterns/byte-automaton.ts';
 import { type GreedyPattern, greedyPattern } from '../../expression/patterns/linear-pattern.ts';
-import { programForLong, testInSlices } from '../../expression/patterns/long-test.ts';
+import { programForLong, testInSlices } from '../../expression/patterns/long-find.ts';
 import { compileRegularExpression, mayTest } from '../../expression/patterns/regular-expression.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
 import { columnName, columnType } from '../../template/base-parameters.ts';

@@ -38,7 +38,7 @@ import {
   type MapValue,
   TOO_MANY_STEPS,
 } from '../compile/value.ts';
-import { programForLong, testInSlices } from '../patterns/long-test.ts';
+import { programForLong, testInSlices } from '../patterns/long-find.ts';
 import { compileRegularExpression, mayTest, type RegularExpression } from '../patterns/regular-expression.ts';
 import { STEP_LENGTH, STEP_PATTERN_LENGTH, STEP_PATTERN_WORK } from '../syntax/limits.ts';
 import { checkLength, countPoints, limited, unitPosition } from '../syntax/text-point.ts';

@@ -1,5 +1,6 @@
 // Regular expressions in RE2 syntax that run in linear time. The only importer of re2js. Patterns of the provably
 // linear subset (linear-pattern.ts) run on the native RegExp; a differential test compares them with re2js.
+
 import { RE2JS, RE2JSException } from 're2js';
 import { TOO_MANY_STEPS } from '../compile/value.ts';
 import { type ByteProgram, byteProgram } from './byte-automaton.ts';
@@ -56,7 +57,7 @@ const PATTERN_PROGRAM_MAX = 2_000;
 export const PATTERN_WALK_MAX = 12_800_000;
 
 /**
- * The same limit for a search that only tests for a match, if it can pause (long-test.ts). It takes a few nanoseconds
+ * The same limit for a search that only tests for a match, if it can pause (long-find.ts). It takes a few nanoseconds
  * per character, or in the worst case as much as above.
  */
 const PATTERN_TEST_MAX = 10 * PATTERN_WALK_MAX;
@@ -322,4 +323,20 @@ function stepOf(instruction: Instruction): PatternStep | null {
     default:
       return null;
   }
+}
+
+// Maximum length of a text for which kernels may run a pattern, so that kernels and re2js give the same results.
+
+/** Share of mayWalk's limit: keeps an expression that combines several texts within its step budget. */
+const SURE_SHARE = 16;
+
+/**
+ * Longest text, in bytes, for which a pattern always finds a group of its first match, or all of its matches, without
+ * TOO_LONG. Up to this length, all engines give the same result.
+ */
+export function walkedLengthMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
+  const characters = PATTERN_WALK_MAX / Math.max(1, program);
+  return Math.floor(
+    program === 0 ? PATTERN_WALK_MAX : finds === 'all' ? Math.sqrt(characters) : characters / SURE_SHARE,
+  );
 }

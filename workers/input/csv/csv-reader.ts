@@ -2,8 +2,14 @@
 // text.
 
 import { utf8Text } from '../../batch/ascii-text.ts';
-import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable, type ViewsColumn } from '../../batch/batch.ts';
-import { ViewsOfField } from '../../batch/columns-of-file.ts';
+import {
+  BATCH_ROWS_MAX,
+  Batch,
+  type RawColumn,
+  type RawTable,
+  type ViewsColumn,
+  ViewsOfField,
+} from '../../batch/batch.ts';
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { NEXT, POSITION, STATE_BYTES, WANTED } from '../../kernel/layout/materialise.ts';

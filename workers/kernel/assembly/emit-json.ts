@@ -140,7 +140,7 @@ function putText(out: usize, at: usize, length: usize): usize {
   return copyOver(out, at, at + length);
 }
 
-// Writes live rows as JSON objects. workers/output/json/json-program.ts builds the program in memory
+// Writes live rows as JSON objects. workers/output/json/json-writer.ts builds the program in memory
 // (layout/output-program.ts). Each row is written completely or not at all, as in emit-csv.ts.
 
 /** Extra bytes of a value in addition to its own and its prefix: a comma, the closing quote, `null`. */

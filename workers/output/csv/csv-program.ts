@@ -1,7 +1,6 @@
 // The program of the CSV kernel in a Run's memory, and how the columns of each batch are written.
 
-import type { Batch, ColumnData, RawTable } from '../../batch/batch.ts';
-import { textField, ValuesOfField } from '../../batch/columns-of-file.ts';
+import { type Batch, type ColumnData, type RawTable, textField, ValuesOfField } from '../../batch/batch.ts';
 import type { Schema } from '../../batch/schema.ts';
 import {
   CELL_CLASSES,

@@ -11,7 +11,7 @@ import { compileDatePattern } from '../../values/date-pattern.ts';
 import { suggestion } from '../../values/suggestion.ts';
 import type { TypedFormat } from '../cell-content.ts';
 import { defineOutputSection, type OutputForm } from '../format.ts';
-import { outputEncoding, outputEncodings } from '../sink/encoded-sink.ts';
+import { outputEncoding, outputEncodings } from '../sink/output-sink.ts';
 
 // Cells of the lines above the header of a CSV, and the values of the file that they contain.
 

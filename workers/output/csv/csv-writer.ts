@@ -2,15 +2,13 @@
 // The kernel converts batches to bytes, and the scalar implementation writes the rest.
 
 import type { Batch } from '../../batch/batch.ts';
-import type { Schema } from '../../batch/schema.ts';
-import { nameShown } from '../../batch/shown-columns.ts';
+import { nameShown, type Schema } from '../../batch/schema.ts';
 import type { MetaValues } from '../../input/reader.ts';
 import { csvCell, csvCellPieces, type PlainCsvPieces } from '../../kernel/plain/emit-csv.ts';
 import type { Slices } from '../../scheduling/time-slices.ts';
 import { cellContent, isNativeValue, nativeKind, type TypedFormat } from '../cell-content.ts';
 import { defineOutputFormat, type OutputForm } from '../format.ts';
-import { encodedSink } from '../sink/encoded-sink.ts';
-import { OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
+import { encodedSink, OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
 import type { RowsAhead, RowWriter, WriterTools } from '../writer.ts';
 import { CsvProgram, type CsvStep, type CsvTables, csvSteps, csvTables, type PlacedStep } from './csv-program.ts';
 import {

@@ -1,8 +1,7 @@
 // The columns of a row group: the memory of their pages, the pages themselves, and the cells that are appended to them.
 
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
-import type { Column } from '../../batch/schema.ts';
-import { nameShown } from '../../batch/shown-columns.ts';
+import { type Column, nameShown } from '../../batch/schema.ts';
 import { META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';

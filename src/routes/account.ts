@@ -1,7 +1,8 @@
-// get_usage: the account's usage of its plan, and its limits.
-import type { Plan } from '../catalog/catalog.ts';
+// Endpoints about the account: list_templates, and get_usage with the usage of its plan and its limits.
+
+import type { Account, Plan } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
-import { USAGE_EXAMPLE } from '../http/openapi-schemas.ts';
+import { TEMPLATE_LIST_EXAMPLE, USAGE_EXAMPLE } from '../http/openapi-schemas.ts';
 import { API_PATH } from '../runs/run.ts';
 import { countRate, type Endpoint, type Granted } from './endpoint.ts';
 
@@ -25,10 +26,10 @@ export const getUsageEndpoint = {
     errors: [...ERRORS_EVERYWHERE, 'CONCURRENCY_LIMIT_REACHED', 'SERVER_BUSY'],
   },
   countsRate: true,
-  handle: answer,
+  handle: answerUsage,
 } as const satisfies Endpoint;
 
-async function answer({ node, exchange, access, rates, name }: Granted): Promise<void> {
+async function answerUsage({ node, exchange, access, rates, name }: Granted): Promise<void> {
   const { admissions, periods } = node;
   const { plan } = access.subscription;
   const period = periods.of(access.subscription, admissions.now());
@@ -55,4 +56,45 @@ function ceilingsOf(plan: Plan): object {
     output_rows_max: plan.outputRowsMax,
     output_bytes_max: plan.outputBytesMax,
   };
+}
+
+export const listTemplatesEndpoint = {
+  name: 'list_templates',
+  method: 'GET',
+  path: `${API_PATH}/templates`,
+  scope: 'templates:read',
+  openApi: {
+    summary: "List the account's Templates",
+    parameters: [],
+    successes: [
+      {
+        status: 200,
+        description: 'The Templates.',
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/TemplateList' },
+            example: TEMPLATE_LIST_EXAMPLE,
+          },
+        },
+      },
+    ],
+    errors: [...ERRORS_EVERYWHERE, 'CONCURRENCY_LIMIT_REACHED'],
+  },
+  handle: answerTemplates,
+} as const satisfies Endpoint;
+
+function answerTemplates({ node, exchange, access: { account } }: Granted): void {
+  let text = node.templateLists.get(account);
+  if (text === undefined) {
+    text = listText(account);
+    node.templateLists.set(account, text);
+  }
+  exchange.json(200, text);
+}
+
+function listText({ templates }: Account): string {
+  const data = [...templates.values()].map(({ id, name, description, outputFormat }) => {
+    return { id, name, description, output_format: outputFormat };
+  });
+  return JSON.stringify({ data });
 }
