@@ -15,7 +15,7 @@ import type { IdleFiles } from '../uploads/idle-files.ts';
 import type { WriteBlocks } from '../uploads/spooled-file.ts';
 import type { Drain } from './drain.ts';
 import type { KeyClaims } from './key-claims.ts';
-import type { RunIds, RunRecord, RunTexts } from './run.ts';
+import type { RunEnded, RunIds, RunRecord, RunTexts } from './run.ts';
 import type { SlowUploads } from './slow-uploads.ts';
 
 export interface NodeState extends RunTexts {
@@ -54,14 +54,4 @@ export interface NodeState extends RunTexts {
   /** Reports each ended Run to the log and the metrics. `exchange` is the request that started the Run. */
   readonly onRunEnded: (run: RunRecord, details: RunEnded, exchange: Exchange) => void;
   readonly onFault: (fault: unknown, requestId: string) => void;
-}
-
-export interface RunEnded {
-  readonly milliseconds: number;
-  readonly busyMilliseconds: number | null;
-  readonly fileBytes: number;
-  readonly rowsRead: number | null;
-  readonly rowsWritten: number | null;
-  /** Whether the Run counts towards the quota. */
-  readonly charged: boolean;
 }

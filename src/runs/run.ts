@@ -188,6 +188,17 @@ function renderFile(id: string, file: string, { stored, name, mimeType }: NamedO
   return `{"name":"${name}","mime_type":"${mimeType}","size_bytes":${stored.sizeBytes},"download_url":"${address}"}`;
 }
 
+/** What the log and the metrics report about an ended Run. */
+export interface RunEnded {
+  readonly milliseconds: number;
+  readonly busyMilliseconds: number | null;
+  readonly fileBytes: number;
+  readonly rowsRead: number | null;
+  readonly rowsWritten: number | null;
+  /** Whether the Run counts towards the quota. */
+  readonly charged: boolean;
+}
+
 // A Run of this node that is not over, with the listeners that wait for it. Makes no decisions; supervise-run.ts ends
 // it.
 

@@ -9,8 +9,16 @@ import type { BeginAnswer } from '../stores/admission-store.ts';
 import { SharedStoreUnavailableError, StoreUnavailableError } from '../stores/stores.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
 import type { Admission } from './key-claims.ts';
-import type { NodeState, RunEnded } from './node-state.ts';
-import { endedRun, type LiveRun, type RunOver, type RunRecord, type RunResult, type RunTexts } from './run.ts';
+import type { NodeState } from './node-state.ts';
+import {
+  endedRun,
+  type LiveRun,
+  type RunEnded,
+  type RunOver,
+  type RunRecord,
+  type RunResult,
+  type RunTexts,
+} from './run.ts';
 
 // Ends Runs that the service could not complete.
 

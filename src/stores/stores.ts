@@ -4,7 +4,7 @@ import type { FailureCode } from '../../workers/protocol/failure.ts';
 import type { MaybePromise } from '../collections/maybe-promise.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { RunRecord } from '../runs/run.ts';
-import type { MetricDefinition } from '../telemetry/metric-definition.ts';
+import type { MetricValues } from '../telemetry/metric-definition.ts';
 import type { AdmissionStore } from './admission-store.ts';
 import type { RateDecision, RateLimit, RateLimiter } from './rate-limiter.ts';
 
@@ -100,12 +100,4 @@ export interface Stores {
 /** Values read by metrics. */
 export interface StoreGauges {
   runsKept(): number;
-}
-
-/** A metric that is counted by the store itself, with its current values. */
-export interface MetricValues {
-  /** With at most one label. */
-  readonly metric: MetricDefinition;
-  /** Values by label; a metric without a label has one value under ''. */
-  readonly values: ReadonlyMap<string, number>;
 }

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { FinishedExchange } from '../http/exchange.ts';
-import type { RunEnded } from '../runs/node-state.ts';
-import type { RunRecord } from '../runs/run.ts';
+import type { RunEnded, RunRecord } from '../runs/run.ts';
 import { TimeTexts } from './time-texts.ts';
 
 // Writes log lines to standard output: buffered, in the background, one write at a time, and dropped if the system does

@@ -1,8 +1,6 @@
 // Definition of a metric, from which the text of `/metrics` and the reference page of metrics are generated, and the
 // reading of metrics during a scrape.
 
-import type { MetricValues } from '../stores/stores.ts';
-
 export interface MetricDefinition {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -16,6 +14,14 @@ export interface MetricDefinition {
 export interface ScrapedMetricDefinition<Sources> extends MetricDefinition {
   /** Returns a number for a metric without a label, otherwise numbers by label value; null if unknown now. */
   readonly read: (sources: Sources) => number | ReadonlyMap<string, number> | null;
+}
+
+/** A metric that is counted elsewhere, with its current values. */
+export interface MetricValues {
+  /** With at most one label. */
+  readonly metric: MetricDefinition;
+  /** Values by label; a metric without a label has one value under ''. */
+  readonly values: ReadonlyMap<string, number>;
 }
 
 /** Help text as in `/metrics`. */

@@ -6,10 +6,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { BUDGET_CHARGES } from '../admission/memory-budget.ts';
 import type { FinishedExchange } from '../http/exchange.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import type { RunEnded } from '../runs/node-state.ts';
-import type { RunRecord } from '../runs/run.ts';
-import type { MetricValues } from '../stores/stores.ts';
-import { type MetricDefinition, plainHelp, readMetrics, type ScrapedMetricDefinition } from './metric-definition.ts';
+import type { RunEnded, RunRecord } from '../runs/run.ts';
+import {
+  type MetricDefinition,
+  type MetricValues,
+  plainHelp,
+  readMetrics,
+  type ScrapedMetricDefinition,
+} from './metric-definition.ts';
 
 // Measures the delay of the event loop in fixed windows, so that reading it, however often, does not change the result
 // for other readers.

@@ -1,7 +1,7 @@
 // That `/metrics` is what the definitions say: every metric with its kind and its help, and none beside them.
 import t from 'tap';
 import { FLEET_METRICS } from '../../../src/stores/redis/redis-stores.ts';
-import type { MetricValues } from '../../../src/stores/stores.ts';
+import type { MetricValues } from '../../../src/telemetry/metric-definition.ts';
 import { type MetricDefinition, readMetrics } from '../../../src/telemetry/metric-definition.ts';
 import { NODE_METRICS, NODE_SCRAPED_METRICS, nodeMetricReader, openMetrics } from '../../../src/telemetry/metrics.ts';
 
