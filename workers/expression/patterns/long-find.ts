@@ -1,6 +1,6 @@
-// Tests long texts and finds the matches of a pattern of re2js in them, in time slices and with the same results. re2js cannot pause,
-// and takes up to 70 ns for each character and instruction. An automaton from the end of the text finds where matches
-// start, and the path of each match is then followed from there (two-way-automaton.ts).
+// Tests long texts for a pattern of re2js, and finds its matches in them, in time slices and with the same results. re2js
+// cannot pause, and takes up to 70 ns for each character and instruction. To find matches, an automaton from the end of the
+// text finds where they start, and the path of each match is then followed from there (two-way-automaton.ts).
 import { BETWEEN_CHARACTERS, textPieces } from '../../values/text-edits.ts';
 import { ByteAutomaton, type ByteProgram, STATE_MATCHED } from './byte-automaton.ts';
 import type { PatternMatch, RegularExpression } from './regular-expression.ts';
