@@ -123,6 +123,12 @@ function isFollowedApart(items: readonly PatternPart[], index: number): boolean 
   return true;
 }
 
+/**
+ * The end of the text in JavaScript's syntax. V8 14 (Node 26) tries a pattern that ends with `$` only as many UTF-16 units
+ * before the end as the pattern has characters, and so misses characters of two units. It does not do so for `(?=$)`.
+ */
+const TEXT_END = /[^ ]$/u.test('😀') ? '$' : '(?=$)';
+
 /** Parses a pattern. Every method returns null at the first construct outside the subset. */
 class Reader {
   readonly #characters: readonly string[];
@@ -161,7 +167,8 @@ class Reader {
     const character = this.#peek()!;
     if (character === '^' || character === '$') {
       this.#position++;
-      return { ...PLAIN, script: character, first: null, empty: true, unbounded: false, options: 1, anchor: character };
+      const script = character === '$' ? TEXT_END : character;
+      return { ...PLAIN, script, first: null, empty: true, unbounded: false, options: 1, anchor: character };
     }
     if (character === '(') return this.#group();
     const set = this.#set();
