@@ -35,9 +35,11 @@ const PROCESS_MILLISECONDS_MAX = 5_000;
 
 const LISTENING = '0A';
 
+/** Up to Node 24 the handle was also in `_handle`. */
 const SET_BUFFER = `
   const socket = require('node:dgram').createSocket('udp4');
-  if (socket._handle.open(3) !== 0) process.exit(1);
+  const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'state symbol');
+  if (socket[state].handle.open(3) !== 0) process.exit(1);
   socket.setRecvBufferSize(${RECEIVE_BUFFER_BYTES});
 `;
 

@@ -128,8 +128,9 @@ t.test('exceljs: the parts of a workbook are where workbook-frame.ts imports the
 
 t.test('Node: a UDP socket has a handle that can be opened on a descriptor', (t) => {
   const socket = createSocket('udp4');
-  const handle = Reflect.get(socket, '_handle') as { readonly open?: unknown } | undefined;
-  t.type(handle?.open, 'function', 'Node changed: see SET_BUFFER in src/http/ports.ts');
+  const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'state symbol');
+  const state = Reflect.get(socket, symbol ?? '') as { readonly handle?: { readonly open?: unknown } } | undefined;
+  t.type(state?.handle?.open, 'function', 'Node changed: see SET_BUFFER in src/http/ports.ts');
   socket.close(() => t.end());
 });
 
