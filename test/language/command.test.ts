@@ -21,17 +21,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN } from '../../src/admission/memory-budget.ts';
-import { runCli } from '../../src/commands/run-cli.ts';
 import { Progress } from '../../src/commands/terminal.ts';
+import { cli, type Outcome, written } from '../src/commands/command-line.ts';
 import { skipUnlessLong } from '../sweep.ts';
 
 const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
-
-interface Outcome {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Runs the command in a separate process, for results that depend on the environment. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
@@ -40,13 +34,6 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outc
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
-}
-
-/** Runs the command in this process, as the executable does. */
-async function cli(...args: string[]): Promise<Outcome> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
-  return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 }
 
 /** Makes rows so large that the state of sort and dedupe goes to disk with the smallest budget. */
@@ -209,10 +196,7 @@ t.test('progress is shown only on a terminal, and is removed at the end', async 
   await once(terminal.stream, 'readable');
   const [shown, hidden] = [terminal, file].map(({ stream, progress }) => {
     progress.end();
-    // Node 26 returns one piece at a time.
-    let text = '';
-    for (let piece = stream.read(); piece !== null; piece = stream.read()) text += String(piece);
-    return text;
+    return written(stream);
   });
   t.match(shown, /^\r\u001b\[K\d+ s/);
   t.ok(shown!.endsWith('\r\u001b[K'), 'the line is clean at the end');

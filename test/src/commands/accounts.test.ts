@@ -1,16 +1,9 @@
 // Lists of accounts and keys as JSON, and how an account is removed.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { digestOf } from '../../../src/admission/authenticate.ts';
-import { runCli } from '../../../src/commands/run-cli.ts';
-
-async function cli(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
-  return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
-}
+import { cli } from './command-line.ts';
 
 t.test('lists as JSON; an account is removed, with its files only where that is said', async (t) => {
   const catalog = join(t.testdir(), 'catalog');

@@ -25,7 +25,14 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const [stdout, stderr] = [stream(isTTY), stream(isTTY)];
   const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env });
-  return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+  return { status, stdout: written(stdout), stderr: written(stderr) };
+}
+
+/** Everything that was written to a stream and is not read yet. Node 26 returns it piece by piece. */
+export function written(stream: PassThrough): string {
+  let text = '';
+  for (let piece: unknown = stream.read(); piece !== null; piece = stream.read()) text += String(piece);
+  return text;
 }
 
 /** Holds all that a command writes: it is read after the command has ended. */

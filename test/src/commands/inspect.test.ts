@@ -1,25 +1,13 @@
 // `template-run inspect` on several files: what it says of each, why, and its exit status.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { runCli } from '../../../src/commands/run-cli.ts';
+import { cli } from './command-line.ts';
 
 const folder = t.testdir({
   'good.csv': 'Datum;Text;Betrag\n31.01.2026;a;1.234,56\n31.01.2026;a;1.234,56\nSumme;;1.234,56\n',
 });
 const at = (name: string) => join(folder, name);
-
-interface Outcome {
-  readonly status: number;
-  readonly stdout: string;
-}
-
-async function cli(...args: string[]): Promise<Outcome> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
-  return { status, stdout: String(stdout.read() ?? '') };
-}
 
 t.test('inspect says why, and goes on behind a file that cannot be read', async (t) => {
   writeFileSync(at('grouped.csv'), 'Report\n\n,2025,,2026,\ntown,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n');

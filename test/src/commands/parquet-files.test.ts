@@ -1,17 +1,10 @@
 // `run` and `inspect` on local Parquet files.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'tap';
-import { runCli } from '../../../src/commands/run-cli.ts';
 import { readParquet } from '../../workers/input/parquet/parquet-cells.ts';
 import { FLAT, flatFile, ROWS } from '../../workers/input/parquet/sample-files.ts';
-
-async function cli(...args: string[]): Promise<{ readonly status: number; readonly stdout: string }> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
-  return { status, stdout: String(stdout.read() ?? '') };
-}
+import { cli } from './command-line.ts';
 
 test('inspect names the columns of the schema', async (t) => {
   const path = join(t.testdir(), 'file.parquet');

@@ -5,6 +5,7 @@ import { beginningOf } from '../../../src/commands/studio.ts';
 import type { DraftLine } from '../../../src/drafts/draft-line.ts';
 import { proveDraft, writeDraft } from '../../../src/drafts/draft-template.ts';
 import { SampleRefusedError } from '../../../src/drafts/sample-profile.ts';
+import { written } from '../commands/command-line.ts';
 
 /** The draft that is the first to check; before it no row is read. */
 async function firstChecked(lines: readonly DraftLine[]): Promise<string> {
@@ -51,6 +52,6 @@ test('the studio begins empty where no draft can be made, and tells why', async 
   ] as const) {
     const stderr = new PassThrough();
     t.match(await beginningOf(() => Promise.reject(fault), 'yaml', { stderr }), /^format: 1\noperations: \[\]/);
-    t.match(String(stderr.read()), why);
+    t.match(written(stderr), why);
   }
 });
