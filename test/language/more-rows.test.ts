@@ -125,3 +125,26 @@ test('a number of rows and a fraction', async (t) => {
     t.ok(Math.abs(half - rows.length / 2) < 2.5 * Math.sqrt(rows.length), `${half} of ${rows.length}`);
   }
 });
+
+golden('sort by alphabets and lists', [
+  {
+    name: 'with a language, descending, and of groups',
+    template: `operations:
+  - top: {n: 2, by: [{column: name, order: desc, compare: {locale: sv}}], group_by: g}`,
+    input: 'g,name\n1,zebra\n1,öga\n2,ål\n1,apa\n2,ärta\n2,\n',
+    output: 'g,name\n1,öga\n2,ärta\n2,ål\n1,zebra\n',
+  },
+  {
+    name: 'values of a list, regardless of cells of other kinds',
+    template: 'operations: [{sort: {by: [{column: v, nulls: first, compare: {order: ["2", "1"]}}]}}]',
+    input: 'v\n1\nx\n\n2\n',
+    output: 'v\n""\n2\n1\nx\n',
+  },
+  {
+    name: 'parsed columns have their own order',
+    template: `operations:
+  - cast: {columns: {n: integer}}
+  - sort: {by: [{column: n, compare: {order: [a]}}, {column: n, compare: {locale: de}}]}`,
+    problems: ['/operations/1/sort/by/0/compare WRONG_TYPE', '/operations/1/sort/by/1/compare WRONG_TYPE'],
+  },
+]);

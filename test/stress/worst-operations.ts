@@ -172,6 +172,7 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
   sort: [
     ...over(['longRows', 'shortRows'], 'sort', { by: ['a'] }),
     ...over(['longRows'], 'sort', { by: [{ column: 'a', compare: 'natural', order: 'desc' }] }),
+    ...over(['longRows', 'shortRows'], 'sort', { by: [{ column: 'a', compare: { locale: 'hu' } }] }),
     ...over(['longRows'], 'sort', { by: [{ column: 'a', compare: 'case_insensitive' }] }),
     one('wide', 'sort', { by: ['c1', 'c2'] }),
   ],

@@ -72,6 +72,41 @@ export const sort = defineOperation({
       },
     },
     {
+      title: 'Names by the German alphabet',
+      operation: { op: 'sort', by: [{ column: 'name', compare: { locale: 'de' } }] },
+      input: { columns: ['name'], rows: [['Zoe'], ['Özil'], ['Oswald'], ['ander'], ['Änder'], ['Ander'], ['Strauß']] },
+      output: {
+        columns: ['name'],
+        rows: [['ander'], ['Ander'], ['Änder'], ['Oswald'], ['Özil'], ['Strauß'], ['Zoe']],
+      },
+    },
+    {
+      title: 'Sizes in their own order',
+      operation: { op: 'sort', by: [{ column: 'size', compare: { order: ['S', 'M', 'L'] } }, 'item'] },
+      input: {
+        columns: ['size', 'item'],
+        rows: [
+          ['L', 'b'],
+          ['one size', 'c'],
+          ['S', 'd'],
+          ['M', 'e'],
+          ['L', 'a'],
+          [null, 'f'],
+        ],
+      },
+      output: {
+        columns: ['size', 'item'],
+        rows: [
+          ['S', 'd'],
+          ['M', 'e'],
+          ['L', 'a'],
+          ['L', 'b'],
+          ['one size', 'c'],
+          [null, 'f'],
+        ],
+      },
+    },
+    {
       title: 'Numbers by size',
       operation: { op: 'sort', by: [{ column: 'd', order: 'desc' }, { column: 'f' }] },
       input: {

@@ -79,7 +79,9 @@ const OPERATIONS: Readonly<Record<string, readonly Parameters[]>> = {
   redact: ['email', 'iban', 'card', 'phone'].map((kind) => ({ columns: 'a', patterns: [kind] })),
   drop_repeated_headers: [{}],
   dedupe: ['normal', 'loose'].map((match) => ({ by: ['a'], match })),
-  sort: ['natural', 'case_insensitive'].map((compare) => ({ by: [{ column: 'a', compare }] })),
+  sort: ['natural', 'case_insensitive', { locale: 'cs' }, { order: ['a'] }].map((compare) => ({
+    by: [{ column: 'a', compare }],
+  })),
   explode: [
     { column: 'a', separator: ' ' },
     { column: 'a', separator: '9'.repeat(100) },

@@ -34,6 +34,7 @@ import { chainScratchBytes, pausing, runTextChain, type TextStep } from '../cell
 import { caseStep } from '../cells/text-steps.ts';
 import { type LongTexts, longRows, takeLongTexts } from '../keys/long-texts.ts';
 import { type RowOrder, RowSorter } from './row-sorter.ts';
+import { ALPHABET_NAMES, languageOrder, listOrder, type TextOrder } from './text-orders.ts';
 
 // Sort keys: bytes that sort in the order of the rows. Each column contributes a byte for null or not null, then its
 // value: texts end with 0 0 (a 0 inside is 0 255); integers begin with their length; doubles are big-endian with
@@ -41,7 +42,8 @@ import { type RowOrder, RowSorter } from './row-sorter.ts';
 // are short, because their first eight bytes decide most comparisons. The kernel (kernel/assembly/sort.ts) writes
 // the same bytes.
 
-export type Comparison = 'typed' | 'natural' | 'case_insensitive';
+/** A TextOrder applies to texts; other values are compared by size. */
+export type Comparison = 'typed' | 'natural' | 'case_insensitive' | TextOrder;
 
 interface SortColumn {
   readonly type: ColumnType;
@@ -91,7 +93,7 @@ export class SortKeyWriter {
   }
 
   #value(value: unknown, { type, compare }: SortColumn): void {
-    if (typeof value === 'string') this.#text(compare === 'typed' ? value : foldCase(value), compare === 'natural');
+    if (typeof value === 'string') this.#text(editedText(value, compare), compare === 'natural');
     else if (typeof value === 'boolean') this.#byte(value ? 1 : 0);
     else if (value instanceof Decimal) this.#decimal(value);
     else if (value instanceof CalendarDate) this.#integer(BigInt(value.days));
@@ -193,6 +195,11 @@ export class SortKeyWriter {
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
+}
+
+function editedText(text: string, compare: Comparison): string {
+  if (compare === 'typed') return text;
+  return typeof compare === 'string' ? foldCase(text) : compare.key(text);
 }
 
 /** Maximum length of a natural key relative to its text: three bytes are added to each run of digits. */
@@ -313,8 +320,10 @@ export class SortKeys implements RowOrder {
     const views = arena.take(batch.rows * VIEW_BYTES);
     for (const row of rows) {
       const [start, length] = viewAt(batch, at, row);
-      const folded = yield* pausing(foldCaseInSlices(arena.decode(start, length)), clock);
-      const made = compare === 'natural' ? yield* pausing(naturalInSlices(folded), clock) : Buffer.from(folded, 'utf8');
+      const text = arena.decode(start, length);
+      const edit = typeof compare === 'string' ? foldCaseInSlices(text) : compare.keyInSlices(text);
+      const edited = yield* pausing(edit, clock);
+      const made = compare === 'natural' ? yield* pausing(naturalInSlices(edited), clock) : Buffer.from(edited, 'utf8');
       const to = arena.take(made.length);
       arena.heap.u8.set(made, to);
       arena.heap.u32.set([to, made.length], (views + row * VIEW_BYTES) >>> 2);
@@ -347,7 +356,8 @@ export class SortKeys implements RowOrder {
       if (column.kind === 'raw') throw new Error('views of sorted columns are made before');
       const isText = column.kind === 'views';
       if (isText !== (KINDS[type] === TEXT)) return 'not_here';
-      if (isText ? compare === 'natural' : column.big !== null && column.big.size > 0) return 'not_here';
+      if (isText ? compare === 'natural' || typeof compare === 'object' : column.big !== null && column.big.size > 0)
+        return 'not_here';
       const values = isText && compare === 'case_insensitive' ? this.#folded(batch, column.at, position) : column.at;
       if (values === 0) return 'full';
       const meta = isText ? 0 : column.meta;
@@ -427,6 +437,9 @@ export function withoutKey(batch: Batch): Batch {
 
 // The parameter `by` of operations that sort: the columns and their order.
 
+/** Maximum number of values in an order. More values should be a column of a reference table. */
+const ORDER_VALUES_MAX = 1000;
+
 const term = Type.Object(
   {
     column: columnName,
@@ -438,11 +451,27 @@ const term = Type.Object(
       }),
     ),
     compare: Type.Optional(
-      Type.Enum(['typed', 'natural', 'case_insensitive'], {
-        default: 'typed',
-        description:
-          '`typed`: texts by code points, other values by size; `natural`: numbers inside texts by size, regardless of case; `case_insensitive`: texts regardless of case.',
-      }),
+      Type.Union(
+        [
+          Type.Enum(['typed', 'natural', 'case_insensitive']),
+          Type.Object({ locale: Type.Enum([...ALPHABET_NAMES]) }, { additionalProperties: false }),
+          Type.Object(
+            {
+              order: Type.Array(Type.String({ minLength: 1 }), {
+                minItems: 1,
+                maxItems: ORDER_VALUES_MAX,
+                uniqueItems: true,
+              }),
+            },
+            { additionalProperties: false },
+          ),
+        ],
+        {
+          default: 'typed',
+          description:
+            '`typed`: texts by code points, other values by size; `natural`: numbers inside texts by size, regardless of case; `case_insensitive`: texts regardless of case; `{locale: de}`: texts by the alphabet of a language, accents and case only between equal letters; `{order: [low, high]}`: the listed texts in this order, other texts after them.',
+        },
+      ),
     ),
   },
   { additionalProperties: false },
@@ -464,9 +493,24 @@ export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: stri
     const place = typeof by === 'string' ? pointer : `${pointer}/${index}${typeof entry === 'string' ? '' : '/column'}`;
     const column = scope.read(given.column, place);
     if (column === null) return [];
-    const { order = 'asc', nulls = 'last', compare = 'typed' } = given;
+    const { order = 'asc', nulls = 'last' } = given;
+    const compare = planComparison(given.compare ?? 'typed', column, place.replace(/\/column$/, '/compare'), scope);
     return [{ column, type: column.type, descending: order === 'desc', nullsFirst: nulls === 'first', compare }];
   });
+}
+
+function planComparison(
+  given: NonNullable<Static<typeof term>['compare']>,
+  column: Column,
+  pointer: string,
+  scope: Scope,
+): Comparison {
+  if (typeof given === 'string') return given;
+  if (column.type !== 'text') {
+    const message = `The comparison is of texts, and the column is ${column.type} at this step: its values are sorted by size. Leave out compare.`;
+    scope.problem(pointer, 'WRONG_TYPE', message);
+  }
+  return 'locale' in given ? languageOrder(given.locale) : listOrder(given.order);
 }
 
 /** Creates a sorter of the operation's rows. If `first` is given, only that many rows are needed. */

@@ -81,7 +81,12 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
     one('dedupe', { by: ['v'], count_into: 'w' }, KEPT),
     one('dedupe', { any_of: ['v', ['id']], count_into: 'w' }, KEPT),
   ],
-  sort: [one('sort', { by: [{ column: 'id', order: 'desc' }] }, KEPT.toReversed())],
+  sort: [
+    one('sort', { by: [{ column: 'id', order: 'desc' }] }, KEPT.toReversed()),
+    one('sort', { by: [{ column: 'v', compare: { order: ['x', 'true', '1.234'] } }] }, [
+      ...[2, 1, 0, 5, 3, 4, 6].map((row) => KEPT[row]!),
+    ]),
+  ],
   top: [one('top', { n: 3, by: ['id'] }, KEPT.slice(0, 3))],
   sample: [one('sample', { n: 7, seed: 1 }, KEPT)],
   merge_rows: [

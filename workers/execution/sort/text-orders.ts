@@ -1,0 +1,184 @@
+// Orders of texts other than by code points: the alphabet of a language, and a list of values. An order turns a text
+// into another one whose code points sort in the wanted order. The alphabets are part of this file, so that a sort has
+// the same result on every machine, whatever its version of Node.
+import { normalise } from '../../values/normalise.ts';
+import { PIECE_UNITS } from '../../values/text-edits.ts';
+
+export interface TextOrder {
+  /** Returns a text that sorts by code points as the given text should. */
+  key(text: string): string;
+  /** Same for a long text. May pause at each `undefined`. */
+  keyInSlices(text: string): Generator<undefined, string, undefined>;
+}
+
+/**
+ * Letters that a language sorts as letters of their own, after another letter: `ñ>n` is ñ after n. Several ones keep
+ * their order; `=` gives other spellings of the same letter. Sources: CLDR 46, collation of each language.
+ */
+const ALPHABETS = {
+  cs: 'č>c ch>h ř>r š>s ž>z',
+  da: 'æ=ä>z ø=ö=ő>z å=aa>z',
+  de: '',
+  'de-phonebook': '',
+  en: '',
+  es: 'ñ>n',
+  et: 'š>s z>s ž>s õ>w ä>w ö>w ü>w',
+  fi: 'å>z ä=æ>z ö=ø>z',
+  fr: '',
+  hr: 'č>c ć>c dž>d đ>d lj>l nj>n š>s ž>z',
+  hu: 'cs>c dz>d dzs>d gy>g ly>l ny>n ö=ő>o sz>s ty>t ü=ű>u zs>z',
+  it: '',
+  lt: 'č>c š>s ž>z',
+  lv: 'č>c ģ>g ķ>k ļ>l ņ>n š>s ž>z',
+  nb: 'æ=ä>z ø=ö=ő>z å=aa>z',
+  nl: '',
+  pl: 'ą>a ć>c ę>e ł>l ń>n ó>o ś>s ź>z ż>z',
+  pt: '',
+  ro: 'ă>a â>a î>i ș=ş>s ț=ţ>t',
+  ru: 'й>и',
+  sk: 'ä>a č>c ch>h ô>o š>s ž>z',
+  sl: 'č>c ć>c đ>d š>s ž>z',
+  sv: 'å>z ä=æ=ę>z ö=ø=ő=œ=ô>z',
+  tr: 'ç>c ğ>g ı>h ö>o ş>s ü>u',
+  uk: 'ґ>г є>е і>и ї>и й>и',
+} as const;
+
+export type AlphabetName = keyof typeof ALPHABETS;
+export const ALPHABET_NAMES = Object.keys(ALPHABETS) as AlphabetName[];
+
+/** Letters without a decomposition, as the letters that all other languages sort them with. */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ...{
+    ß: 'ss',
+    æ: 'ae',
+    œ: 'oe',
+    ø: 'o',
+    đ: 'd',
+    ð: 'd',
+    ł: 'l',
+    þ: 'th',
+    ı: 'i',
+    ħ: 'h',
+    ŋ: 'n',
+    ŧ: 't',
+    ĸ: 'k',
+    ĳ: 'ij',
+  },
+};
+
+/** Letters that a language sorts with other letters. */
+const REPLACED: Partial<Record<AlphabetName, Readonly<Record<string, string>>>> = {
+  'de-phonebook': { ä: 'ae', ö: 'oe', ü: 'ue' },
+  lt: { y: 'i' },
+  lv: { y: 'i' },
+};
+
+/** Follows a letter to mark one that sorts after it. Higher than all characters that may follow a letter. */
+const AFTER = 0x10fff0;
+
+/** Precedes characters that are neither letters nor digits, so that they sort before both. */
+const SYMBOL = '\u0001';
+
+/** Separates the letters from accents and case, which decide only between equal letters. */
+const END = '\0';
+
+const MARKS = /\p{M}+/gu;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
+/** Maximum distance from the end of a piece at which a long text is cut between two words. */
+const CUT_UNITS = 256;
+
+class LanguageOrder implements TextOrder {
+  /** Tailored letters with the letters that replace them. */
+  readonly #letters: ReadonlyMap<string, string>;
+  readonly #longest: number;
+  readonly #isTurkish: boolean;
+
+  constructor(name: AlphabetName) {
+    this.#letters = lettersOf(name);
+    this.#longest = Math.max(1, ...[...this.#letters.keys()].map(({ length }) => length));
+    this.#isTurkish = name === 'tr';
+  }
+
+  key(text: string): string {
+    return this.#parts(text).join(END);
+  }
+
+  *keyInSlices(text: string): Generator<undefined, string, undefined> {
+    const all = ['', '', ''];
+    for (let from = 0; from < text.length; ) {
+      const to = cutBefore(text, from + PIECE_UNITS);
+      for (const [index, part] of this.#parts(text.slice(from, to)).entries()) all[index] += part;
+      from = to;
+      yield;
+    }
+    return all.join(END);
+  }
+
+  /** Returns the letters, and what distinguishes texts with the same letters: their accents, then their case. */
+  #parts(given: string): readonly [letters: string, accents: string, cases: string] {
+    const text = normalise(given, 'NFC');
+    const lower = (this.#isTurkish ? text.replaceAll('İ', 'i').replaceAll('I', 'ı') : text).toLowerCase();
+    let letters = '';
+    for (let at = 0; at < lower.length; ) {
+      const [units, made] = this.#letterAt(lower, at);
+      letters += made;
+      at += units;
+    }
+    return [letters, normalise(lower, 'NFD'), casesOf(text)];
+  }
+
+  #letterAt(text: string, at: number): readonly [units: number, letter: string] {
+    for (let units = this.#longest; units > 0; units--) {
+      const letter = this.#letters.get(text.slice(at, at + units));
+      if (letter !== undefined) return [units, letter];
+    }
+    const character = String.fromCodePoint(text.codePointAt(at)!);
+    const plain = PLAIN_LETTERS[character] ?? normalise(character, 'NFD').replace(MARKS, '');
+    return [character.length, plain === '' || LETTER_OR_DIGIT.test(plain) ? plain : SYMBOL + plain];
+  }
+}
+
+function lettersOf(name: AlphabetName): Map<string, string> {
+  const letters = new Map<string, string>(Object.entries(REPLACED[name] ?? {}));
+  const counts = new Map<string, number>();
+  for (const entry of ALPHABETS[name].split(' ').filter((text) => text !== '')) {
+    const [spellings, before] = entry.split('>') as [string, string];
+    const count = (counts.get(before) ?? 0) + 1;
+    counts.set(before, count);
+    for (const spelling of spellings.split('=')) letters.set(spelling, before + String.fromCodePoint(AFTER + count));
+  }
+  return letters;
+}
+
+/** Small letters before capitals. */
+function casesOf(text: string): string {
+  let cases = '';
+  for (const character of text) cases += character === character.toLowerCase() ? '1' : '2';
+  return cases;
+}
+
+/** Returns a position near `end` that is between two words, or at least between two characters. */
+function cutBefore(text: string, end: number): number {
+  if (end >= text.length) return text.length;
+  for (let at = end; at > end - CUT_UNITS; at--) if (text[at] === ' ') return at;
+  const isLow = (text.charCodeAt(end) & 0xfc00) === 0xdc00;
+  return isLow ? end + 1 : end;
+}
+
+export function languageOrder(name: AlphabetName): TextOrder {
+  return new LanguageOrder(name);
+}
+
+/** Listed texts first, in the order of the list; others after them, by code points. */
+export function listOrder(values: readonly string[]): TextOrder {
+  const places = new Map(values.map((value, place) => [value, `1${String.fromCodePoint(place + 1)}`]));
+  const key = (text: string): string => places.get(text) ?? `2${text}`;
+  return {
+    key,
+    *keyInSlices(text) {
+      yield;
+      return key(text);
+    },
+  };
+}
