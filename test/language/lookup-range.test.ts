@@ -148,3 +148,52 @@ golden('tables of ranges that are refused', [
     problems: ['/operations/0/lookup_range/table UNKNOWN_TABLE'],
   },
 ]);
+
+const RATES = {
+  rates: 'currency,since,rate\nUSD,2026-01-05,1.10\n,2026-01-01,9\nUSD,,1\nUSD,2026-01-02,1.08\nGBP,2026-01-05,0.85\n',
+  twice: 'currency,since\nUSD,2026-01-05\nUSD,2026-01-05\n',
+  fees: 'carrier,zone,from,to,fee\na,1,0,5,1\na,1,5,10,2\nb,1,0,10,3\na,2,0,7,4\n',
+};
+
+golden('lookup_range with a key', [
+  {
+    name: 'the most recent earlier row of the key; rows without one are counted; a null equals nothing',
+    template: `${table('rates')}operations:
+  - cast: {columns: {day: date}}
+  - lookup_range: {table: t, on: [{left: cur, right: currency}], value: day, from: since, columns: [rate]}
+output: {format: ndjson}`,
+    tables: RATES,
+    input: 'cur,day\nUSD,2026-01-04\nGBP,2026-01-04\n,2026-01-04\nUSD,\nUSD,1999-01-01\n',
+    output:
+      '{"cur":"USD","day":"2026-01-04","rate":"1.08"}\n{"cur":"GBP","day":"2026-01-04","rate":null}\n{"cur":null,"day":"2026-01-04","rate":null}\n' +
+      '{"cur":"USD","day":null,"rate":null}\n{"cur":"USD","day":"1999-01-01","rate":"1"}\n',
+    errors: ['lookup_range: LOOKUP_MISS 3 2 3 4'],
+  },
+  {
+    name: 'ranges of several keys, of which one is a number',
+    template: `${table('fees')}operations:
+  - cast: {columns: {zone: integer, kg: decimal}}
+  - lookup_range: {table: t, on: [carrier, zone], value: kg, from: from, to: to, inclusive: from}`,
+    tables: RATES,
+    input: 'carrier,zone,kg\na,1,5\na,2,5\nb,1,9.5\nb,2,1\na,01,0\n',
+    output: 'carrier,zone,kg,fee\na,1,5,2\na,2,5,4\nb,1,9.5,3\nb,2,1,\na,1,0,1\n',
+    errors: ['lookup_range: LOOKUP_MISS 1 4'],
+  },
+  {
+    name: 'two rows that begin at the same value are refused',
+    template: `${table('twice')}operations:
+  - cast: {columns: {day: date}}
+  - lookup_range: {table: t, on: currency, value: day, from: since}`,
+    tables: RATES,
+    input: 'currency,day\nUSD,2026-01-04\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: Rows 1 and 2 of the ranges of the reference table "t" begin at the same value. The row below the header is row 1.',
+  },
+  {
+    name: 'declarations that do not fit',
+    template: `${table('twice')}operations:
+  - cast: {columns: {day: date}}
+  - lookup_range: {table: t, on: currency, value: day, from: since, inclusive: to}`,
+    problems: ['/operations/1/lookup_range/inclusive UNUSED_PARAMETER'],
+  },
+]);

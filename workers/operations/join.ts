@@ -7,6 +7,7 @@ import { TableIndex } from '../execution/join/table-index.ts';
 import { MANY, MISSING, TableJoin, TableProbe } from '../execution/join/table-join.ts';
 import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { type MatchLevel, matchParameter } from '../execution/keys/row-keys.ts';
+import { countInAnyOrder } from '../protocol/report.ts';
 import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import { columnName } from '../template/base-parameters.ts';
 import { defineOperation, type OperatorContext } from '../template/operation.ts';
@@ -50,7 +51,8 @@ const parameters = Type.Object({
   on_missing: Type.Optional(
     Type.Enum(['ignore', 'error'], {
       default: 'ignore',
-      description: 'Rows without a match in the table: `error` is LOOKUP_MISS, which is handled by `on_error`.',
+      description:
+        'Rows without a match in the table: `ignore` counts them in the report (LOOKUP_MISS; not with `anti` and `semi`), `error` is the error LOOKUP_MISS, which is handled by `on_error`.',
     }),
   ),
   prefix: Type.Optional(Type.String({ minLength: 1, description: 'Prefix of the names of new columns.' })),
@@ -198,7 +200,8 @@ function startJoin(planned: Plan, context: OperatorContext) {
 
 /** Keeps or drops rows by the outcome of the lookup, reports errors, and emits the remaining rows. */
 function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): Slices {
-  const { arena, errors, layout, next, input } = context;
+  const { arena, errors, layout, next, input, report } = context;
+  const adds = type === 'left' || type === 'inner';
   const outcome = batch.columns.at(-1)!;
   if (outcome.kind !== 'typed') throw new Error('the outcome is the last column');
   const made = batch.columns.slice(input.length, input.length + columns.length);
@@ -217,7 +220,7 @@ function settleRows({ type, columns, missingIsError, keys }: Plan, context: Oper
     } else if (went === MISSING && missingIsError) {
       const action = errors.report(rows, row, name, 'LOOKUP_MISS');
       stays &&= action !== 'drop_row';
-    }
+    } else if (went === MISSING && adds) countInAnyOrder(report.errors, 'LOOKUP_MISS', rows.sourceRow(row));
     if (stays) batch.heap.u32[(chosen >>> 2) + live++] = row;
   }
   if (live === 0) return DONE;

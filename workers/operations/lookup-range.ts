@@ -7,23 +7,41 @@ import { arrange } from '../execution/cells/copied-rows.ts';
 import { cellsOf, RangeTable } from '../execution/join/range-table.ts';
 import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
+import { countInAnyOrder } from '../protocol/report.ts';
 import { lookMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import { columnName } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
 
+const pair = Type.Object(
+  {
+    left: Type.String({ minLength: 1, description: 'Column of the rows.' }),
+    right: Type.String({ minLength: 1, description: 'Column of the table.' }),
+  },
+  { additionalProperties: false },
+);
+
 const parameters = Type.Object({
   table: tableName,
   value: columnName,
+  on: Type.Optional(
+    Type.Union([columnName, Type.Array(Type.Union([columnName, pair]), { minItems: 1, maxItems: 16 })], {
+      description:
+        'Columns that must be equal, in addition: a name that both tables have, or a list of names and `{left, right}`. Ranges of different keys may overlap. Null equals nothing.',
+    }),
+  ),
   from: Type.String({
     minLength: 1,
     description:
       'Column of the table with the lower ends; an empty cell means no lower end. Its texts are converted to the type of `value`.',
   }),
-  to: Type.String({
-    minLength: 1,
-    description: 'Column of the table with the upper ends; an empty cell means no upper end.',
-  }),
+  to: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Column of the table with the upper ends; an empty cell means no upper end. Without it, a range ends where the next one begins: the row with the greatest `from` that is not greater than `value` is found, such as the most recent exchange rate.',
+    }),
+  ),
   inclusive: Type.Optional(
     Type.Enum(['both', 'from', 'to', 'neither'], {
       default: 'both',
@@ -42,7 +60,7 @@ const parameters = Type.Object({
     Type.Enum(['ignore', 'error'], {
       default: 'ignore',
       description:
-        'Rows whose value is in no range, including null: `error` is LOOKUP_MISS, which is handled by `on_error`.',
+        'Rows whose value is in no range, including null: `ignore` counts them in the report (LOOKUP_MISS), `error` is the error LOOKUP_MISS, which is handled by `on_error`.',
     }),
   ),
   prefix: Type.Optional(Type.String({ minLength: 1, description: 'Prefix of the names of new columns.' })),
@@ -53,6 +71,7 @@ type Parameters = Static<typeof parameters>;
 interface Plan {
   readonly given: Parameters;
   readonly value: Column;
+  readonly keys: readonly { readonly left: Column; readonly right: string }[];
   /** Columns of the table, empty while they are unknown. */
   readonly columns: readonly string[];
 }
@@ -63,7 +82,7 @@ const ORDERED_TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'num
 export const lookupRange = defineOperation({
   name: 'lookup_range',
   summary:
-    "Adds columns of the reference table's row whose range contains a value: a number, date or text. Both ends belong to the range, unless `inclusive` is set. Ranges that overlap end the Run before its first row.",
+    "Adds columns of the reference table's row whose range contains a value: a number, date or text. Both ends belong to the range, unless `inclusive` is set. Without `to`, the most recent earlier row is found. Ranges that overlap end the Run before its first row.",
   knownAs: [{ names: 'range_lookup range_join asof_join join_asof bands', form: null }],
   parameters,
   cells: false,
@@ -110,6 +129,32 @@ export const lookupRange = defineOperation({
       },
     },
     {
+      title: 'The most recent exchange rate of a currency',
+      operation: { op: 'lookup_range', table: 'rates', on: 'currency', value: 'day', from: 'since', columns: ['rate'] },
+      tables: { rates: 'currency,since,rate\nUSD,2026-01-05,1.10\nUSD,2026-01-02,1.08\nGBP,2026-01-05,0.85' },
+      input: {
+        columns: ['currency', 'day'],
+        types: ['text', 'date'],
+        rows: [
+          ['USD', '2026-01-04'],
+          ['USD', '2026-02-01'],
+          ['GBP', '2026-01-04'],
+          ['GBP', '2026-01-05'],
+          ['CHF', '2026-01-05'],
+        ],
+      },
+      output: {
+        columns: ['currency', 'day', 'rate'],
+        rows: [
+          ['USD', '2026-01-04', '1.08'],
+          ['USD', '2026-02-01', '1.10'],
+          ['GBP', '2026-01-04', null],
+          ['GBP', '2026-01-05', '0.85'],
+          ['CHF', '2026-01-05', null],
+        ],
+      },
+    },
+    {
       title: 'Each boundary occurs twice: the upper end belongs to the next range',
       operation: { op: 'lookup_range', table: 'ages', value: 'age', from: 'from', to: 'below', inclusive: 'from' },
       tables: { ages: 'from,below,group\n0,18,child\n18,65,adult\n65,,senior' },
@@ -150,31 +195,58 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   const known = tableColumns(table, scope, '/table');
   const value = scope.read(given.value, '/value');
   checkTableColumn(from, table, known, '/from', scope);
-  checkTableColumn(to, table, known, '/to', scope);
-  if (value === null) return null;
+  if (to !== undefined) checkTableColumn(to, table, known, '/to', scope);
+  const keys = planKeys(given, known, scope);
+  if (value === null || keys.includes(null)) return null;
+  if (to === undefined && given.inclusive !== undefined && given.inclusive !== 'both')
+    scope.problem('/inclusive', 'UNUSED_PARAMETER', 'Without "to", a range begins at "from": leave out inclusive.');
   if (!ORDERED_TYPES.includes(value.type)) {
     const message = `Ranges are of numbers, dates or texts, and the column is ${value.type} at this step.`;
     scope.problem('/value', 'WRONG_TYPE', message);
   }
-  return { given, value, columns: addTableColumns(given, new Set([from, to]), known, scope) };
+  const present = keys.filter((key) => key !== null);
+  const taken = new Set([from, ...(to === undefined ? [] : [to]), ...present.map(({ right }) => right)]);
+  return { given, value, keys: present, columns: addTableColumns(given, taken, known, scope) };
 }
 
-function startLookup({ given, value, columns }: Plan, context: OperatorContext): Operator {
+/** Contains null for a column that the file lacks. */
+function planKeys(
+  { table, on = [] }: Parameters,
+  known: readonly string[] | null,
+  scope: Scope,
+): ({ readonly left: Column; readonly right: string } | null)[] {
+  return (typeof on === 'string' ? [on] : on).map((entry, index) => {
+    const { left, right } = typeof entry === 'string' ? { left: entry, right: entry } : entry;
+    const pointer = typeof on === 'string' ? '/on' : `/on/${index}`;
+    const column = scope.read(left, typeof entry === 'string' ? pointer : `${pointer}/left`);
+    checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
+    return column === null ? null : { left: column, right };
+  });
+}
+
+function startLookup({ given, value, keys, columns }: Plan, context: OperatorContext): Operator {
   const table = context.tables.get(given.table);
   if (table === undefined) throw new Error('a planned table is not there');
-  const { from, to, inclusive = 'both' } = given;
+  const { from, to = null, inclusive = 'both' } = given;
   const ends = {
     hasFrom: inclusive === 'both' || inclusive === 'from',
     hasTo: inclusive === 'both' || inclusive === 'to',
   };
-  const parts = { name: given.table, from, to, payload: columns, type: value.type, ends };
+  const compared = keys.map(({ left, right }) => ({ column: right, type: left.type }));
+  const parts = { name: given.table, keys: compared, from, to, payload: columns, type: value.type, ends };
   const ranges = new RangeTable(context, table, parts);
   context.beforeRows(() => ranges.build());
-  return new RangeLookup(context, ranges, { value, width: columns.length, isError: given.on_missing === 'error' });
+  return new RangeLookup(context, ranges, {
+    value,
+    keys: keys.map(({ left }) => left),
+    width: columns.length,
+    isError: given.on_missing === 'error',
+  });
 }
 
 interface LookupPlan {
   readonly value: Column;
+  readonly keys: readonly Column[];
   /** Number of added columns. */
   readonly width: number;
   /** True if a row without a range is an error. */
@@ -185,17 +257,18 @@ class RangeLookup implements Operator {
   readonly #context: OperatorContext;
   readonly #ranges: RangeTable;
   readonly #plan: LookupPlan;
-  readonly #column: number;
+  /** Indexes of the key columns, then of the value. */
+  readonly #columns: readonly number[];
 
   constructor(context: OperatorContext, ranges: RangeTable, plan: LookupPlan) {
     this.#context = context;
     this.#ranges = ranges;
     this.#plan = plan;
-    this.#column = context.indexOf(plan.value);
+    this.#columns = [...plan.keys, plan.value].map((column) => context.indexOf(column));
   }
 
   *push(batch: Batch): Slices {
-    if (batch.columns[this.#column]!.kind === 'raw') batch.views(this.#column);
+    for (const index of this.#columns) if (batch.columns[index]!.kind === 'raw') batch.views(index);
     for (const piece of piecesOf(batch)) {
       const rows = batch.slice(piece.from, piece.to);
       const missed: number[] = [];
@@ -203,6 +276,7 @@ class RangeLookup implements Operator {
       piece.isTooLarge = made === null;
       if (made === null) continue;
       const arranged = arrange(rows, this.#context.layout, made);
+      if (!this.#plan.isError) this.#count(arranged, missed);
       const left = this.#plan.isError ? this.#withoutMissed(arranged, missed) : arranged;
       if (left.live > 0) yield* this.#context.next(left);
     }
@@ -211,7 +285,7 @@ class RangeLookup implements Operator {
   /** Returns the new columns and collects the rows without a range. Returns null if the arena is full. */
   *#cells(batch: Batch, missed: number[]): Sliced<ColumnData[] | null> {
     const { arena, clock } = this.#context;
-    const keys = this.#ranges.keysOf(batch, this.#column);
+    const keys = this.#ranges.keysOf(batch, this.#columns);
     if (keys === 0) return null;
     const targets: number[] = [];
     for (let column = 0; column < this.#plan.width; column++) targets.push(arena.tryTake(batch.rows * VIEW_BYTES));
@@ -234,6 +308,11 @@ class RangeLookup implements Operator {
       if ((position & mask) === mask && clock.isDue()) yield PAUSE;
     }
     return targets.map((at) => ({ kind: 'views', at }));
+  }
+
+  #count(batch: Batch, missed: readonly number[]): void {
+    const { errors } = this.#context.report;
+    for (const row of missed) countInAnyOrder(errors, 'LOOKUP_MISS', batch.sourceRow(row));
   }
 
   /** Reports the rows without a range. Returns the batch with the remaining rows. */

@@ -36,7 +36,7 @@ function reference(rows: Rows, table: Rows, given: Case): { rows: Cell[][]; miss
   for (const [index, row] of rows.entries()) {
     const hits = byKey.get(row[1]!) ?? [];
     if (hits.length === 0) {
-      if (given.missing === 'error') misses.push(index + 1);
+      if (given.missing === 'error' || adds) misses.push(index + 1);
       const dropped = given.missing === 'error' && given.onError === 'drop_row';
       if (!dropped && given.type === 'left') made.push([...row, null]);
       if (!dropped && given.type === 'anti') made.push([...row]);

@@ -4,7 +4,8 @@
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { ColumnType } from '../../batch/schema.ts';
-import { VALUE } from '../../kernel/layout/keys.ts';
+import { META_NULL } from '../../kernel/layout/cells.ts';
+import type { Heap } from '../../memory/heap.ts';
 import { SpillFile } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
 import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
@@ -12,7 +13,7 @@ import type { OperatorContext } from '../../template/operation.ts';
 import { inSlices } from '../cells/cell-operator.ts';
 import { constantValue } from '../cells/value-cells.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
-import { SortKeys } from '../sort/sort-keys.ts';
+import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { BATCH_ROOM, SpillReader } from '../spill/row-files.ts';
 import { TableRows } from '../tables/run-tables.ts';
@@ -200,9 +201,12 @@ function compare(bytes: Uint8Array, at: number, key: Bytes, length: number): num
 export interface RangeColumns {
   /** Name of the table in the Template. */
   readonly name: string;
+  /** Columns of the table that must be equal to a row's key, with the types of the key. */
+  readonly keys: readonly { readonly column: string; readonly type: ColumnType }[];
   /** Columns of the table: the bounds, and the columns whose cells are needed. */
   readonly from: string;
-  readonly to: string;
+  /** null if a range ends where the next one of the same key begins. */
+  readonly to: string | null;
   readonly payload: readonly string[];
   readonly ends: RangeEnds;
   /** Type of the values that are searched for. */
@@ -210,31 +214,34 @@ export interface RangeColumns {
 }
 
 interface LastRange {
+  readonly from: Uint8Array;
   readonly to: Uint8Array;
   readonly row: number;
 }
 
-/** Columns of the sorted rows, after their key. */
-const SORTED_FROM = 0;
-const SORTED_TO = 1;
-const SORTED_CELLS = 2;
+// Columns of the sorted rows, after their sort key: the key columns, both bounds, and the cells.
 
 export class RangeTable {
   readonly #context: OperatorContext;
   readonly #table: TableRows;
   readonly #columns: RangeColumns;
+  /** Types of the key columns and of the bounds. */
+  readonly #keyTypes: readonly ColumnType[];
   readonly #type: ColumnType;
   readonly #pages: RangePages;
   /** Creates the keys of the values that are searched for. */
   readonly #keys: SortKeys;
+  /** The values of the last call of `keysOf`. */
+  #values: ColumnData | null = null;
 
   constructor(context: OperatorContext, table: TableRows, columns: RangeColumns) {
     this.#context = context;
     this.#table = table;
     this.#columns = columns;
+    this.#keyTypes = columns.keys.map(({ type }) => comparedType(type));
     this.#type = comparedType(columns.type);
     this.#pages = new RangePages(context, columns.ends);
-    this.#keys = new SortKeys(context, [term(this.#type, 0, true)]);
+    this.#keys = new SortKeys(context, this.#terms(columns.keys.length, 0, true));
   }
 
   /**
@@ -243,8 +250,9 @@ export class RangeTable {
    */
   *build(): Steps {
     const { arena, kernel } = this.#context;
-    const types = [this.#type, this.#type, ...this.#columns.payload.map(() => 'text' as const)];
-    const froms = new SortKeys(this.#context, [term(this.#type, SORTED_FROM, true)]);
+    const bounds = [...this.#keyTypes, this.#type, this.#type];
+    const types = [...bounds, ...this.#columns.payload.map(() => 'text' as const)];
+    const froms = new SortKeys(this.#context, this.#terms(this.#keyTypes.length, 0, true));
     const sorter = new RowSorter(this.#context, types, froms);
     const codec = new RowCodec(arena.heap, kernel, new Array<ColumnType>(this.#table.columns.length).fill('text'));
     const reader = new SpillReader(arena, codec, BATCH_ROOM);
@@ -254,7 +262,7 @@ export class RangeTable {
       inSlices(batch, (from, to) => this.#sort(batch.slice(from, to), sorter));
       yield;
     }
-    const tos = new SortKeys(this.#context, [term(this.#type, SORTED_TO + 1, false)]);
+    const tos = new SortKeys(this.#context, this.#terms(this.#keyTypes.length + 1, 1, false));
     let last: LastRange | null = null;
     const add = (batch: Batch): Slices => {
       inSlices(batch, (from, to) => {
@@ -268,30 +276,57 @@ export class RangeTable {
     this.#pages.complete();
   }
 
-  /** Returns views, by physical row, of the keys of a batch's values, for `find`; 0 if the arena is full. */
-  keysOf(batch: Batch, column: number): number {
-    if (batch.columns[column]!.kind === 'raw') batch.views(column);
-    const values = batch.columns[column]!;
-    // A whole number is compared as a decimal, because bounds may have decimal places.
-    const isWhole = values.kind === 'typed' && values.type === 'integer';
-    return this.#keys.make(batch.withColumns([isWhole ? { ...values, type: 'decimal' } : values]));
+  /**
+   * Returns views, by physical row, of the keys of a batch's values, for `find`; 0 if the arena is full.
+   * @param columns indexes of the key columns, then of the values
+   */
+  keysOf(batch: Batch, columns: readonly number[]): number {
+    const compared = columns.map((column) => {
+      if (batch.columns[column]!.kind === 'raw') batch.views(column);
+      const values = batch.columns[column]!;
+      // A whole number is compared as a decimal, because bounds may have decimal places.
+      const isWhole = values.kind === 'typed' && values.type === 'integer';
+      return isWhole ? { ...values, type: 'decimal' as const } : values;
+    });
+    this.#values = compared.at(-1)!;
+    return this.#keys.make(batch.withColumns(compared));
   }
 
   /** Returns the range that contains the value of a key from `keysOf`, or null. Returns null for a null value. */
   find(keys: number, row: number): FoundRange | null {
     const { u8, u32 } = this.#context.arena.heap;
+    if (isNull(this.#values!, this.#context.arena.heap, row)) return null;
     const at = u32[(keys >>> 2) + row * 2]!;
-    if (u8[at] !== VALUE) return null;
     return this.#pages.find({ u8, at, length: u32[(keys >>> 2) + row * 2 + 1]! });
   }
 
-  /** Returns false if the arena is full. */
-  #sort(batch: Batch, sorter: RowSorter): boolean {
-    const { name, from, to, payload } = this.#columns;
+  /** Terms of the key columns and of one bound. */
+  #terms(bound: number, firstColumn: number, nullsFirst: boolean): SortTerm[] {
+    const keys = this.#keyTypes.map((type, at) => term(type, at + firstColumn, true));
+    return [...keys, term(this.#type, bound + firstColumn, nullsFirst)];
+  }
+
+  /** Returns false if the arena is full. Rows without a key equal nothing and are left out. */
+  #sort(given: Batch, sorter: RowSorter): boolean {
+    const { name, keys, from, to, payload } = this.#columns;
     const index = (column: string): number => this.#table.columns.indexOf(column);
+    const batch = withKeys(
+      given,
+      keys.map(({ column }) => index(column)),
+    );
     const ends: ColumnData[] = [];
-    for (const column of [from, to]) {
-      const made = endsOf(batch, index(column), this.#type, (row, problem) => {
+    const parts = [
+      ...keys.map(({ column }, at) => ({ column, type: this.#keyTypes[at]! })),
+      ...[from, to].map((column) => ({ column, type: this.#type })),
+    ];
+    for (const { column, type } of parts) {
+      if (column === null) {
+        const none = new ColumnBuilder(batch.arena, type);
+        if (!none.begin(batch.rows)) return false;
+        ends.push(none.column);
+        continue;
+      }
+      const made = endsOf(batch, index(column), type, (row, problem) => {
         const where = `row ${batch.sourceRow(row)} of the reference table ${JSON.stringify(name)}`;
         return new Failed('TEMPLATE_CHECK_FAILED', `The column ${JSON.stringify(column)} of ${where} ${problem}`);
       });
@@ -311,6 +346,8 @@ export class RangeTable {
     if (keys === 0) return null;
     const { hasFrom, hasTo } = this.#columns.ends;
     const hasBoth = hasFrom && hasTo;
+    const hasEnds = this.#columns.to !== null;
+    const cellsFrom = this.#keyTypes.length + 3;
     let last = before;
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
@@ -322,17 +359,21 @@ export class RangeTable {
       if (order > 0)
         throw this.#failed(`Row ${number}`, 'ends before it begins: the lower end is greater than the upper end.');
       if (order === 0 && !hasBoth) throw this.#failed(`Row ${number}`, 'contains no value: both ends are equal.');
-      const touches = last === null ? 1 : Buffer.compare(from, last.to);
-      if (last !== null && (touches < 0 || (touches === 0 && hasBoth))) {
+      const touches = last === null ? 1 : Buffer.compare(from, hasEnds ? last.to : last.from);
+      if (!hasEnds && touches === 0) {
+        const rows = `Rows ${Math.min(last!.row, number)} and ${Math.max(last!.row, number)}`;
+        throw this.#failed(rows, 'begin at the same value.');
+      }
+      if (last !== null && hasEnds && (touches < 0 || (touches === 0 && hasBoth))) {
         const [one, other] = [Math.min(last.row, number), Math.max(last.row, number)];
         const problem = `overlap: a value may be in one range only${hasBoth ? ', and both ends belong to a range' : ''}.`;
         throw this.#failed(`Rows ${one} and ${other}`, problem);
       }
-      const cells = this.#columns.payload.map((_, index) => textBytes(batch, SORTED_CELLS + 1 + index, row));
+      const cells = this.#columns.payload.map((_, index) => textBytes(batch, cellsFrom + index, row));
       this.#pages.add(from, to, cells);
-      last = { to, row: number };
+      last = { from, to, row: number };
     }
-    return last === null ? null : { to: last.to.slice(), row: last.row };
+    return last === null ? null : { from: last.from.slice(), to: last.to.slice(), row: last.row };
   }
 
   #failed(rows: string, problem: string): Failed {
@@ -348,6 +389,19 @@ function comparedType(type: ColumnType): ColumnType {
 
 function term(type: ColumnType, index: number, nullsFirst: boolean) {
   return { type, index, nullsFirst, descending: false, compare: 'typed' as const };
+}
+
+/** Returns the rows whose key cells are not null. */
+function withKeys(batch: Batch, keys: readonly number[]): Batch {
+  if (keys.length === 0) return batch;
+  const chosen = batch.arena.take(batch.live * 4);
+  let live = 0;
+  for (let position = 0; position < batch.live; position++) {
+    const row = batch.physicalRow(position);
+    const hasKey = keys.every((index) => textBytes(batch, index, row) !== null);
+    if (hasKey) batch.heap.u32[(chosen >>> 2) + live++] = row;
+  }
+  return batch.withSelection(chosen, live);
 }
 
 /** Returns one bound of each range as a value, or null if the arena is full. */
@@ -369,6 +423,11 @@ function endsOf(
     builder.set(row, value.value);
   }
   return builder.column;
+}
+
+function isNull(column: ColumnData, { u8, u32 }: Heap, row: number): boolean {
+  if (column.kind === 'raw') throw new Error('views of values are made before');
+  return column.kind === 'typed' ? u8[column.meta + row] === META_NULL : u32[(column.at >>> 2) + row * 2] === 0;
 }
 
 function textBytes(batch: Batch, index: number, row: number): Uint8Array | null {
