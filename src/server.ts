@@ -304,7 +304,7 @@ function exchangeSettings(
   answers: WaitingAnswers,
 ): ExchangeSettings {
   const turns = new ReadTurns(() => blocks.hasCapacity);
-  blocks.onCapacity = () => turns.look();
+  blocks.onCapacity = () => turns.memoryFreed();
   return {
     uploadMilliseconds: config.uploadTimeoutMilliseconds,
     turns,

@@ -6,7 +6,7 @@ import {
   ACCOUNT_ROWS,
   BUDGET_UNIT_BYTES,
   RUN_RESERVATION_BYTES,
-  SPILL_ROOM_BYTES,
+  SPILL_MEMORY_BYTES,
   unitsOf,
 } from '../../workers/memory/budget.ts';
 import { NO_ACCOUNT } from '../../workers/protocol/messages.ts';
@@ -16,7 +16,7 @@ import type { MemoryBudget } from './memory-budget.ts';
  * Memory that an account with active Runs must leave for an account without one, in bytes: a Run with two operations
  * that may spill.
  */
-const NEWCOMER_BYTES = RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES;
+const NEWCOMER_BYTES = RUN_RESERVATION_BYTES + 2 * SPILL_MEMORY_BYTES;
 
 /** Memory is short while less than this fraction (1/n) of the budget is free. */
 const SHORT_SHARE = 2;

@@ -64,7 +64,7 @@ export interface CatalogTable {
 }
 
 /** Number of tests in a Template, and the files that they use. */
-export interface TestsNamed {
+export interface TemplateTestSummary {
   readonly count: number;
   readonly files: readonly string[];
 }
@@ -84,7 +84,7 @@ export interface CatalogTemplate<Checked> {
   /** Digest of the source's bytes, lower-case hex. */
   readonly sha256: string;
   readonly checked: Checked;
-  readonly tests?: TestsNamed;
+  readonly tests?: TemplateTestSummary;
 }
 
 export interface Account<Checked = unknown> {

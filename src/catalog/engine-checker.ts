@@ -5,7 +5,7 @@ import { checkTemplate, reservationBytes } from '../../workers/plan/template-cac
 import type { Template } from '../../workers/template/template.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { TemplateTest } from '../template-tests/run-tests.ts';
-import type { TestsNamed } from './catalog.ts';
+import type { TemplateTestSummary } from './catalog.ts';
 import type { TemplateCheck } from './template-checker.ts';
 
 /** Names that a Template may refer to. */
@@ -23,11 +23,11 @@ export function checkForTests(
   const result = checkTemplate(source, format, references);
   if ('problems' in result) return result;
   const { name, description, output, tests } = result.template;
-  const named = testsNamed(tests as readonly TemplateTest[]);
+  const named = testSummary(tests as readonly TemplateTest[]);
   return { template: { name, description, outputFormat: output.format, checked: result.template, tests: named } };
 }
 
-function testsNamed(tests: readonly TemplateTest[]): TestsNamed {
+function testSummary(tests: readonly TemplateTest[]): TemplateTestSummary {
   const files = tests.flatMap(({ input, expect }) => [input.file, expect.file]);
   return { count: tests.length, files: [...new Set(files.filter((file) => file !== undefined))] };
 }

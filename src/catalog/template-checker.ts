@@ -1,6 +1,6 @@
 // The interface between the catalog's loader and the engine's Template checker. The loader receives a checker and
 // knows nothing about Templates.
-import type { CatalogTable, TestsNamed } from './catalog.ts';
+import type { CatalogTable, TemplateTestSummary } from './catalog.ts';
 
 /** Names that a Template may refer to. */
 export interface TemplateContext {
@@ -18,7 +18,7 @@ export interface ValidTemplate<Checked> {
   readonly description: string | null;
   readonly outputFormat: string | null;
   readonly checked: Checked;
-  readonly tests?: TestsNamed;
+  readonly tests?: TemplateTestSummary;
 }
 
 export interface TemplateProblem {

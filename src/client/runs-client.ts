@@ -105,13 +105,13 @@ export abstract class RunsClient<Source> {
 
   /** The current state of a Run. */
   async get(id: string, options: CallOptions = {}): Promise<Run> {
-    return (await this.#look(id, this.signalOf(options))).run;
+    return (await this.#readRun(id, this.signalOf(options))).run;
   }
 
   /** The Run once it has ended, successfully or not. */
   async wait(id: string, options: CallOptions = {}): Promise<Run> {
     const signal = this.signalOf(options);
-    return this.#ended(await this.#look(id, signal), signal);
+    return this.#ended(await this.#readRun(id, signal), signal);
   }
 
   /**
@@ -163,7 +163,7 @@ export abstract class RunsClient<Source> {
     return this.ask(`/runs/${encodeURIComponent(run.id)}/${name}`, headers, signal);
   }
 
-  #look(id: string, signal: AbortSignal): Promise<RunAnswer> {
+  #readRun(id: string, signal: AbortSignal): Promise<RunAnswer> {
     return this.#read(`/runs/${encodeURIComponent(id)}`, signal, readRun);
   }
 
@@ -179,7 +179,7 @@ export abstract class RunsClient<Source> {
     let { run, retryAfter } = answer;
     while (run.status === 'running') {
       await wait(delayMilliseconds(1, Math.min(retryAfter ?? POLL_SECONDS, POLL_SECONDS_MAX)), signal);
-      ({ run, retryAfter } = await this.#look(run.id, signal));
+      ({ run, retryAfter } = await this.#readRun(run.id, signal));
     }
     return run;
   }

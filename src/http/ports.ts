@@ -186,7 +186,7 @@ export async function apiConnections(config: ServeConfig, log: Log): Promise<Api
 // the next connection, which uses a whole core, so the node stops listening until files are available again.
 
 /** Interval between checks, which is also the maximum time for which a core is wasted. */
-const LOOK_MILLISECONDS = 500;
+const CHECK_MILLISECONDS = 500;
 
 /**
  * Number of files that must be available before the node listens again. Runs in progress use the ones below this
@@ -205,7 +205,7 @@ export interface FileShortage {
 export function watchFiles({ began, ended }: FileShortage): () => Promise<void> {
   let isShort = false;
   let ending: Promise<void> | null = null;
-  const look = (): void => {
+  const check = (): void => {
     if (ending !== null) return;
     if (!isShort && !canOpen(1)) {
       isShort = true;
@@ -217,7 +217,7 @@ export function watchFiles({ began, ended }: FileShortage): () => Promise<void> 
       });
     }
   };
-  const timer = setInterval(look, LOOK_MILLISECONDS);
+  const timer = setInterval(check, CHECK_MILLISECONDS);
   return async () => {
     clearInterval(timer);
     await ending;

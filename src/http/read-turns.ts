@@ -29,7 +29,7 @@ export class ReadTurns {
   #turnNumber = 0;
   #isTurnOpen = false;
 
-  /** @param hasMemory whether there is memory for more bytes; when there is memory again, `look` must be called */
+  /** @param hasMemory whether there is memory for more bytes; when there is memory again, `memoryFreed` must be called */
   constructor(hasMemory: () => boolean) {
     this.#hasMemory = hasMemory;
   }
@@ -58,7 +58,7 @@ export class ReadTurns {
   }
 
   /** Called when there may be memory again. */
-  look(): void {
+  memoryFreed(): void {
     this.#schedule();
   }
 

@@ -229,7 +229,7 @@ export class RequestBody implements TurnReader {
   }
 
   #startWatch(): void {
-    this.#watch ??= setInterval(() => this.#look(), Math.min(WATCH_MILLISECONDS, this.#uploadMilliseconds));
+    this.#watch ??= setInterval(() => this.#checkProgress(), Math.min(WATCH_MILLISECONDS, this.#uploadMilliseconds));
   }
 
   #stopWatch(): void {
@@ -237,7 +237,7 @@ export class RequestBody implements TurnReader {
     this.#watch = null;
   }
 
-  #look(): void {
+  #checkProgress(): void {
     const now = performance.now();
     if (this.ended) {
       // The response is not yet ready.

@@ -172,7 +172,7 @@ export class PoolThread {
   }
 
   /** Reports the tasks begun since the last call. Returns the tasks that have not begun. */
-  look(): ThreadTask[] {
+  check(): ThreadTask[] {
     const waiting: ThreadTask[] = [];
     for (const { held } of this.#tasks.values()) {
       if (held === null || held.isBegun) continue;

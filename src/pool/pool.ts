@@ -278,7 +278,7 @@ export class ThreadPool {
       cancelledAt: null,
     };
     if (!this.#place(entry, now)) this.#queue.push(entry);
-    this.#watch ??= setInterval(() => this.#look(), WATCH_MILLISECONDS);
+    this.#watch ??= setInterval(() => this.#check(), WATCH_MILLISECONDS);
     return {
       task: task.task,
       grown: (bytes, isEnded) => {
@@ -387,18 +387,18 @@ export class ThreadPool {
     else thread.suspend(entry);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
     const cancelMilliseconds = this.isHurried ? HURRIED_CANCEL_MILLISECONDS_MAX : CANCEL_MILLISECONDS_MAX;
     const waiting = new Map<PoolThread, ThreadTask[]>();
-    for (const thread of this.#registry.threads) waiting.set(thread, thread.look());
+    for (const thread of this.#registry.threads) waiting.set(thread, thread.check());
     for (const thread of waiting.keys()) {
       const isOverdue = thread.isOverdue(now, cancelMilliseconds);
       if (!isOverdue && thread.silentFor(now) < (this.#settings.silenceMillisecondsMax ?? Infinity)) continue;
       const why = isOverdue ? 'it did not end a Run that was cancelled' : 'it did not answer for too long';
       this.#registry.end(thread, new Error(`the thread was ended: ${why}`));
     }
-    this.#registry.look(now);
+    this.#registry.check(now);
     this.#moveWaiting(waiting, now);
     this.#drainQueue();
     if (this.runs === 0 && !this.#registry.isUnsettled && this.#watch !== null) {
@@ -431,7 +431,7 @@ export class ThreadPool {
 
   /** Tasks that a lost thread has not begun can still run in another one. */
   #reclaim(thread: PoolThread): void {
-    for (const entry of thread.look()) {
+    for (const entry of thread.check()) {
       if (!isMovable(entry) || !thread.withdraw(entry)) continue;
       renew(entry);
       this.#queue.push(entry);

@@ -188,7 +188,7 @@ export class ThreadRegistry {
     return this.#all().filter(({ isStuck }) => isStuck).length;
   }
 
-  /** True if a state change is pending that `look` must detect. */
+  /** True if a state change is pending that `check` must detect. */
   get isUnsettled(): boolean {
     return this.spare !== null || this.#all().some(({ endingAt, isStuck }) => endingAt !== null && !isStuck);
   }
@@ -215,7 +215,7 @@ export class ThreadRegistry {
     if (spares < SPARE_THREADS_MAX) this.#start(true);
   }
 
-  look(now: number): void {
+  check(now: number): void {
     for (const member of this.#all()) {
       if (member.endingAt !== null && !member.isStuck && now - member.endingAt >= END_MILLISECONDS_MAX) {
         member.isStuck = true;

@@ -372,7 +372,7 @@ function follow(
       key: key ?? '',
       // A claim of this node ended while the response was on the way.
       isOwn: holder.node === name,
-      look: (of, text) => admissions.look(of, text),
+      holderOf: (of, text) => admissions.holderOf(of, text),
       onFault: (fault) => onFault(fault, exchange.requestId),
     });
   return claim.join(waiter, isLetIn);

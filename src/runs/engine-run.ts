@@ -142,7 +142,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
    * its resources. Its work is repeated when the upload is complete, or earlier if the upload has become fast and has
    * doubled in size. This doubling limits all repeated work to less than the file size.
    */
-  look(now: number): void {
+  check(now: number): void {
     const { sizeBytes, isHeldBack } = this.#upload;
     if (isHeldBack) this.#pace.restart(sizeBytes, now);
     const isSlow = this.#pace.isSlow(sizeBytes, now);

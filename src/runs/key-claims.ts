@@ -143,12 +143,12 @@ export class KeyClaim {
 }
 
 /** What is needed to follow a claim of another node. */
-export interface KeyLook {
+export interface AwaitedKey {
   readonly account: string;
   readonly key: string;
   /** The claim belonged to this node and has ended here; the admission store already has a newer state. */
   readonly isOwn: boolean;
-  readonly look: (account: string, key: string) => MaybePromise<KeyHolder | null>;
+  readonly holderOf: (account: string, key: string) => MaybePromise<KeyHolder | null>;
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -176,7 +176,7 @@ export class KeyClaims {
    * Follows a claim of another node, or a claim of this node that ended while the response of the store was on the
    * way.
    */
-  follow(runId: string, asked: KeyLook): KeyClaim {
+  follow(runId: string, asked: AwaitedKey): KeyClaim {
     const claim = this.#add(runId);
     void followElsewhere(claim, asked);
     return claim;
@@ -209,14 +209,14 @@ function askNow(waiter: Waiter, runId: string): MaybePromise<AdmissionAnswer> {
 }
 
 /** Polls until no request waits for the claim, the claim has its Run, or the key has another holder. */
-async function followElsewhere(claim: KeyClaim, { account, key, isOwn, look, onFault }: KeyLook): Promise<void> {
+async function followElsewhere(claim: KeyClaim, { account, key, isOwn, holderOf, onFault }: AwaitedKey): Promise<void> {
   try {
     let pause = isOwn ? 0 : LOOK_MILLISECONDS_MIN;
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, pause));
       pause = Math.min(Math.max(2 * pause, LOOK_MILLISECONDS_MIN), LOOK_MILLISECONDS_MAX);
       if (!claim.isAwaited) break;
-      const holder = await look(account, key);
+      const holder = await holderOf(account, key);
       if (holder === null || holder.runId !== claim.runId) break;
       if (holder.phase === 'running' && claim.state.phase === 'uploading') {
         claim.begin(holder.fingerprint, null);

@@ -4,7 +4,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { NodeState } from './node-state.ts';
 
 /** Interval between two checks. */
-const LOOK_MILLISECONDS = 1_000;
+const CHECK_MILLISECONDS = 1_000;
 
 type ReadinessParts = Pick<NodeState, 'drain' | 'pool' | 'disk' | 'storeUnreadyReason'>;
 
@@ -37,8 +37,8 @@ export class Readiness {
 
   /** Checks periodically until the returned function is called. */
   watch(): () => void {
-    const look = (): void => void this.reasons().catch((fault) => this.#log.fault('fault', fault));
-    const timer = setInterval(look, LOOK_MILLISECONDS);
+    const check = (): void => void this.reasons().catch((fault) => this.#log.fault('fault', fault));
+    const timer = setInterval(check, CHECK_MILLISECONDS);
     return () => clearInterval(timer);
   }
 

@@ -8,7 +8,7 @@
 const SLOW_BYTES = 128 * 1024;
 const SLOW_MILLISECONDS = 2000;
 
-const LOOK_MILLISECONDS = 250;
+const CHECK_MILLISECONDS = 250;
 
 /** Tracks the speed of one upload. */
 export class UploadPace {
@@ -35,7 +35,7 @@ export class UploadPace {
 
 export interface WatchedUpload {
   /** @param now milliseconds, of performance.now */
-  look(now: number): void;
+  check(now: number): void;
 }
 
 export class SlowUploads {
@@ -44,7 +44,7 @@ export class SlowUploads {
 
   add(upload: WatchedUpload): void {
     this.#watched.add(upload);
-    this.#watch ??= setInterval(() => this.#look(), LOOK_MILLISECONDS);
+    this.#watch ??= setInterval(() => this.#check(), CHECK_MILLISECONDS);
   }
 
   /** Idempotent. */
@@ -52,9 +52,9 @@ export class SlowUploads {
     this.#watched.delete(upload);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
-    for (const upload of this.#watched) upload.look(now);
+    for (const upload of this.#watched) upload.check(now);
     if (this.#watched.size > 0 || this.#watch === null) return;
     clearInterval(this.#watch);
     this.#watch = null;

@@ -1,5 +1,5 @@
 // The program of the executable: runs the command line in this process and sets its exit status.
-import { soundFault } from '../../workers/protocol/fault-text.ts';
+import { safeFault } from '../../workers/protocol/fault-text.ts';
 import { EXIT_FAILED, EXIT_OK } from '../commands/command.ts';
 import { runCli } from '../commands/run-cli.ts';
 
@@ -26,7 +26,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   try {
     status = await runCli(args, process);
   } catch (error) {
-    throw soundFault(error);
+    throw safeFault(error);
   }
   settle();
 }

@@ -124,7 +124,7 @@ export interface AdmissionStore {
   abandon(claim: RunClaim): MaybePromise<void>;
 
   /** The holder of a key; null: the key is free. */
-  look(account: string, key: string): MaybePromise<KeyHolder | null>;
+  holderOf(account: string, key: string): MaybePromise<KeyHolder | null>;
 
   /** Reads the usage without changing anything. */
   usage(account: string, period: BillingPeriod): MaybePromise<AccountUsage>;

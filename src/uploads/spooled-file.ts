@@ -202,7 +202,7 @@ export class SpooledFile {
       await writeAll(descriptor, blocks, position);
     } finally {
       this.#inWrite = 0;
-      for (const block of blocks) this.#blocks.giveFull(block);
+      for (const block of blocks) this.#blocks.releaseFull(block);
     }
     if (this.#state !== 'file') return;
     // Blocks written synchronously in the meantime are located after these blocks.
@@ -225,7 +225,7 @@ export class SpooledFile {
       // The system writes less only if the disk is full.
       if (writevSync(descriptor, blocks, this.#position) < length) throw new Error('the disk took part of a write');
     } finally {
-      for (const block of blocks) this.#blocks.giveFull(block);
+      for (const block of blocks) this.#blocks.releaseFull(block);
     }
     this.#position += length;
     if (this.#inWrite === 0) this.#writtenBytes = this.#position;
@@ -248,8 +248,8 @@ export class SpooledFile {
   /** Releases blocks and descriptor. No write may be in progress. */
   async #forget(): Promise<void> {
     this.#pieces = [];
-    for (const block of this.#full.splice(0)) this.#blocks.giveFull(block);
-    if (this.#filling !== null) this.#blocks.give(this.#filling);
+    for (const block of this.#full.splice(0)) this.#blocks.releaseFull(block);
+    if (this.#filling !== null) this.#blocks.release(this.#filling);
     this.#filling = null;
     const descriptor = this.#descriptor;
     this.#descriptor = null;
@@ -338,14 +338,14 @@ export class WriteBlocks {
   }
 
   /** Releases a full block that was written or discarded. */
-  giveFull(block: Buffer): void {
+  releaseFull(block: Buffer): void {
     this.#full -= 1;
-    this.give(block);
+    this.release(block);
     if (this.#full === this.#fastFullMax) this.onCapacity();
   }
 
   /** Releases a block that was never full. The caller must not use it any more. */
-  give(block: Buffer): void {
+  release(block: Buffer): void {
     this.#budget.release(BLOCK_BYTES, 'bodies');
     if (this.#idle.length < IDLE_BLOCKS_MAX) this.#idle.push(block);
   }

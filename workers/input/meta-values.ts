@@ -1,7 +1,7 @@
 // Finds values above or below a table (input.preamble, input.footer) in the records that are passed to it.
 import {
+  canSearch,
   compileRegularExpression,
-  mayWalk,
   type RegularExpression,
 } from '../expression/patterns/regular-expression.ts';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
@@ -91,7 +91,7 @@ function compiled(pattern: string | null): RegularExpression | null {
 
 function matchOf(expression: RegularExpression, text: string): string | null {
   const searched = text.slice(0, SEARCHED_CHARACTERS_MAX);
-  const match = mayWalk(expression, searched) ? expression.first(searched) : null;
+  const match = canSearch(expression, searched) ? expression.first(searched) : null;
   if (match === null) return null;
   return (expression.groupCount > 0 ? match.groups[1] : match.groups[0]) ?? null;
 }

@@ -58,10 +58,10 @@ export class AccountShare implements BudgetShare {
     this.#share.force(bytes);
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     const given = Math.min(bytes, this.#takenBytes);
     this.#note(-given);
-    this.#share.give(given);
+    this.#share.release(given);
   }
 
   /**

@@ -68,7 +68,7 @@ export class Arena {
   clear(): void {
     this.next = this.#start;
     if (this.#outgrown.length === 0) return;
-    for (const { at, bytes } of this.#outgrown) this.heap.giveBack(at, bytes);
+    for (const { at, bytes } of this.#outgrown) this.heap.release(at, bytes);
     this.#outgrown = [];
   }
 

@@ -14,7 +14,7 @@ export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;
  * writers of 16 partitions, a reader, a merge, and the first blocks of a table (1.4 to 4.4 MiB measured per operation
  * on a file of 200 MB). It is part of the Run's reservation, so the state of other Runs cannot take it.
  */
-export const SPILL_ROOM_BYTES = 4 * 1024 * 1024;
+export const SPILL_MEMORY_BYTES = 4 * 1024 * 1024;
 
 /**
  * The node's single region for a row that does not fit a reservation when the budget is exhausted, in bytes: a row of
@@ -67,7 +67,7 @@ export interface BudgetShare {
   /** Takes bytes that cannot be refused (only in bounded cases, such as one row). This may overdraw the budget. */
   force(bytes: number): void;
   /** Releases bytes, at most as many as this share has taken. */
-  give(bytes: number): void;
+  release(bytes: number): void;
   /** Bytes taken through this share and not yet released. */
   readonly takenBytes: number;
 }
@@ -156,7 +156,7 @@ export function threadShare(counters: BudgetCounters, thread: number): BudgetSha
       Atomics.add(counters, slot, unitsTo(takenBytes + bytes));
       takenBytes += bytes;
     },
-    give(bytes) {
+    release(bytes) {
       const leftBytes = Math.max(0, takenBytes - bytes);
       Atomics.add(counters, slot, unitsTo(leftBytes));
       takenBytes = leftBytes;
@@ -169,7 +169,7 @@ export function threadShare(counters: BudgetCounters, thread: number): BudgetSha
 
 /** A Run's part of a share. At the end of the Run, everything that it took and has not released is released. */
 export interface RunShare extends BudgetShare {
-  giveBack(): void;
+  releaseAll(): void;
 }
 
 export function runShare(share: BudgetShare): RunShare {
@@ -199,14 +199,14 @@ class PartOfShare implements RunShare {
     this.#takenBytes += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     const given = Math.min(bytes, this.#takenBytes);
     this.#takenBytes -= given;
-    this.#share.give(given);
+    this.#share.release(given);
   }
 
-  giveBack(): void {
-    this.give(this.#takenBytes);
+  releaseAll(): void {
+    this.release(this.#takenBytes);
   }
 }
 
@@ -221,7 +221,7 @@ export function unlimitedShare(): BudgetShare {
     force(bytes) {
       takenBytes += bytes;
     },
-    give(bytes) {
+    release(bytes) {
       takenBytes -= bytes;
     },
     get takenBytes() {

@@ -107,10 +107,10 @@ export class GrowingBlocks {
   }
 
   /** Releases all blocks, after which nothing may be written. Returns the number of bytes released. */
-  giveBack(): number {
+  release(): number {
     let bytes = 0;
     for (const { at, limit } of this.#blocks) {
-      this.#heap.giveBack(at, limit - at);
+      this.#heap.release(at, limit - at);
       bytes += limit - at;
     }
     return bytes;
@@ -172,6 +172,6 @@ export class GrowingWords {
 
   /** Releases the memory. */
   drop(): void {
-    this.#heap.giveBack(this.#at, this.#words * 4);
+    this.#heap.release(this.#at, this.#words * 4);
   }
 }

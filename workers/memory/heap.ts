@@ -179,7 +179,7 @@ export class Heap {
   /**
    * Releases a region for reuse, for example after its rows were spilled. `bytes` must be the size that was allocated.
    */
-  giveBack(at: number, bytes: number): void {
+  release(at: number, bytes: number): void {
     const region = { at, end: align(at + bytes + REGION_PADDING_BYTES) };
     const all = [...this.#free, region].sort((a, b) => a.at - b.at);
     const joined: Region[] = [];

@@ -80,7 +80,7 @@ export class KernelPool {
    * memory is free
    * @param held released when the memory is free; must not refer to the kernel
    */
-  giveBack(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null = null): void {
+  release(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null = null): void {
     const memoryBytes = kernel.memory.buffer.byteLength;
     if (memoryBytes <= RUN_RESERVATION_BYTES + SLACK_BYTES && this.#idle.length < IDLE_KERNELS_MAX) {
       this.#idle.push(kernel);
@@ -110,7 +110,7 @@ export class KernelPool {
   }
 
   #free({ memoryBytes, borrowedBytes, held, isAwaited }: Dropped): void {
-    if (borrowedBytes > 0) this.#budget.give(borrowedBytes);
+    if (borrowedBytes > 0) this.#budget.release(borrowedBytes);
     held?.release();
     this.#collector.collected(memoryBytes, isAwaited);
   }

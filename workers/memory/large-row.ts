@@ -122,7 +122,7 @@ export class LargeRowGate implements HeapLender {
 
   /** Releases the charge of coverTexts after the texts have become garbage. */
   giveTexts(): void {
-    this.#budget.give(this.#textBytes);
+    this.#budget.release(this.#textBytes);
     this.#textBytes = 0;
   }
 

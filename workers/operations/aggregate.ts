@@ -100,7 +100,7 @@ export const aggregate = defineOperation({
   }),
   cells: false,
   memory: 'K',
-  handsOnAtEnd: () => true,
+  emitsAtEnd: () => true,
   examples: [
     {
       title: 'Revenue of each customer',

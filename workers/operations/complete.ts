@@ -18,7 +18,7 @@ import { SortKeys, type SortTerm, withoutKey } from '../execution/sort/sort-keys
 import { SortedGroups } from '../execution/sort/top-of-groups.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { ADDED_ROWS_FROM } from '../protocol/report.ts';
-import { lookMask, PAUSE, type Slices, type Steps } from '../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Slices, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
@@ -263,7 +263,7 @@ class CompletedSeries implements Operator {
     const { clock } = this.#context;
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
     this.#reader.bind(batch);
-    const mask = lookMask(batch.live);
+    const mask = checkMask(batch.live);
     for (let at = 0; at < batch.live; at++) {
       const row = batch.physicalRow(at);
       this.#nextSource = Math.max(this.#nextSource, batch.sourceRow(row) + 1);

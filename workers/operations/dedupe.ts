@@ -50,7 +50,7 @@ export const dedupe = defineOperation({
   }),
   cells: false,
   memory: ({ any_of }) => (any_of === undefined ? 'K' : 'B'),
-  handsOnAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
+  emitsAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
   edits: () => [],
   examples: [
     {

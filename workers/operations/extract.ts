@@ -9,8 +9,8 @@ import { CellFault, UNFINISHED, valueEdit } from '../execution/cells/value-cells
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { firstInSlices, isLongFind } from '../expression/patterns/long-find.ts';
 import {
+  canSearch,
   compileRegularExpression,
-  mayWalk,
   type PatternMatch,
   type RegularExpression,
 } from '../expression/patterns/regular-expression.ts';
@@ -119,8 +119,8 @@ export const extract = defineOperation({
     const cellOf = (found: PatternMatch['groups'] | null, index: number): unknown =>
       found === null ? missOf(index) : found[groups[index]!] || null;
     const single = (text: string, index: number): unknown =>
-      mayWalk(pattern, text) ? cellOf(pattern.first(text)?.groups ?? null, index) : new CellFault('TOO_LONG');
-    const isLong = (text: string): boolean => isLongFind(pattern, text) && mayWalk(pattern, text);
+      canSearch(pattern, text) ? cellOf(pattern.first(text)?.groups ?? null, index) : new CellFault('TOO_LONG');
+    const isLong = (text: string): boolean => isLongFind(pattern, text) && canSearch(pattern, text);
     const long = function* (text: string, index: number): Generator<undefined, unknown, undefined> {
       return cellOf(yield* firstInSlices(pattern, text), index);
     };

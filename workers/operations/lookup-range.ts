@@ -8,7 +8,7 @@ import { cellsOf, RangeTable } from '../execution/join/range-table.ts';
 import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../protocol/report.ts';
-import { lookMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import { columnName } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
@@ -290,7 +290,7 @@ class RangeLookup implements Operator {
     const targets: number[] = [];
     for (let column = 0; column < this.#plan.width; column++) targets.push(arena.tryTake(batch.rows * VIEW_BYTES));
     if (targets.includes(0)) return null;
-    const mask = lookMask(batch.live);
+    const mask = checkMask(batch.live);
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
       const range = this.#ranges.find(keys, row);

@@ -75,7 +75,7 @@ export const pivot = defineOperation({
   parameters,
   cells: false,
   memory: 'K',
-  handsOnAtEnd: () => true,
+  emitsAtEnd: () => true,
   examples: [
     {
       title: 'Months as columns',

@@ -171,7 +171,7 @@ function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContex
   if (otherIsError || isLong || isOdd) return null;
   const { heap } = context.arena;
   const { indexPairKeys, splitPairs } = context.kernel.exports;
-  const [between, behindKey] = [placeText(heap, pair), placeText(heap, key)];
+  const [between, afterKey] = [placeText(heap, pair), placeText(heap, key)];
   const placed = keys.map((text) => placeText(heap, text));
   const list = heap.allocate(keys.length * 8);
   const slots = heap.allocate(words.KEY_SLOTS * 4);
@@ -185,8 +185,8 @@ function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContex
   };
   put(words.PAIR, between.at);
   put(words.PAIR_BYTES, between.bytes);
-  put(words.COLON, behindKey.at);
-  put(words.COLON_BYTES, behindKey.bytes);
+  put(words.COLON, afterKey.at);
+  put(words.COLON_BYTES, afterKey.bytes);
   put(words.KEYS, list);
   put(words.KEY_COUNT, keys.length);
   put(words.SLOTS, slots);

@@ -80,7 +80,7 @@ export const transpose = defineOperation({
   parameters,
   cells: false,
   memory: 'K',
-  handsOnAtEnd: () => true,
+  emitsAtEnd: () => true,
   examples: [
     {
       title: 'Without `columns`: two rows with the same name, and one without a name',

@@ -173,9 +173,9 @@ function plan(given: Parameters, scope: Scope): UnpivotPlan | null {
     for (const [index, name] of set.except.entries()) scope.read(name, `/columns/except/${index}`);
   }
   const isRest = set === '*' || (typeof set === 'object' && 'except' in set);
-  const isSound = checkNames(given, namesTo, scope);
+  const isValid = checkNames(given, namesTo, scope);
   const split = splitColumns(given, set, namesTo, scope);
-  if (split === null || !isSound) return null;
+  if (split === null || !isValid) return null;
   for (const column of split.values.flatMap(({ columns }) => columns)) if (column !== null) scope.remove(column);
   const nameColumns = namesTo.flatMap((name, index) => (name === VALUE_NAME ? [] : [{ name, index }]));
   for (const { name, index } of nameColumns)

@@ -73,7 +73,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       operation: operation.name,
       id: operation.id,
       memory,
-      streams: memory !== 'B' && definition.handsOnAtEnd?.(operation.parameters) !== true,
+      streams: memory !== 'B' && definition.emitsAtEnd?.(operation.parameters) !== true,
       depends_on_day: scan.dependsOnDay[index]!,
       columns: shown(scan.columns[index + 1]!),
     };

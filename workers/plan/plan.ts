@@ -319,7 +319,7 @@ class Planner {
     if (where !== null && retypedColumns(input, output).length > 0) this.#refuse('WHERE_TYPE', '');
     const { memory } = definition;
     const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
-    const needsAllRows = memoryClass === 'B' || definition.handsOnAtEnd?.(operation.parameters) === true;
+    const needsAllRows = memoryClass === 'B' || definition.emitsAtEnd?.(operation.parameters) === true;
     const rowLocal = memoryClass === 'R';
     const layout = layoutOf(input, output, this.#inPlace);
     if (output === input) this.#inPlace = layout;

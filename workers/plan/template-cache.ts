@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type { LRUMap } from 'mnemonist';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
-import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES } from '../memory/budget.ts';
+import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES } from '../memory/budget.ts';
 import { operationTable } from '../operations/index.ts';
 import type { Sliced } from '../scheduling/time-slices.ts';
 import { TemplateChecker } from '../template/check.ts';
@@ -148,8 +148,8 @@ export function reservationBytes({ operations, tables }: Pick<Template, 'operati
   const spilling = operations.filter(({ name, parameters, where }) => {
     const definition = operationTable.get(name);
     const memory = typeof definition?.memory === 'function' ? definition.memory(parameters) : definition?.memory;
-    if (memory === 'K' || memory === 'B' || definition?.handsOnAtEnd?.(parameters) === true) return true;
+    if (memory === 'K' || memory === 'B' || definition?.emitsAtEnd?.(parameters) === true) return true;
     return hasTables && LOOKUP.test(JSON.stringify([where, parameters]));
   });
-  return RUN_RESERVATION_BYTES + Math.min(spilling.length, SPILLING_OPERATIONS_MAX) * SPILL_ROOM_BYTES;
+  return RUN_RESERVATION_BYTES + Math.min(spilling.length, SPILLING_OPERATIONS_MAX) * SPILL_MEMORY_BYTES;
 }

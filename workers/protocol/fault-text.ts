@@ -20,12 +20,14 @@ const FRAMES_MAX = 30;
 
 export function faultText(thrown: unknown): FaultText {
   if (!(thrown instanceof Error)) return { message: UNNAMED, stack: '' };
-  const [message, head] = isOurs(thrown) ? [thrown.message, `Error: ${thrown.message}`] : [told(thrown), told(thrown)];
+  const [message, head] = isOurs(thrown)
+    ? [thrown.message, `Error: ${thrown.message}`]
+    : [nameAndCode(thrown), nameAndCode(thrown)];
   return { message, stack: `${head}${framesOf(thrown)}` };
 }
 
 /** The same text as an Error, for code that prints errors. */
-export function soundFault(thrown: unknown): Error {
+export function safeFault(thrown: unknown): Error {
   const { message, stack } = faultText(thrown);
   const error = new Error(message);
   error.stack = stack;
@@ -40,7 +42,7 @@ function isOurs(error: Error): boolean {
 }
 
 /** Class name of the error and its code, if it has one. Both are constants of the program that threw the error. */
-function told(error: Error): string {
+function nameAndCode(error: Error): string {
   const name = error.constructor.name;
   const code = codeOf(error);
   return code === null ? name : `${name} ${code}`;

@@ -170,7 +170,7 @@ export function reportInput(
 }
 
 /** Adds how much of the file was skipped: comment lines, NUL bytes, and values beside the list of records of JSON. */
-export function tellLeftOut(
+export function reportSkipped(
   { input }: RunReport,
   {
     comments,

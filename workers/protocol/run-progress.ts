@@ -32,7 +32,7 @@ export class RunProgress {
   }
 
   /** @param rowsRead number of rows read since the Run started or restarted */
-  tell(rowsRead: number): void {
+  update(rowsRead: number): void {
     const { reachedBytes } = this.#source;
     Atomics.add(this.#counts, ROWS, BigInt(rowsRead - this.#rows));
     Atomics.add(this.#counts, BYTES, BigInt(reachedBytes - this.#bytes));

@@ -148,7 +148,7 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Sta
   const views = job.kernels.viewsOf(kernel);
   const heap = new Heap(kernel.memory, start, job.budget, paidBytes, asideBytes, gate, views);
   const spill = new SpillFolder(job.task.spillDirectory);
-  let run: RunTry | null = null;
+  let run: RunAttempt | null = null;
   try {
     if (withArena) yield gate.acquireArena(heap);
     const madeTexts = (cellBytes: number): void => {
@@ -156,7 +156,7 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Sta
       job.kernels.madeTexts(cellBytes * TEXTS_OF_CELL);
     };
     const arena = new Arena(heap, ARENA_BYTES, madeTexts);
-    run = new RunTry(job, { kernel, arena, spill, gate, encodingTries, rowNames, ends });
+    run = new RunAttempt(job, { kernel, arena, spill, gate, encodingTries, rowNames, ends });
     return yield* run.drive();
   } finally {
     // If the disk refuses to remove files, the error is reported, and the memory is released nevertheless.
@@ -167,7 +167,7 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Sta
         spill.remove();
       } finally {
         gate.giveTexts();
-        job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
+        job.kernels.release(kernel, heap.borrowedBytes, gate);
       }
     }
   }
@@ -273,7 +273,7 @@ export interface TryParts {
 const PLAN_BYTES_REPORTED = 1024 * 1024;
 
 /** One attempt of a Run, with the memory that it was given. */
-export class RunTry {
+export class RunAttempt {
   readonly #job: RunJob;
   readonly #parts: TryParts;
   readonly #report: RunReport;
@@ -331,7 +331,7 @@ export class RunTry {
     this.#reader?.close();
     this.#pipeline?.close();
     this.#tables.close();
-    this.#share.giveBack();
+    this.#share.releaseAll();
     this.#reader = null;
     this.#pipeline = null;
     if (this.#planBytes >= PLAN_BYTES_REPORTED) this.#job.kernels.madeTexts(this.#planBytes);
@@ -423,7 +423,7 @@ export class RunTry {
     this.#parts.arena.clear();
     for (const step of steps) {
       if (step === undefined) this.#parts.arena.clear();
-      if (this.#clock.look()) yield this.#rest();
+      if (this.#clock.check()) yield this.#rest();
     }
   }
 
@@ -482,7 +482,7 @@ export class RunTry {
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
           yield* this.#push(pipeline, batch, reader.raggedRows);
         }
-        if (this.#clock.look()) yield this.#rest();
+        if (this.#clock.check()) yield this.#rest();
       }
     }
   }
@@ -538,7 +538,7 @@ export class RunTry {
   }
 
   readonly #giveWay = async (): Promise<void> => {
-    if (this.#clock.look()) await this.#rest();
+    if (this.#clock.check()) await this.#rest();
   };
 
   readonly #restFor = (wait: () => Promise<void>): Promise<void> => this.#clock.rest(wait);

@@ -44,7 +44,7 @@ export class CoreShare {
     return hasFree;
   }
 
-  give(): void {
+  release(): void {
     Atomics.sub(this.#counts, this.#own, 1);
   }
 }

@@ -38,7 +38,7 @@ export function done<T>(work: Generator<unknown, T, undefined>): T {
 export const SLICE_MILLISECONDS = 8;
 
 /**
- * Lets long work check whether it is time to pause. A check takes 50 ns; `lookMask` says at which rows work on single
+ * Lets long work check whether it is time to pause. A check takes 50 ns; `checkMask` says at which rows work on single
  * rows checks.
  */
 export interface Pauses {
@@ -55,24 +55,24 @@ const SHORT_ROWS_MASK = 7;
  * Mask for work on `count` single rows: it checks the clock at rows whose index has all of these bits set, or none of
  * them.
  */
-export function lookMask(count: number): number {
+export function checkMask(count: number): number {
   return count <= LONG_ROWS_MAX ? 0 : SHORT_ROWS_MASK;
 }
 
 export class SliceClock implements Pauses {
-  readonly #look: () => void;
+  readonly #onCheck: () => void;
   /** Work time without rests. */
   #busyMilliseconds = 0;
   #since = performance.now();
-  #looked = this.#since;
+  #checkedAt = this.#since;
   #longest = 0;
 
   /**
-   * @param look called before and after each rest and for each batch: it shows that the thread is alive and throws
+   * @param onCheck called before and after each rest and for each batch: it shows that the thread is alive and throws
    * Cancelled
    */
-  constructor(look: () => void) {
-    this.#look = look;
+  constructor(onCheck: () => void) {
+    this.#onCheck = onCheck;
   }
 
   get busyMilliseconds(): number {
@@ -80,8 +80,8 @@ export class SliceClock implements Pauses {
   }
 
   /** Like isDue, for the code that drives the Run. Also shows that the thread is alive, and throws Cancelled. */
-  look(): boolean {
-    this.#look();
+  check(): boolean {
+    this.#onCheck();
     return this.isDue();
   }
 
@@ -91,12 +91,12 @@ export class SliceClock implements Pauses {
 
   /** Waits. The waiting time does not count as work. */
   async rest(wait: () => Promise<void>): Promise<void> {
-    this.#look();
+    this.#onCheck();
     this.#busyMilliseconds += this.#now() - this.#since;
     await wait();
     this.#since = performance.now();
-    this.#looked = this.#since;
-    this.#look();
+    this.#checkedAt = this.#since;
+    this.#onCheck();
   }
 
   /** Starts measuring a nested step. The result must be passed to `leave`. */
@@ -120,8 +120,8 @@ export class SliceClock implements Pauses {
 
   #now(): number {
     const now = performance.now();
-    if (now - this.#looked > this.#longest) this.#longest = now - this.#looked;
-    this.#looked = now;
+    if (now - this.#checkedAt > this.#longest) this.#longest = now - this.#checkedAt;
+    this.#checkedAt = now;
     return now;
   }
 }

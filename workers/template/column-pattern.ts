@@ -1,5 +1,5 @@
 // Patterns that match names of columns and headers: in column sets, in `match` and in `rename`.
-import { compileRegularExpression, ifWalked } from '../expression/patterns/regular-expression.ts';
+import { compileRegularExpression, unlessTooLong } from '../expression/patterns/regular-expression.ts';
 
 /**
  * Maximum length of a column name, in UTF-16 units, for matching without case, spaces and accents, or by a pattern.
@@ -65,7 +65,7 @@ function compileColumnPattern(source: string): CompiledPattern {
     return made + name.slice(from);
   };
   const replace = (name: string, replacement: string): string =>
-    name.length > MATCHED_NAME_LENGTH_MAX ? name : (ifWalked(() => replaced(name, replacement)) ?? name);
+    name.length > MATCHED_NAME_LENGTH_MAX ? name : (unlessTooLong(() => replaced(name, replacement)) ?? name);
   return {
     test: (name) => name.length <= MATCHED_NAME_LENGTH_MAX && expression.test(name),
     groupCount: expression.groupCount,

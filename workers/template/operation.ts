@@ -210,7 +210,7 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly cells: boolean;
   readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
   /** For class K: true if it emits nothing before the last row. Class B never does. */
-  readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
+  readonly emitsAtEnd?: (parameters: Static<P>) => boolean;
   /** True if its parameters require the file of rejected rows, in addition to the common `on_error`. */
   rejects?(parameters: Static<P>): boolean;
   /** True if its parameters require the flag column, in addition to the common `on_error`. */

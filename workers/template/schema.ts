@@ -154,7 +154,7 @@ export class SchemaValidator {
   errors(template: { readonly operations: readonly unknown[] }): readonly SchemaError[] {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    if (isFirst && this.#isSound(template)) return [];
+    if (isFirst && this.#isValid(template)) return [];
     this.#sections ??= compile(sectionsSchema(this.#language));
     const errors = this.#sections(template) ? [] : [...(this.#sections.errors ?? [])];
     for (const [index, operation] of template.operations.entries()) {
@@ -167,8 +167,8 @@ export class SchemaValidator {
     return errors;
   }
 
-  #isSound(template: { readonly operations: readonly unknown[] }): boolean {
-    if (!isSound(sectionsSchema(this.#language), [template])) return false;
+  #isValid(template: { readonly operations: readonly unknown[] }): boolean {
+    if (!isValid(sectionsSchema(this.#language), [template])) return false;
     const byName = new Map<unknown, unknown[]>();
     for (const operation of template.operations) {
       const { op } = operation as { op?: unknown };
@@ -178,7 +178,7 @@ export class SchemaValidator {
     }
     return [...byName].every(([name, operations]) => {
       const schema = typeof name === 'string' ? operationSchema(this.#language, name) : null;
-      return schema === null || isSound(schema, operations);
+      return schema === null || isValid(schema, operations);
     });
   }
 
@@ -196,7 +196,7 @@ export class SchemaValidator {
   }
 }
 
-function isSound(schema: JsonSchema, values: readonly unknown[]): boolean {
+function isValid(schema: JsonSchema, values: readonly unknown[]): boolean {
   const validate = compile(presentPart(schema, values), true);
   return values.every((value) => validate(value));
 }

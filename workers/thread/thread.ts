@@ -71,7 +71,7 @@ const IDLE_BEAT_MILLISECONDS = 40;
 const IN_MEMORY_AT_WORK_MAX = 16;
 
 /** Initial capacity for the output of a part, in bytes. The output is about as large as the part (PART_SIZES). */
-const PART_ROOM_BYTES = 12 * 1024 * 1024;
+const PART_CAPACITY_BYTES = 12 * 1024 * 1024;
 
 /** Dependencies of a thread besides its start parameters. */
 export interface ThreadParts {
@@ -188,7 +188,7 @@ export class Thread {
       await runCoroutine(this.#run(task, source));
     } finally {
       this.#sources.delete(task.task);
-      this.#cores.give();
+      this.#cores.release();
     }
   }
 
@@ -217,7 +217,7 @@ export class Thread {
 
   *#run(task: RunTask, source: BytesSource | FileSource): Coroutine<void> {
     const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
-    const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
+    const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_CAPACITY_BYTES);
     const progress = this.#progress === null ? null : new RunProgress(this.#progress, source);
     const beat = (): void => this.#beatFor(task);
     beat();
@@ -239,7 +239,7 @@ export class Thread {
         turn: this.#turn,
         cancelled: () => this.#isCancelled(task),
         beat,
-        progressed: progress === null ? undefined : (rowsRead: number) => progress.tell(rowsRead),
+        progressed: progress === null ? undefined : (rowsRead: number) => progress.update(rowsRead),
       });
       this.#done(task, outcome);
     } catch (error) {

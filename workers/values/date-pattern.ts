@@ -224,7 +224,7 @@ export function compileDatePattern(
   const lacksYear = options.defaultYear !== undefined && !has('y') && !has('Y');
   const pivot = options.twoDigitYearPivot ?? 68;
   const hasNames = parts.some(isName);
-  const hasDate = (lacksYear || has('y') || has('Y')) && tellsDay(letters, hasTime);
+  const hasDate = (lacksYear || has('y') || has('Y')) && definesDay(letters, hasTime);
   return {
     source,
     hasDate,
@@ -252,7 +252,7 @@ const WEEK_OF_YEAR = 'ww needs YYYY, the year of ISO weeks, which differs from y
  * True if the letters other than the year determine one day or, in a pattern without a time, the first day of a
  * longer period.
  */
-function tellsDay(letters: ReadonlySet<string>, hasTime: boolean): boolean {
+function definesDay(letters: ReadonlySet<string>, hasTime: boolean): boolean {
   const has = (letter: string) => letters.has(letter);
   const isFirst = !(has('E') || hasTime);
   const only = (...allowed: string[]) => [...letters].every((letter) => allowed.includes(letter));

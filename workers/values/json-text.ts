@@ -17,8 +17,8 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
 /** @param depthMax maximum number of nested brackets; deeper texts are refused */
-export function isSoundJson(text: string, depthMax: number): boolean {
-  return new JsonWalk(text, depthMax).isSound();
+export function isValidJson(text: string, depthMax: number): boolean {
+  return new JsonWalk(text, depthMax).isValid();
 }
 
 class JsonWalk {
@@ -33,7 +33,7 @@ class JsonWalk {
     this.#depthMax = depthMax;
   }
 
-  isSound(): boolean {
+  isValid(): boolean {
     do {
       if (!this.#value() || !this.#closeAll()) return false;
     } while (this.#open.length > 0);
@@ -123,7 +123,7 @@ const PARSED_LENGTH_MAX = 65_536;
 export const JSON_DEPTH_MAX = 200;
 
 export function jsonKind(text: string): JsonKind {
-  if (text.length > PARSED_LENGTH_MAX) return isSoundJson(text, JSON_DEPTH_MAX) ? kindByStart(text) : 'none';
+  if (text.length > PARSED_LENGTH_MAX) return isValidJson(text, JSON_DEPTH_MAX) ? kindByStart(text) : 'none';
   // Check the depth before parsing: millions of nested lists take a hundred times the memory of their text.
   if (isTooDeep(text)) return 'none';
   let value: unknown;

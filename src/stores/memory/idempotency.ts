@@ -202,7 +202,7 @@ export class IdempotencyKeys {
     return { kind: 'claimed', entry };
   }
 
-  look(id: string, now: number): KeyHolder | null {
+  holderOf(id: string, now: number): KeyHolder | null {
     return this.#claimed.get(id)?.state ?? this.#finishedKey(id, now);
   }
 

@@ -174,8 +174,8 @@ class MemoryAdmissionStore implements AdmissionStore, RunStore {
     if (flight !== undefined) this.#letGo(flight);
   }
 
-  look(account: string, key: string): KeyHolder | null {
-    return this.#keys.look(keyId(account, key), this.#clock.steady());
+  holderOf(account: string, key: string): KeyHolder | null {
+    return this.#keys.holderOf(keyId(account, key), this.#clock.steady());
   }
 
   async usage(account: string, period: BillingPeriod): Promise<AccountUsage> {

@@ -259,7 +259,7 @@ export class RedisAdmissionStore implements AdmissionStore {
     await this.#leave(claim, true);
   }
 
-  async look(account: string, key: string): Promise<KeyHolder | null> {
+  async holderOf(account: string, key: string): Promise<KeyHolder | null> {
     const text = await this.#parts.link.command('GET', idempotencyKey(account, keyDigest(key)));
     return text === null ? null : decodeHolder(text as string);
   }

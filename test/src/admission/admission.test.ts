@@ -14,7 +14,7 @@ import { readPlans } from '../../../src/catalog/read-access.ts';
 import { dataDirectory } from '../../../src/runtime/data-directory.ts';
 import { BillingPeriods, billingPeriod } from '../../../src/stores/billing-period.ts';
 import { RunSlots } from '../../../src/stores/memory/memory-stores.ts';
-import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
+import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES, threadShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
 import { checkTemplate, reservationBytes } from '../../../workers/plan/template-cache.ts';
 import { fc } from '../../random.ts';
@@ -47,21 +47,27 @@ t.test('an operation whose state may spill reserves the room for it, two at most
   };
   const sort = { op: 'sort', by: [{ column: 'a' }] };
   t.equal(reserved({ op: 'select', columns: ['a'] }), RUN_RESERVATION_BYTES);
-  t.equal(reserved({ op: 'dedupe', by: ['a'] }), RUN_RESERVATION_BYTES + SPILL_ROOM_BYTES);
+  t.equal(reserved({ op: 'dedupe', by: ['a'] }), RUN_RESERVATION_BYTES + SPILL_MEMORY_BYTES);
   const look = { op: 'set', columns: { b: 'lookup("t", a, "b")' } };
-  t.equal(reserved(look), RUN_RESERVATION_BYTES + SPILL_ROOM_BYTES, 'a table may go to the disk');
-  t.equal(reserved({ op: 'dedupe', by: ['a'] }, sort, sort), RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES);
+  t.equal(reserved(look), RUN_RESERVATION_BYTES + SPILL_MEMORY_BYTES, 'a table may go to the disk');
+  t.equal(reserved({ op: 'dedupe', by: ['a'] }, sort, sort), RUN_RESERVATION_BYTES + 2 * SPILL_MEMORY_BYTES);
 });
 
 t.test('the room for spilling goes to what is needed in any case, never to state that grows', async (t) => {
   const budget = new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 1);
   budget.charge(MEMORY_BUDGET_BYTES_MIN, 'records');
   const share = threadShare(new Int32Array(budget.buffer), 0);
-  const heap = new Heap(new WebAssembly.Memory({ initial: 1, maximum: 1024 }), 1024, share, 64 * KIB, SPILL_ROOM_BYTES);
-  t.equal(heap.tryAllocate(SPILL_ROOM_BYTES / 2), 0, 'state is refused');
-  t.not(heap.allocate(SPILL_ROOM_BYTES / 2), 0);
+  const heap = new Heap(
+    new WebAssembly.Memory({ initial: 1, maximum: 1024 }),
+    1024,
+    share,
+    64 * KIB,
+    SPILL_MEMORY_BYTES,
+  );
+  t.equal(heap.tryAllocate(SPILL_MEMORY_BYTES / 2), 0, 'state is refused');
+  t.not(heap.allocate(SPILL_MEMORY_BYTES / 2), 0);
   t.equal(share.takenBytes, 0, 'the room was reserved before');
-  heap.allocate(SPILL_ROOM_BYTES);
+  heap.allocate(SPILL_MEMORY_BYTES);
   t.ok(share.takenBytes > 0, 'more than the room is taken from the budget');
 });
 
@@ -76,7 +82,7 @@ t.test('shares, charges and dead threads add up to nothing in the end', async (_
       let charged = 0;
       for (const { who, bytes, give } of moves) {
         const share = shares[who];
-        if (share !== undefined && give) share.give(bytes);
+        if (share !== undefined && give) share.release(bytes);
         else if (share !== undefined) share.take(bytes);
         else if (give) {
           const back = Math.min(bytes, charged);
@@ -105,9 +111,9 @@ t.test('threads that ask at the same time never overdraw the budget; a killed on
     let most = 0;
     for (let turn = 0; turn < 60000; turn += 1) {
       if (share.take(5 * 1024 * 1024)) most = Math.max(most, share.takenBytes);
-      else share.give(9 * 1024 * 1024);
+      else share.release(9 * 1024 * 1024);
     }
-    share.give(share.takenBytes);
+    share.release(share.takenBytes);
     // The other thread may hold all of it until it is through.
     while (!share.take(3 * 1024 * 1024));
     parentPort.postMessage(most);

@@ -6,13 +6,13 @@ import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/me
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';
 import { SlowUploads, UploadPace } from '../../../src/runs/slow-uploads.ts';
 import { AccountShare } from '../../../workers/memory/account-share.ts';
-import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../../workers/memory/budget.ts';
+import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES, threadShare } from '../../../workers/memory/budget.ts';
 import { NO_ACCOUNT } from '../../../workers/protocol/messages.ts';
 import { fc } from '../../random.ts';
 
 const MIB = 1024 * 1024;
 const ASIDE_BYTES = MIB / 4;
-const LARGEST = RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES;
+const LARGEST = RUN_RESERVATION_BYTES + 2 * SPILL_MEMORY_BYTES;
 
 function rig(limitBytes: number, threads = 2) {
   const budget = new MemoryBudget(limitBytes, threads, 'service');
@@ -60,7 +60,7 @@ t.test('two accounts that take what they can get come to the same', async (t) =>
   t.equal(Math.abs(shares[0].takenBytes - shares[1].takenBytes) <= MIB, true);
   t.ok(shares[0].takenBytes > 0.4 * 1024 * MIB, `${shares[0].takenBytes / MIB} MiB each`);
   const before = shares[1].takenBytes;
-  shares[0].give(shares[0].takenBytes);
+  shares[0].release(shares[0].takenBytes);
   a.release();
   t.ok(fill(shares[1]) > before, 'what one gives back the other may have');
 });
@@ -71,7 +71,7 @@ t.test('a Run that is over, and a thread that is lost, leave nothing to their ac
   const share = shareOf(run.accountRow);
   share.take(10 * MIB);
   share.force(3 * MIB);
-  share.give(MIB);
+  share.release(MIB);
   t.equal(budget.accountBytes(run.accountRow), LARGEST + 12 * MIB);
   share.leave();
   t.equal(budget.accountBytes(run.accountRow), LARGEST);
@@ -157,13 +157,13 @@ t.test('whatever comes and goes: the limit holds, one account without a Run gets
         else if (what === 3) picked?.run.whenHeld(() => {});
         else if (picked !== undefined) {
           runs.splice(runs.indexOf(picked), 1);
-          picked.share.give(picked.share.takenBytes);
+          picked.share.release(picked.share.takenBytes);
           picked.run.release();
         }
         if (budget.usedBytes('reservations') + budget.borrowedBytes() > budget.limitBytes) return false;
       }
       for (const { run, share } of runs) {
-        share.give(share.takenBytes);
+        share.release(share.takenBytes);
         run.release();
       }
       return (
@@ -206,7 +206,7 @@ t.test('uploads are looked at until they are taken off', async (t) => {
   const looks: number[] = [];
   await new Promise<void>((resolve) => {
     const upload = {
-      look: (now: number): void => {
+      check: (now: number): void => {
         looks.push(now);
         if (looks.length < 3) return;
         uploads.remove(upload);

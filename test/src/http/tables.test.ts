@@ -146,7 +146,7 @@ t.test('fast bodies take turns: little of each, round and round, and none while 
   await turn();
   t.strictSame(order, ['a'], 'no memory');
   hasMemory = true;
-  turns.look();
+  turns.memoryFreed();
   for (let count = 0; count < 20; count += 1) await turn();
   t.equal(order.slice(0, 9).join(''), 'abacdebac');
 });

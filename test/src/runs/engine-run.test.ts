@@ -80,13 +80,13 @@ function rig(fileMib = 1) {
   engine.onEnd((end) => void ends.push(end));
   let now = performance.now();
   // The upload has been fast until now.
-  engine.look(now);
-  /** Calls `look` after this number of seconds, in which the upload has grown by this number of MiB. */
+  engine.check(now);
+  /** Calls `check` after this number of seconds, in which the upload has grown by this number of MiB. */
   const pass = (seconds: number, grownMib = 0): void => {
     now += seconds * 1000;
     upload.sizeBytes += grownMib * MIB;
     upload.spool.sizeBytes = upload.sizeBytes;
-    engine.look(now);
+    engine.check(now);
     if (grownMib > 0 && !upload.spool.inMemory) engine.grown(upload.sizeBytes);
   };
   const complete = (): void => engine.complete(upload.parameters());

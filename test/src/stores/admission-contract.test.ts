@@ -199,17 +199,22 @@ promises('a Run is seen once it has begun, and kept until its time has come', as
   t.equal(await rig.admissions.begin(claim, running('r1'), 'f'), 'begun');
   t.equal((await rig.runs.read('acme', 'r1', UNCOUNTED)).run?.status, 'running');
   t.equal((await rig.runs.read('other', 'r1', UNCOUNTED)).run, null, 'of another account');
-  t.match(await rig.admissions.look('acme', 'key'), { phase: 'running', runId: 'r1', node: 'here', fingerprint: 'f' });
+  t.match(await rig.admissions.holderOf('acme', 'key'), {
+    phase: 'running',
+    runId: 'r1',
+    node: 'here',
+    fingerprint: 'f',
+  });
   t.equal(await rig.admissions.finish(claim, ended('r1')), 'charged');
   t.equal((await rig.runs.read('acme', 'r1', UNCOUNTED)).run?.status, 'succeeded');
-  t.match(await rig.admissions.look('acme', 'key'), { phase: 'finished', runId: 'r1', fingerprint: 'f' });
+  t.match(await rig.admissions.holderOf('acme', 'key'), { phase: 'finished', runId: 'r1', fingerprint: 'f' });
   t.equal(await rig.admissions.finish(claim, ended('r1')), 'done', 'again');
   await rig.admissions.abandon(claim);
   t.equal(await quotaUsed(rig), 1, 'charged once');
   await admitted(rig, ask('r2', { slotsMax: 1 }));
   await rig.pass(KEEP);
   t.equal((await rig.runs.read('acme', 'r1', UNCOUNTED)).run, null);
-  t.equal(await rig.admissions.look('acme', 'key'), null);
+  t.equal(await rig.admissions.holderOf('acme', 'key'), null);
 });
 
 promises('a short Run is over without having begun', async (t, rig) => {
@@ -232,7 +237,7 @@ promises('a Run that was promised does not vanish, and one that vanished is not 
   t.equal(await rig.admissions.finish(second.claim, null), 'done');
   t.notOk(await rig.admissions.promise('acme', 'r2'));
   t.equal((await rig.runs.read('acme', 'r2', UNCOUNTED)).run, null);
-  t.equal(await rig.admissions.look('acme', 'key'), null);
+  t.equal(await rig.admissions.holderOf('acme', 'key'), null);
   t.equal(await rig.admissions.finish(second.claim, ended('r2')), 'lost');
   t.equal(await rig.admissions.begin(second.claim, running('r2'), 'f'), 'lost');
   for (let round = 0; round < 10; round += 1) {
@@ -262,7 +267,7 @@ promises('a Run that may be retried gives its key to an equal request, and has i
   t.equal(second.former, 'f');
   t.match(await outcome(rig, keyed('r3')), { kind: 'held', holder: { phase: 'uploading', runId: 'r2' } });
   await rig.admissions.abandon(second.claim);
-  t.match(await rig.admissions.look('acme', 'key'), { phase: 'finished', runId: 'r1' });
+  t.match(await rig.admissions.holderOf('acme', 'key'), { phase: 'finished', runId: 'r1' });
   const third = await admitted(rig, keyed('r4'));
   await rig.admissions.finish(third.claim, ended('r4'));
   t.match(await outcome(rig, keyed('r5')), { kind: 'held', holder: { runId: 'r4' } });

@@ -73,7 +73,7 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
       if (end === 'begin') {
         keys.begin(claim.entry, fingerprint);
         claim.fingerprint ??= fingerprint;
-        deepStrictEqual(keys.look(key, now), {
+        deepStrictEqual(keys.holderOf(key, now), {
           phase: 'running',
           runId: claim.runId,
           node: 'node',
@@ -95,7 +95,7 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
       const finished = twins.get(key)!.finished;
       if (twins.get(key)!.claim === null)
         deepStrictEqual(
-          keys.look(key, now)?.runId,
+          keys.holderOf(key, now)?.runId,
           finished !== null && finished.expiresAt > now ? finished.runId : undefined,
         );
     }

@@ -66,7 +66,7 @@ test('both lanes find the same matches', async (t) => {
   fc.assert(
     fc.property(patterns, fc.array(texts, { minLength: 4, maxLength: 4 }), (source, inputs) => {
       const chosen = compile(source);
-      if (chosen.lane !== 'native') return true;
+      if (chosen.engineName !== 'native') return true;
       native++;
       const reference = compile(source, 're2');
       return inputs.every(
@@ -87,7 +87,7 @@ test('patterns that skip re2js are valid for it, with as many groups', async (t)
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 10 }), (source) => {
       const chosen = compileRegularExpression(source);
-      if ('problem' in chosen || chosen.lane !== 'native') return true;
+      if ('problem' in chosen || chosen.engineName !== 'native') return true;
       native++;
       const { groupCount, groupNames } = compile(source, 're2');
       return chosen.groupCount === groupCount && chosen.groupNames.size === 0 && groupNames.size === 0;
@@ -130,7 +130,7 @@ test('the lane is native only where it is provably linear', async (t) => {
     ['a*?', 're2'],
     ['[[:alpha:]]', 're2'],
   ];
-  for (const [source, lane] of lanes) t.equal(compile(source).lane, lane, source);
+  for (const [source, lane] of lanes) t.equal(compile(source).engineName, lane, source);
 });
 
 test('native patterns stay linear on texts made against them', async (t) => {
@@ -138,7 +138,7 @@ test('native patterns stay linear on texts made against them', async (t) => {
   fc.assert(
     fc.property(patterns, (source) => {
       const compiled = compile(source);
-      if (compiled.lane !== 'native') return true;
+      if (compiled.engineName !== 'native') return true;
       // A quadratic search of this text takes minutes, so that the test run ends by its timeout.
       compiled.test(`${long}\n`);
       compiled.test('ab'.repeat(100_000));

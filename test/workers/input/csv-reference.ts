@@ -1,12 +1,12 @@
 // The expected result of a CSV reader, computed in the simplest way from the whole text. Tests compare windows, chunks,
 // batches and both readers with it.
 import { COLUMNS_MAX } from '../../../workers/input/ceilings.ts';
-import { type CsvTrouble, malformed } from '../../../workers/input/csv/csv-input.ts';
+import { type CsvDefect, malformed } from '../../../workers/input/csv/csv-input.ts';
 import { countLineBreaks, invalidLine, openQuote } from '../../../workers/input/csv/lines.ts';
 import { type CodeCounts, countCode } from '../../../workers/protocol/report.ts';
-import { type IndexedRows, indexRows, isStrayField } from '../kernel/twins/index-rows.ts';
-import { materialise } from '../kernel/twins/materialise.ts';
-import { scan } from '../kernel/twins/scan.ts';
+import { type IndexedRows, indexRows, isStrayField } from '../kernel/scalar/index-rows.ts';
+import { materialise } from '../kernel/scalar/materialise.ts';
+import { scan } from '../kernel/scalar/scan.ts';
 import { DIALECT, type ReadRows, type ReadSettings, type Row } from './read-rows.ts';
 
 const LF = 10;
@@ -205,6 +205,6 @@ function failUnlessComplete(text: Text, records: readonly ReferenceRecord[]): vo
   if (from < text.end) fail(text, 'quote', openQuote(text.u8, from, text.end, text.delimiter, text.quote));
 }
 
-function fail(text: Text, trouble: CsvTrouble, address: number): never {
-  throw malformed(trouble, 1 + countLineBreaks(text.u8, 1, address));
+function fail(text: Text, defect: CsvDefect, address: number): never {
+  throw malformed(defect, 1 + countLineBreaks(text.u8, 1, address));
 }

@@ -60,7 +60,7 @@ interface SplitState {
 
 /** Reads one field. Leaves `at` on the delimiter or line break after the field. */
 function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: SplitState, ended: boolean): string {
-  const start = spaced ? behindSpaces(text, state.at, quote) : state.at;
+  const start = spaced ? afterSpaces(text, state.at, quote) : state.at;
   let from = start;
   if (text.charCodeAt(start) === quote) {
     const end = closingQuote(text, mark, start + 1);
@@ -91,7 +91,7 @@ function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: S
 }
 
 /** The position of an opening quote after spaces; without a quote, `start`. */
-function behindSpaces(text: string, start: number, quote: number): number {
+function afterSpaces(text: string, start: number, quote: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;
   return text.charCodeAt(at) === quote ? at : start;

@@ -77,7 +77,7 @@ test('packed entries come back, from however many blocks', (t) => {
       const made = PackedRun.pack(heap, kernel, { at: entries, count: rows.length }, blocks)!;
       const back: Entry[] = [];
       for (let some = made.next(); some !== null; some = made.next()) back.push(...taken(some.at, some.count));
-      blocks.giveBack();
+      blocks.release();
       t.same(back.length, rows.length);
       t.ok(
         back.every((entry, at) => entry.word === rows[at]!.word && entry.address === rows[at]!.address),

@@ -8,7 +8,7 @@ import { PRINT_BYTES } from '../../../workers/kernel/layout/keys.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
-import { fingerprint } from './twins/fingerprint.ts';
+import { fingerprint } from './scalar/fingerprint.ts';
 
 /** From the reference implementation: key 00 to 0f, texts of the bytes 00, 01, ... with these lengths. */
 const PUBLISHED: Readonly<Record<number, string>> = {

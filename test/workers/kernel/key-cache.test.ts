@@ -5,7 +5,7 @@ import { HELD_MAX, KEY_CACHE_BYTES } from '../../../workers/kernel/layout/keys.t
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
-import { addCachedKeys, findCachedKeys, type KeyCacheTable } from './twins/key-cache.ts';
+import { addCachedKeys, findCachedKeys, type KeyCacheTable } from './scalar/key-cache.ts';
 
 const CELL = fc.constantFrom(
   null,

@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
-import * as plain from './twins/marks.ts';
+import * as plain from './scalar/marks.ts';
 
 const ROWS = 50;
 const byte = (values: readonly number[]) => fc.array(fc.constantFrom(...values), { minLength: ROWS, maxLength: ROWS });

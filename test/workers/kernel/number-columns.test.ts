@@ -20,7 +20,7 @@ import {
 import { fc } from '../../random.ts';
 import { checkKernel, columnOf, type KernelRig, rowOf, type ShownText } from './kernel-rig.ts';
 import { type Computed, expectNumbers, fillVector, numbersOfForms } from './number-cells.ts';
-import { isSettled } from './twins/states.ts';
+import { isSettled } from './scalar/states.ts';
 
 const FORMS = [DOUBLE, INTEGER, DECIMAL];
 const states = fc.constantFrom(FALSE, TRUE, NULL, UNKNOWN);

@@ -37,7 +37,7 @@ import {
   numbersOf,
   numbersOfForms,
 } from './number-cells.ts';
-import { combined, isSettled } from './twins/states.ts';
+import { combined, isSettled } from './scalar/states.ts';
 
 const FORMS = [DOUBLE, INTEGER, DECIMAL];
 const states = fc.constantFrom(FALSE, TRUE, NULL, UNKNOWN);

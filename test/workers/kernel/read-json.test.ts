@@ -211,12 +211,12 @@ test('a text that JSON.parse refuses is refused, at any window', async (t) => {
     const sound = `[${objects.join(',')}]`;
     const place = at % sound.length;
     const broken = Buffer.from(sound.slice(0, place) + sign + sound.slice(place + drops)).toString();
-    const isSound = isListOfObjects(broken);
+    const isValid = isListOfObjects(broken);
     // A blank file is not a JSON file.
     fc.pre(broken.trim() !== '');
     const refusal = await refusalOf(broken, { ...how, input: { json: { records: '' } } });
-    deepStrictEqual({ broken, isSound: refusal === 'none' }, { broken, isSound });
-    if (!isSound) deepStrictEqual(/^MALFORMED_FILE: Line [0-9]+, column [1-9][0-9]*: [^\n]+\.$/.test(refusal), true);
+    deepStrictEqual({ broken, isValid: refusal === 'none' }, { broken, isValid });
+    if (!isValid) deepStrictEqual(/^MALFORMED_FILE: Line [0-9]+, column [1-9][0-9]*: [^\n]+\.$/.test(refusal), true);
   });
   await t.resolves(fc.assert(property, { numRuns: sweep({ short: 380, long: 20_000 }) }));
 });

@@ -6,9 +6,9 @@ import { unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
-import { indexRows, type RowsRules } from './twins/index-rows.ts';
-import { materialise } from './twins/materialise.ts';
-import { scan } from './twins/scan.ts';
+import { indexRows, type RowsRules } from './scalar/index-rows.ts';
+import { materialise } from './scalar/materialise.ts';
+import { scan } from './scalar/scan.ts';
 
 const kernel = instantiateKernel(compileKernels());
 const LF = 10;

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { fc } from '../../random.ts';
-import { inflateSnappy } from './twins/snappy.ts';
+import { inflateSnappy } from './scalar/snappy.ts';
 
 const kernel = instantiateKernel(compileKernels());
 const memory = new Uint8Array(kernel.memory.buffer);
@@ -18,10 +18,10 @@ function byKernel(packed: Uint8Array, bytes: number): Uint8Array | null {
   const to = FROM + packed.length + 64;
   memory.set(packed, FROM);
   memory.fill(FENCE, to - 64, to + bytes + 64);
-  const isSound = Boolean(kernel.exports.inflateSnappy(FROM, FROM + packed.length, to, to + bytes));
+  const isValid = Boolean(kernel.exports.inflateSnappy(FROM, FROM + packed.length, to, to + bytes));
   const beside = [...memory.subarray(to - 64, to), ...memory.subarray(to + bytes, to + bytes + 64)];
   if (beside.some((byte) => byte !== FENCE)) throw new Error('written beside the output');
-  return isSound ? memory.slice(to, to + bytes) : null;
+  return isValid ? memory.slice(to, to + bytes) : null;
 }
 
 function byTwin(packed: Uint8Array, bytes: number): Uint8Array | null {

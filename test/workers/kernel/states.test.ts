@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { AND, FALSE, NULL, OR, SET, TRUE, UNKNOWN } from '../../../workers/kernel/layout/expressions.ts';
 import { fc } from '../../random.ts';
 import { bytesBefore, columnOf, KernelRig, rowOf } from './kernel-rig.ts';
-import { combined } from './twins/states.ts';
+import { combined } from './scalar/states.ts';
 
 const MODES = fc.constantFrom(SET, AND, OR);
 const states = columnOf(fc.tuple(...[0, 1].map(() => fc.constantFrom(FALSE, TRUE, NULL, UNKNOWN))));

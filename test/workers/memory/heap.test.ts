@@ -24,13 +24,13 @@ t.test('released regions are allocated again, in one piece if they were adjacent
   const [a, b, c] = [heap.allocate(1000), heap.allocate(100_000), heap.allocate(50_000)];
   const behind = heap.allocate(10);
   const used = heap.usedBytes;
-  heap.giveBack(a, 1000);
-  heap.giveBack(c, 50_000);
+  heap.release(a, 1000);
+  heap.release(c, 50_000);
   t.equal(heap.tryAllocate(49_000), c, 'the first that is large enough');
   t.equal(heap.tryAllocate(1001), a, 'up to the 64 bytes at which regions begin');
-  heap.giveBack(a, 1001);
-  t.throws(() => heap.giveBack(a, 10), /twice/);
-  heap.giveBack(b, 100_000);
+  heap.release(a, 1001);
+  t.throws(() => heap.release(a, 10), /twice/);
+  heap.release(b, 100_000);
   t.equal(heap.tryAllocate(101_000), a, 'two that lay side by side');
   t.equal(heap.usedBytes, used, 'the memory did not grow for them');
   t.equal(heap.allocate(100), c + 49_088, 'what was left of a region: 64 bytes are kept free behind each');

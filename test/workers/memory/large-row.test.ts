@@ -23,7 +23,7 @@ function budgetOf(bytes: number): BudgetShare {
     force(asked) {
       takenBytes += asked;
     },
-    give(given) {
+    release(given) {
       takenBytes -= given;
     },
     get takenBytes() {
@@ -88,7 +88,7 @@ test('a waiting Run continues after a cancellation, or when the budget allows it
   await ended;
   t.equal(budget.takenBytes, MIB);
   const two = new LargeRowGate(flag, 2, budget, RUNNING).acquire(emptyHeap(budget), REGION_BYTES);
-  budget.give(MIB);
+  budget.release(MIB);
   await two;
   t.equal(budget.takenBytes, 48 * MIB);
 });
@@ -111,5 +111,5 @@ function growAndGiveBack(pool: KernelPool, budget: BudgetShare, release: () => v
   const kernel = pool.borrow();
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, 0);
   heap.allocate(32 * MIB);
-  pool.giveBack(kernel, heap.borrowedBytes, { release, hasLent: false });
+  pool.release(kernel, heap.borrowedBytes, { release, hasLent: false });
 }

@@ -75,7 +75,7 @@ class LimitedShare implements BudgetShare {
     this.mostBytes = Math.max(this.mostBytes, this.takenBytes);
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.takenBytes -= bytes;
   }
 }

@@ -271,7 +271,7 @@ function limitedShare(): BudgetShare {
     force(bytes) {
       takenBytes += bytes;
     },
-    give(bytes) {
+    release(bytes) {
       takenBytes -= bytes;
     },
     get takenBytes() {

@@ -166,9 +166,9 @@ test('a Run releases the memory of its operations, however it ends', async (t) =
   const run = runShare(share);
   run.force(1000);
   run.take(500);
-  run.give(300);
+  run.release(300);
   t.equal(share.takenBytes, 1210);
-  run.giveBack();
-  run.giveBack();
+  run.releaseAll();
+  run.releaseAll();
   t.equal(share.takenBytes, 10, 'and nothing of others');
 });

@@ -1,7 +1,7 @@
 // Descriptions of faults never contain text that the message of a foreign error quotes.
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { faultText, soundFault } from '../../../workers/protocol/fault-text.ts';
+import { faultText, safeFault } from '../../../workers/protocol/fault-text.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
@@ -48,7 +48,7 @@ test('no fault contains a cell', async (t) => {
       } catch (error) {
         thrown++;
         const { message, stack } = faultText(error);
-        const again = soundFault(error);
+        const again = safeFault(error);
         return ![message, stack, again.message, again.stack].join('\n').includes('geheim');
       }
       return false;

@@ -180,7 +180,7 @@ export class HeldBytes {
   release(): void {
     this.#isOver = false;
     this.#heldBytes = 0;
-    if (this.#chargedBytes > 0) this.#budget.give(this.#chargedBytes);
+    if (this.#chargedBytes > 0) this.#budget.release(this.#chargedBytes);
     this.#chargedBytes = 0;
   }
 }

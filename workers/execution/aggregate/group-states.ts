@@ -242,7 +242,7 @@ export class GroupStates {
     const at = heap.tryAllocate(groupsMax * this.#groupBytes, forced);
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#at, this.#at + this.#made * this.#groupBytes);
-    heap.giveBack(this.#at, this.#groupsMax * this.#groupBytes);
+    heap.release(this.#at, this.#groupsMax * this.#groupBytes);
     this.#at = at;
     this.#groupsMax = groupsMax;
     return true;
@@ -296,7 +296,7 @@ export class GroupStates {
   drop(): void {
     for (const metric of this.#metrics) metric.clear();
     this.#room.drop();
-    this.#context.arena.heap.giveBack(this.#at, this.#groupsMax * this.#groupBytes);
+    this.#context.arena.heap.release(this.#at, this.#groupsMax * this.#groupBytes);
   }
 
   /** Resets all groups to the state without rows and keeps the memory. */

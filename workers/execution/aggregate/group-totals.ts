@@ -108,7 +108,7 @@ export class GroupTotals implements KeyFacts {
 
   drop(): void {
     this.#states.drop();
-    if (this.#cellsAt !== 0) this.#context.arena.heap.giveBack(this.#cellsAt, this.#cellsBytes);
+    if (this.#cellsAt !== 0) this.#context.arena.heap.release(this.#cellsAt, this.#cellsBytes);
     this.#cells = [];
   }
 

@@ -175,7 +175,7 @@ function* settlePercentiles(work: Percentiles): Generator<void, boolean> {
   const { heap } = work.context.arena;
   const room = { at: heap.allocate(KEYS_FIRST * KEY_BYTES * 2), cells: KEYS_FIRST };
   const isDone = yield* settleWithin(work, room);
-  heap.giveBack(room.at, room.cells * KEY_BYTES * 2);
+  heap.release(room.at, room.cells * KEY_BYTES * 2);
   return isDone;
 }
 
@@ -211,7 +211,7 @@ function* settleWithin(work: Percentiles, room: { at: number; cells: number }): 
     if (count > room.cells && isNarrow) {
       const at = heap.tryAllocate(count * KEY_BYTES * 2);
       if (at === 0) return false;
-      heap.giveBack(room.at, room.cells * KEY_BYTES * 2);
+      heap.release(room.at, room.cells * KEY_BYTES * 2);
       [room.at, room.cells] = [at, count];
       if (settle(from, from + 1) === from + 1) {
         from++;
@@ -339,14 +339,14 @@ class Entries {
     const at = this.#heap.tryAllocate(most * ENTRY_BYTES);
     if (at === 0) return false;
     this.#heap.u8.copyWithin(at, this.#at, this.#at + this.#most * ENTRY_BYTES);
-    this.giveBack();
+    this.release();
     this.#at = at;
     this.#most = most;
     return true;
   }
 
-  giveBack(): void {
-    this.#heap.giveBack(this.#at, this.#most * ENTRY_BYTES);
+  release(): void {
+    this.#heap.release(this.#at, this.#most * ENTRY_BYTES);
   }
 }
 

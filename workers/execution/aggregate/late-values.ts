@@ -443,7 +443,7 @@ export class HeldRoom {
     if (this.#whenFull === 'refuse') this.#isFull = true;
     else this.#letGo();
     if (this.#isFull) return false;
-    this.#blocks?.giveBack();
+    this.#blocks?.release();
     this.#blocks = null;
     return true;
   }
@@ -461,7 +461,7 @@ export class HeldRoom {
 
   /** Releases its memory. The object cannot be used afterwards. */
   drop(): void {
-    this.#blocks?.giveBack();
+    this.#blocks?.release();
     this.#late?.drop();
   }
 

@@ -205,7 +205,7 @@ export class AggregateState implements MetricState {
     this.#wide.clear();
     this.#exact.clear();
     this.#big.clear();
-    if (this.#chargedBytes > 0) this.#budget.give(this.#chargedBytes);
+    if (this.#chargedBytes > 0) this.#budget.release(this.#chargedBytes);
     this.#chargedBytes = 0;
   }
 

@@ -4,7 +4,7 @@ import { type Column, type ColumnType, storedType, storedTypes } from '../../bat
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../../protocol/report.ts';
-import { DONE, lookMask, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
+import { checkMask, DONE, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import { headerNames } from '../../template/file-columns.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
@@ -135,7 +135,7 @@ export class DistinctNames implements Operator {
   *push(batch: Batch): Slices {
     const { clock } = this.#context;
     this.#reader.bind(batch);
-    const mask = lookMask(batch.live);
+    const mask = checkMask(batch.live);
     for (let position = 0; position < batch.live && !this.#isTooMuch(); position++) {
       if ((position & mask) === mask && clock.isDue()) yield PAUSE;
       const value = this.#reader.read(batch.physicalRow(position));

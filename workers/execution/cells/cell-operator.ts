@@ -5,7 +5,7 @@ import type { Column, Schema } from '../../batch/schema.ts';
 import { KIND_TEXT, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
-import { DONE, lookMask, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
+import { checkMask, DONE, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext, RowChoice, RowErrorRule } from '../../template/operation.ts';
 
 // Processes a batch in as many pieces as the arena requires. The output must not depend on where it is split.
@@ -183,7 +183,7 @@ class CellOperator implements Operator {
     const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 2) + batch.live * 8 + 64);
     if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
     const { clock } = this.#context;
-    const mask = lookMask(this.#sources.length);
+    const mask = checkMask(this.#sources.length);
     for (const [at, index] of this.#sources.entries()) {
       if (index >= 0 && batch.columns[index]!.kind !== 'typed') batch.views(index);
       if ((at & mask) === mask && clock.isDue()) yield PAUSE;

@@ -35,7 +35,7 @@ import {
   WORDS_BYTES,
 } from '../../kernel/layout/json-objects.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { jsonEntries, jsonItems, jsonKind } from '../../values/json-text.ts';
 import type { CellEdit, CellTarget, CellWork } from './cell-operator.ts';
@@ -129,7 +129,7 @@ function emptyTree(): PathTree {
 
 /** Writes the tree into memory. Returns the address of its head, or 0 if the kernel cannot compare a key. */
 function placePaths(heap: Heap, root: PathTree): number {
-  if (!hasSoundKeys(root)) return 0;
+  if (!hasValidKeys(root)) return 0;
   let next = 0;
   const place = ({ fields, children }: PathTree): number => {
     const node = heap.allocate(NODE_BYTES);
@@ -174,10 +174,10 @@ function placePaths(heap: Heap, root: PathTree): number {
 }
 
 /** A key with a lone surrogate, or with the replacement character, would equal other keys in UTF-8. */
-function hasSoundKeys({ children }: PathTree): boolean {
+function hasValidKeys({ children }: PathTree): boolean {
   return [...children].every(
     ([part, child]) =>
-      (typeof part === 'number' || !Buffer.from(part).toString().includes(REPLACEMENT)) && hasSoundKeys(child),
+      (typeof part === 'number' || !Buffer.from(part).toString().includes(REPLACEMENT)) && hasValidKeys(child),
   );
 }
 
@@ -205,7 +205,7 @@ function soundEdit(context: OperatorContext): CellEdit {
     kernel.exports.soundCells(json, made.at, rows, count, todo);
     const failed = new Set<number>();
     const back = arena.heap.u32[todo >>> 2]!;
-    const mask = lookMask(back);
+    const mask = checkMask(back);
     for (let i = 1; i <= back; i++) {
       const { u32 } = arena.heap;
       const row = u32[(todo >>> 2) + i]!;
@@ -312,7 +312,7 @@ class JsonFields {
     }
     this.#reader.bind(batch);
     const back = arena.heap.u32[todo >>> 2]!;
-    const mask = lookMask(back);
+    const mask = checkMask(back);
     for (let i = 1; i <= back; i++) {
       const row = arena.heap.u32[(todo >>> 2) + i]!;
       this.#byHand.set(row, this.#read(row));
@@ -405,7 +405,7 @@ export function jsonObjectEdit(context: OperatorContext, columns: readonly Colum
       arena.next = next;
       const back = heap.u32[todo >>> 2]!;
       if (back > 0) objects.bind(batch);
-      const mask = lookMask(back);
+      const mask = checkMask(back);
       for (let i = 1; i <= back; i++) {
         const row = heap.u32[(todo >>> 2) + i]!;
         if (!writeCell(arena, (at + row * VIEW_BYTES) >>> 2, objects.compute(row))) return null;

@@ -7,7 +7,7 @@ import type { CharacterSet } from '../../expression/patterns/pattern-program.ts'
 import {
   patternProgram,
   type RegularExpression,
-  walkedLengthMax,
+  searchedBytesMax,
 } from '../../expression/patterns/regular-expression.ts';
 import { TwoWayAutomaton } from '../../expression/patterns/two-way-automaton.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
@@ -54,7 +54,7 @@ import {
   WAYS_FULL,
 } from '../../kernel/layout/patterns.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { lookMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import type { CellEdit, CellWork } from './cell-operator.ts';
 import { pausing, placeBytes, placeText, settleText, writeCell } from './text-chain.ts';
@@ -253,7 +253,7 @@ export class PatternWalker {
     const slots = others.flatMap((group) => [2 * group, 2 * group + 1]);
     const automaton = new TwoWayAutomaton(bytes, slots, finds === 'all' || groups.includes(0));
     if (automaton.entries > ENTRIES_MAX) return null;
-    const lengthMax = Math.min(TEXT_BYTES_MAX, walkedLengthMax(pattern, finds));
+    const lengthMax = Math.min(TEXT_BYTES_MAX, searchedBytesMax(pattern, finds));
     return new PatternWalker(heap, automaton, { all: groups, others }, lengthMax);
   }
 
@@ -477,7 +477,7 @@ class SharedWalk {
     if (trims) kernel.exports.trimViews(at, rows, count);
     const failed = new Set<number>();
     const back = arena.heap.u32[todo >>> 2]!;
-    const mask = lookMask(back);
+    const mask = checkMask(back);
     for (let i = 1; i <= back; i++) {
       const row = arena.heap.u32[(todo >>> 2) + i]!;
       const text = work.batch.text({ kind: 'views', at: views }, row)!;

@@ -126,8 +126,8 @@ export function planReading(given: DateParameters, scope: Scope): DateReading | 
   const [zone, toZone] = [zoneOf(given.timezone, '/timezone', scope), zoneOf(given.to_timezone, '/to_timezone', scope)];
   const unknown = localeProblem(given.locale ?? 'en');
   if (unknown !== null) scope.problem('/locale', 'BAD_VALUE', unknown);
-  const isSound = checkSources(given, scope);
-  if (unknown !== null || !isSound) return null;
+  const isValid = checkSources(given, scope);
+  if (unknown !== null || !isValid) return null;
   const patterns = planPatterns(given, scope);
   if (patterns === null) return null;
   if (given.ambiguous === undefined && given.formats !== undefined) refuseAmbiguous(patterns, scope);

@@ -5,7 +5,7 @@ import { type Column, storedTypes } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { KIND_NUMBER, KIND_TEXT } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { lookMask, PAUSE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { RowBuffer } from '../ordered/row-queues.ts';
 import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cell-operator.ts';
@@ -218,7 +218,7 @@ export class VotedCells<Pattern> implements Operator {
       const isByKernel = kernel !== null && views !== 0 && todo !== 0 && at !== 0 && meta !== 0;
       if (isByKernel) counts[index]! += kernel(views, rows, count, at, meta, todo);
       const [list, left] = isByKernel ? [todo + 4, arena.heap.u32[todo >>> 2]!] : [rows, count];
-      const mask = lookMask(left);
+      const mask = checkMask(left);
       for (let i = 0; i < left; i++) {
         const text = reader.text(arena.heap.u32[(list >>> 2) + i]!)?.trim() ?? '';
         if (text !== '' && this.#ballot.matches(pattern, text)) counts[index]!++;

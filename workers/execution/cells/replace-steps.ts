@@ -2,7 +2,7 @@
 
 import { CELL_BYTES_MAX } from '../../batch/batch.ts';
 import { isLongFind, matchesInSlices } from '../../expression/patterns/long-find.ts';
-import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import { canSearch, type RegularExpression, unlessTooLong } from '../../expression/patterns/regular-expression.ts';
 import { NEXT_FREE, PIECE_BYTES, PIECE_GROUP, PIECE_TEXT } from '../../kernel/layout/patterns.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { done, foldCase, type TextWork } from '../../values/text-edits.ts';
@@ -151,11 +151,11 @@ export function patternStep(heap: Heap, pattern: RegularExpression, put: string,
   const made = (groups: readonly (string | null)[]): string =>
     parts.map((part) => (typeof part === 'string' ? part : (groups[part] ?? ''))).join('');
   const editInSlices = function* (text: string): TextWork {
-    if (!mayWalk(pattern, text)) return TOO_LONG;
+    if (!canSearch(pattern, text)) return TOO_LONG;
     if (!isLongFind(pattern, text) && !pattern.test(text)) return text;
     const work = replaceInSlices(text, matchesInSlices(pattern, text), made, count);
     for (;;) {
-      const step = ifWalked(() => work.next());
+      const step = unlessTooLong(() => work.next());
       if (step === null) return TOO_LONG;
       if (step.done) return step.value;
       yield;

@@ -6,7 +6,7 @@ import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { done, lookMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, done, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { PIECE_UNITS, type TextWork } from '../../values/text-edits.ts';
 import type { CellEdit, CellWork } from './cell-operator.ts';
@@ -114,7 +114,7 @@ function* editStrings(
   clock: Pauses,
 ): Sliced<boolean> {
   const { arena, views, todo } = cells;
-  const mask = lookMask(count);
+  const mask = checkMask(count);
   for (let i = 1; i <= count; i++) {
     const row = arena.heap.u32[(todo >>> 2) + i]!;
     const at = (views + row * VIEW_BYTES) >>> 2;

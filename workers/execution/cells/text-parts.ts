@@ -1,7 +1,7 @@
 // Splits a text at separators, at matches of a pattern, or into parts of given widths. Returns the position of each
 // part.
 import { matchesInSlices } from '../../expression/patterns/long-find.ts';
-import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import { canSearch, type RegularExpression, unlessTooLong } from '../../expression/patterns/regular-expression.ts';
 import { indexOfText } from '../../values/text-search.ts';
 
 /** A part of a text: [from, to). */
@@ -65,10 +65,10 @@ export function* patternParts(
   pattern: RegularExpression,
   wanted: WantedParts,
 ): Generator<undefined, Span[] | null, undefined> {
-  if (!mayWalk(pattern, text)) return null;
+  if (!canSearch(pattern, text)) return null;
   const work = byPattern(text, pattern, wanted);
   for (;;) {
-    const step = ifWalked(() => work.next());
+    const step = unlessTooLong(() => work.next());
     if (step === null) return null;
     if (step.done) return step.value;
     yield;

@@ -15,7 +15,7 @@ import {
   TO_UPPER,
 } from '../../kernel/layout/texts.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { fingerprintOf, longFingerprint } from '../../values/likeness.ts';
+import { fingerprintOf, longFingerprint } from '../../values/similarity.ts';
 import type { TextWork } from '../../values/text-edits.ts';
 import * as edits from '../../values/text-edits.ts';
 import { placeBytes, placeText, type TextCells, type TextStep } from './text-chain.ts';

@@ -6,7 +6,7 @@ import { CellReader } from '../../expression/compile/cell-values.ts';
 import { KIND_TEXT, META_NULL } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
-import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext, RowErrorRule } from '../../template/operation.ts';
 import { parseDecimal } from '../../values/decimal.ts';
 import { CalendarDate, parseDateText, readDatetime } from '../../values/timestamp.ts';
@@ -65,7 +65,7 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
     if (!builder.begin(batch.rows, before)) return null;
     computation.bind(batch);
     const settled: number[] = [];
-    const mask = lookMask(count);
+    const mask = checkMask(count);
     for (let i = 0; i < count; i++) {
       if ((i & mask) === mask && context.clock.isDue()) yield PAUSE;
       const row = context.arena.heap.u32[(rows >>> 2) + i]!;

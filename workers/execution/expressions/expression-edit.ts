@@ -5,7 +5,7 @@ import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import type { CellReader } from '../../expression/compile/cell-values.ts';
 import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
 import { constantViews, placeText, settleText } from '../cells/text-chain.ts';
@@ -196,7 +196,7 @@ function* settle(
   const count = arena.heap.u32[todo >>> 2]!;
   let filled = 0;
   if (count > 0) expression.bind(work.batch);
-  const mask = lookMask(count);
+  const mask = checkMask(count);
   for (let i = 1; i <= count; i++) {
     // Before the row, because a row that does not fit is computed again.
     if ((i & mask) === 0 && clock.isDue()) yield PAUSE;

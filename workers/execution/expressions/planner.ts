@@ -4,7 +4,7 @@ import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import {
   compileRegularExpression,
   type RegularExpression,
-  walkedLengthMax,
+  searchedBytesMax,
 } from '../../expression/patterns/regular-expression.ts';
 import type { BinaryNode, CallNode, ConditionalNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import { ARITHMETIC, ORDERS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
@@ -198,7 +198,7 @@ function groupOf({ groupNames, groupCount }: RegularExpression, wanted: Expressi
 function planReplacedMatches([source, by]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
   const [pattern, put] = [patternOf(source), literalText(by)];
   if (pattern === null || put === null || put.length > PUT_LENGTH_MAX) return null;
-  return edited((heap) => sureStep(patternStep(heap, pattern, put, null), walkedLengthMax(pattern, 'all')));
+  return edited((heap) => sureStep(patternStep(heap, pattern, put, null), searchedBytesMax(pattern, 'all')));
 }
 
 /**

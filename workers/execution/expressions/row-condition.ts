@@ -6,7 +6,7 @@ import { CellReader } from '../../expression/compile/cell-values.ts';
 import { FALSE, TRUE, UNKNOWN } from '../../kernel/layout/expressions.ts';
 import { ARENA_BYTES } from '../../memory/arena.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
-import { lookMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext, RowChoice, RowErrorAction, RowErrors } from '../../template/operation.ts';
 import type { StepCondition } from '../../template/scan.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
@@ -144,7 +144,7 @@ function byRow(expression: RowExpression, clock: Pauses): RowChoice {
     const { heap } = batch;
     const first = rows >>> 2;
     let kept = 0;
-    const mask = lookMask(count);
+    const mask = checkMask(count);
     for (let i = 0; i < count; i++) {
       const row = heap.u32[first + i]!;
       let holds = expression.holds(row);

@@ -21,9 +21,9 @@ import {
   VECTOR_VALUES,
 } from '../../kernel/layout/expressions.ts';
 import { HALF_UP } from '../../kernel/layout/numbers.ts';
-import { lookMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import { Decimal } from '../../values/decimal.ts';
-import { COMPARED_LENGTH_MAX } from '../../values/likeness.ts';
+import { COMPARED_LENGTH_MAX } from '../../values/similarity.ts';
 import { CalendarDate } from '../../values/timestamp.ts';
 import { UNFINISHED } from '../cells/value-cells.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
@@ -132,7 +132,7 @@ class ComputedLane {
     const closures = this.#closures.get(expression)!;
     closures.bind(batch);
     const settled = target.mode === SET ? -1 : target.mode - 1;
-    const mask = lookMask(count);
+    const mask = checkMask(count);
     for (let position = 0; position < count; position++) {
       const { u8, u32 } = arena.heap;
       const isOpen = settled < 0 || u8[target.states + position] !== settled;
@@ -250,9 +250,9 @@ class NumberLane {
     const right = yield* this.#lane.texts.source(plan.right, at, target);
     if (typeof right === 'number') return right;
     const vector = this.#newVector(at.count);
-    const { compareLikeness } = this.#context.kernel.exports;
+    const { compareSimilarity } = this.#context.kernel.exports;
     const { views, rows } = left;
-    const isDone = compareLikeness(views, rows, right.views, right.rows, at.count, vector, COMPARED_LENGTH_MAX);
+    const isDone = compareSimilarity(views, rows, right.views, right.rows, at.count, vector, COMPARED_LENGTH_MAX);
     return isDone === 0 ? NOT_HERE : vector;
   }
 

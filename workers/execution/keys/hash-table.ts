@@ -101,7 +101,7 @@ class TableStorage {
 
   /** Releases all memory. The object cannot be used afterwards. */
   drop(): void {
-    for (const { at, bytes } of [this.#slots, ...this.#blocks]) this.#heap.giveBack(at, bytes);
+    for (const { at, bytes } of [this.#slots, ...this.#blocks]) this.#heap.release(at, bytes);
   }
 
   /** Makes space for one more entry, which needs `bytes` bytes of a block. Returns false if the budget refuses. */
@@ -278,7 +278,7 @@ export class KeyCache {
 
   /** Releases its memory. The cache cannot be used afterwards. */
   drop(): void {
-    if (this.#table !== 0) this.#arena.heap.giveBack(this.#table, KEY_CACHE_BYTES);
+    if (this.#table !== 0) this.#arena.heap.release(this.#table, KEY_CACHE_BYTES);
   }
 
   /** Sets the `ids` of known keys and returns the other rows. Returns null if the arena is full. */

@@ -5,7 +5,7 @@ import { ColumnBuilder } from '../../batch/column-builder.ts';
 import { storedTypes } from '../../batch/schema.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { DONE, lookMask, PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import { checkMask, DONE, PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { inSlices } from '../cells/cell-operator.ts';
 import { unlistedRows } from '../cells/chosen-rows.ts';
@@ -97,8 +97,8 @@ class DisjointSets {
   }
 
   drop(): void {
-    for (const block of this.#parents) this.#heap.giveBack(block * 4, BLOCK_NUMBERS * 4);
-    if (this.#sizes !== 0) this.#heap.giveBack(this.#sizes, Math.max(1, this.#numbers) * 4);
+    for (const block of this.#parents) this.#heap.release(block * 4, BLOCK_NUMBERS * 4);
+    if (this.#sizes !== 0) this.#heap.release(this.#sizes, Math.max(1, this.#numbers) * 4);
   }
 }
 
@@ -162,7 +162,7 @@ class FirstPlaces {
 
   drop(): void {
     this.#table.drop();
-    this.#context.arena.heap.giveBack(this.#places, this.#keysMax * 4);
+    this.#context.arena.heap.release(this.#places, this.#keysMax * 4);
   }
 
   /** Sets the key number of each row. New keys get numbers as they arrive, or KEY_ABSENT if there is no memory. */
@@ -181,7 +181,7 @@ class FirstPlaces {
     const at = heap.tryAllocate(keysMax * 4);
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#places, this.#places + this.#table.count * 4);
-    heap.giveBack(this.#places, this.#keysMax * 4);
+    heap.release(this.#places, this.#keysMax * 4);
     this.#places = at;
     this.#keysMax = keysMax;
     return true;
@@ -316,7 +316,7 @@ export class LinkedRows {
     const counts = new ColumnBuilder(arena, 'integer');
     while (this.#plan.counts && !counts.begin(batch.rows)) arena.enlarge(batch.rows * VIEW_BYTES * 2);
     let live = 0;
-    const mask = lookMask(batch.live);
+    const mask = checkMask(batch.live);
     for (let at = 0; at < batch.live; at++) {
       if ((at & mask) === mask && clock.isDue()) yield PAUSE;
       const place = first + at;

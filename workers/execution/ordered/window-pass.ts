@@ -209,7 +209,7 @@ class PlacedCells {
 
   /** Releases its memory. */
   drop(): void {
-    this.#heap.giveBack(this.#region.at, this.#region.bytes);
+    this.#heap.release(this.#region.at, this.#region.bytes);
   }
 
   #bigAmong(big: BigCells, meta: number, from: number, rows: number): BigCells | null {

@@ -131,7 +131,7 @@ export class EncodedRowSorter {
     const bytes = CHUNK_ROWS * ENTRY_BYTES;
     const at = this.#heap.tryAllocate(bytes * 2);
     if (at === 0) return;
-    this.#heap.giveBack(this.#entries, this.#rowsMax * ENTRY_BYTES * 2);
+    this.#heap.release(this.#entries, this.#rowsMax * ENTRY_BYTES * 2);
     this.#entries = at;
     this.#spare = at + bytes;
     this.#rowsMax = CHUNK_ROWS;
@@ -159,7 +159,7 @@ export class EncodedRowSorter {
   /** Frees memory. Returns the number of files that can be merged at once after all rows have been written to files. */
   #makeWay(): number {
     if (this.#rows > 0 || this.#runs.length > 0) this.#spill();
-    const ways = Math.floor(this.#blocks.giveBack() / FILE_RUN_BYTES);
+    const ways = Math.floor(this.#blocks.release() / FILE_RUN_BYTES);
     return Math.min(Math.max(ways, MERGE_WAYS), MERGE_WAYS_MOST);
   }
 

@@ -119,7 +119,7 @@ export class RowSorter {
     const { arena, kernel, spill } = this.#context;
     if (this.#runs.length === 0) yield* this.#emitSorted(next, wanted);
     else this.#spill();
-    this.#giveBack();
+    this.#release();
     if (this.#runs.length === 0) return;
     const tools = { arena, kernel, spill, types: this.#types };
     for (const step of mergeFiles(tools, this.#runs, byKey(arena), next)) {
@@ -129,11 +129,11 @@ export class RowSorter {
   }
 
   /** Releases the memory of the rows, which are in files or have been emitted, so that later sorters can use it. */
-  #giveBack(): void {
+  #release(): void {
     const { heap } = this.#context.arena;
-    heap.giveBack(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
-    this.#blocks.giveBack();
-    this.#emptied?.giveBack();
+    heap.release(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
+    this.#blocks.release();
+    this.#emptied?.release();
   }
 
   /**

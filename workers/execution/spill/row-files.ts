@@ -193,7 +193,7 @@ export class SpillReader {
     this.#bufferBytes = tried === 0 ? record : doubled;
     this.#buffer = tried === 0 ? this.#heap.allocate(record) : tried;
     this.#heap.u8.copyWithin(this.#buffer, this.#from, this.#end);
-    this.#heap.giveBack(former, formerBytes);
+    this.#heap.release(former, formerBytes);
   }
 
   /** Size of the record at `from`. Its first 4 bytes must be available; records are not aligned. */

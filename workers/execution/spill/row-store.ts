@@ -123,7 +123,7 @@ export class RowStore {
 
   drop(): void {
     this.#file?.drop();
-    for (const { at, bytes } of this.#blocks) this.#arena.heap.giveBack(at, bytes);
+    for (const { at, bytes } of this.#blocks) this.#arena.heap.release(at, bytes);
     this.#blocks = [];
   }
 
@@ -133,7 +133,7 @@ export class RowStore {
     if (last.end === last.at) {
       // The record is larger than the block.
       this.#blocks.pop();
-      heap.giveBack(last.at, last.bytes);
+      heap.release(last.at, last.bytes);
       this.#push(last.bytes * 2, heap.allocate(last.bytes * 2));
       return;
     }
@@ -153,7 +153,7 @@ export class RowStore {
     this.#file ??= new SpillFile(this.#context.spill);
     for (const { at, end } of this.#blocks) this.#file.append(heap.u8.subarray(at, end));
     const [first, ...others] = this.#blocks;
-    for (const { at, bytes } of others) heap.giveBack(at, bytes);
+    for (const { at, bytes } of others) heap.release(at, bytes);
     first!.end = first!.at;
     this.#blocks = [first!];
   }
@@ -262,8 +262,8 @@ export class RowStack {
   /** Releases its memory. The stack cannot be used afterwards. */
   drop(): void {
     this.#file?.drop();
-    this.#blocks.giveBack();
-    if (this.#buffer.at !== 0) this.#context.arena.heap.giveBack(this.#buffer.at, this.#buffer.bytes);
+    this.#blocks.release();
+    if (this.#buffer.at !== 0) this.#context.arena.heap.release(this.#buffer.at, this.#buffer.bytes);
   }
 
   /** Appends all pieces in memory to the file. */
@@ -282,7 +282,7 @@ export class RowStack {
   #fromFile({ at, bytes }: Piece): number {
     const { heap } = this.#context.arena;
     if (this.#buffer.bytes < bytes) {
-      if (this.#buffer.at !== 0) heap.giveBack(this.#buffer.at, this.#buffer.bytes);
+      if (this.#buffer.at !== 0) heap.release(this.#buffer.at, this.#buffer.bytes);
       const most = Math.max(PIECE_BYTES, bytes);
       this.#buffer = { at: heap.allocate(most), bytes: most };
     }

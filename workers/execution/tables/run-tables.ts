@@ -123,7 +123,7 @@ export class TableRows implements SpillBytes {
   /** Releases the memory or the file. */
   drop(): void {
     this.#file?.drop();
-    if (this.#file === null) this.#budget.give(this.#sizeBytes);
+    if (this.#file === null) this.#budget.release(this.#sizeBytes);
     this.#chunks.length = 0;
     this.#starts.length = 0;
     this.#sizeBytes = 0;
@@ -135,7 +135,7 @@ export class TableRows implements SpillBytes {
     for (const chunk of this.#chunks) file.append(chunk);
     this.#chunks.length = 0;
     this.#starts.length = 0;
-    this.#budget.give(this.#sizeBytes);
+    this.#budget.release(this.#sizeBytes);
     this.#file = file;
   }
 
@@ -245,7 +245,7 @@ async function loadOnce(
     rows?.drop();
     reader?.close();
     source.close();
-    tools.kernels.giveBack(kernel, heap.borrowedBytes);
+    tools.kernels.release(kernel, heap.borrowedBytes);
   }
 }
 

@@ -7,7 +7,7 @@ import { compareNumbers, compareTexts, isNumeric, type Numeric, type Value } fro
 import type { ByteProgram } from '../../expression/patterns/byte-automaton.ts';
 import { type GreedyPattern, greedyPattern } from '../../expression/patterns/linear-pattern.ts';
 import { programForLong, testInSlices } from '../../expression/patterns/long-find.ts';
-import { compileRegularExpression, mayTest } from '../../expression/patterns/regular-expression.ts';
+import { canTest, compileRegularExpression } from '../../expression/patterns/regular-expression.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
 import { columnName, columnType } from '../../template/base-parameters.ts';
 import type { OperatorContext } from '../../template/operation.ts';
@@ -565,12 +565,12 @@ function planPattern({ pattern = '' }: Rule, { name }: Column, around: RuleScope
   const compiled = compileRegularExpression(pattern);
   if ('problem' in compiled) return around.problem('pattern', compiled.problem);
   const judge: Judge = (value) => {
-    if (!mayTest(compiled, value as string)) return 'TOO_LONG';
+    if (!canTest(compiled, value as string)) return 'TOO_LONG';
     return codeOf(compiled.test(value as string));
   };
   const codeOf = (isFound: boolean): RowErrorCode | null => (isFound ? null : 'PATTERN_MISMATCH');
   const judgeLong: PlannedCheck['judgeLong'] = (value) => {
-    const program = mayTest(compiled, value as string) ? programForLong(compiled, value as string) : null;
+    const program = canTest(compiled, value as string) ? programForLong(compiled, value as string) : null;
     return program === null ? null : codeInSlices(program, value as string);
   };
   const codeInSlices = function* (program: ByteProgram, text: string) {

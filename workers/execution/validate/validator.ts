@@ -7,7 +7,7 @@ import type { GreedyPattern } from '../../expression/patterns/linear-pattern.ts'
 import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
-import { done, lookMask, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
+import { checkMask, done, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
 import { placePattern } from '../cells/pattern-walker.ts';
@@ -160,7 +160,7 @@ class Validator implements Operator {
     for (const rule of this.#rules) rule.bind(batch);
     const rows = batch.withColumns(batch.columns.slice(0, input.length));
     const doubtful = this.#doubtful(batch);
-    const mask = lookMask(doubtful.live);
+    const mask = checkMask(doubtful.live);
     for (let position = 0; position < doubtful.live; position++) {
       const row = doubtful.physicalRow(position);
       for (const rule of this.#rules) {

@@ -1,5 +1,5 @@
 // Our functions on texts, including their similarity.
-import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler, longFingerprint } from '../../values/likeness.ts';
+import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler, longFingerprint } from '../../values/similarity.ts';
 import {
   done,
   lowerCase,

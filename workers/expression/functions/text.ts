@@ -39,7 +39,7 @@ import {
   TOO_MANY_STEPS,
 } from '../compile/value.ts';
 import { programForLong, testInSlices } from '../patterns/long-find.ts';
-import { compileRegularExpression, mayTest, type RegularExpression } from '../patterns/regular-expression.ts';
+import { canTest, compileRegularExpression, type RegularExpression } from '../patterns/regular-expression.ts';
 import { STEP_LENGTH, STEP_PATTERN_LENGTH, STEP_PATTERN_WORK } from '../syntax/limits.ts';
 import { checkLength, countPoints, limited, unitPosition } from '../syntax/text-point.ts';
 import {
@@ -99,8 +99,8 @@ export function chargeWalk({ charge }: Context, { program }: RegularExpression, 
 
 /** True if the pattern is found. re2js uses a DFA for this. */
 function found({ charge, longEdits }: Context, pattern: RegularExpression, text: string): boolean {
-  if (!mayTest(pattern, text)) throw TOO_MANY_STEPS;
-  if (pattern.lane === 're2') charge(Math.floor(text.length / STEP_PATTERN_LENGTH));
+  if (!canTest(pattern, text)) throw TOO_MANY_STEPS;
+  if (pattern.engineName === 're2') charge(Math.floor(text.length / STEP_PATTERN_LENGTH));
   const long = programForLong(pattern, text);
   return long === null ? pattern.test(text) : longEdits.made(text.length, () => testInSlices(long, text));
 }

@@ -20,7 +20,7 @@ export interface RegularExpression {
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
   /** The engine that runs the pattern. */
-  readonly lane: 'native' | 're2';
+  readonly engineName: 'native' | 're2';
   /** The form that a kernel can run; null if it cannot. */
   readonly greedy: GreedyPattern | null;
   /** Maximum number of re2js instructions executed per character; 0 for the native engine. */
@@ -54,40 +54,43 @@ const PATTERN_PROGRAM_MAX = 2_000;
  * Maximum product of characters and instructions of one search: re2js takes 40 to 70 ns for each, so this is about a
  * second. A longer text is a row error, TOO_LONG, so that nothing blocks a thread for minutes.
  */
-export const PATTERN_WALK_MAX = 12_800_000;
+export const PATTERN_STEPS_MAX = 12_800_000;
 
 /**
  * The same limit for a search that only tests for a match, if it can pause (long-find.ts). It takes a few nanoseconds
  * per character, or in the worst case as much as above.
  */
-const PATTERN_TEST_MAX = 10 * PATTERN_WALK_MAX;
+const PATTERN_TEST_STEPS_MAX = 10 * PATTERN_STEPS_MAX;
 
 /** True if a text is short enough to search for the matches of a pattern. */
-export function mayWalk({ program }: RegularExpression, text: string): boolean {
-  return text.length * program <= PATTERN_WALK_MAX;
+export function canSearch({ program }: RegularExpression, text: string): boolean {
+  return text.length * program <= PATTERN_STEPS_MAX;
 }
 
 /** True if a text is short enough to test for a match. */
-export function mayTest(pattern: RegularExpression, text: string): boolean {
+export function canTest(pattern: RegularExpression, text: string): boolean {
   const work = text.length * pattern.program;
-  return work <= PATTERN_WALK_MAX || (work <= PATTERN_TEST_MAX && pattern.bytes() !== null);
+  return work <= PATTERN_STEPS_MAX || (work <= PATTERN_TEST_STEPS_MAX && pattern.bytes() !== null);
 }
 
 /** The result of a search for all matches; null if the search takes too long. */
-export function ifWalked<T>(walk: () => T): T | null {
+export function unlessTooLong<T>(search: () => T): T | null {
   try {
-    return walk();
+    return search();
   } catch (error) {
     if (error === TOO_MANY_STEPS) return null;
     throw error;
   }
 }
 
-/** Compiles a pattern, or returns a sentence about what to write instead. `lane` forces an engine, for tests. */
-export function compileRegularExpression(source: string, lane?: 're2'): RegularExpression | { problem: string } {
+/** Compiles a pattern, or returns a sentence about what to write instead. `forcedEngine` selects an engine, for tests. */
+export function compileRegularExpression(
+  source: string,
+  forcedEngine?: 're2',
+): RegularExpression | { problem: string } {
   if (source.length > PATTERN_LENGTH_MAX) return { problem: `A pattern has at most ${PATTERN_LENGTH_MAX} characters.` };
   if (repetitions(source) > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
-  const known = lane === undefined && SIMPLE.test(source) ? linearPattern(source) : null;
+  const known = forcedEngine === undefined && SIMPLE.test(source) ? linearPattern(source) : null;
   if (known !== null) return nativeExpression(source, known);
   let compiled: RE2JS;
   try {
@@ -98,14 +101,14 @@ export function compileRegularExpression(source: string, lane?: 're2'): RegularE
   }
   if (compiled.programSize() > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
   const groupNames = new Map(Object.entries(compiled.namedGroups()).map(([name, group]) => [name, Number(group)]));
-  const script = lane === 're2' ? null : linearPattern(source);
+  const script = forcedEngine === 're2' ? null : linearPattern(source);
   const engine = script === null ? re2Engine(compiled) : nativeEngine(script);
   const greedy = script === null ? null : greedyPattern(source);
   return {
     source,
     groupCount: compiled.groupCount(),
     groupNames,
-    lane: script === null ? 're2' : 'native',
+    engineName: script === null ? 're2' : 'native',
     program: script === null ? compiled.programSize() : 0,
     greedy,
     bytes: bytesOf(source),
@@ -134,7 +137,7 @@ function nativeExpression(source: string, script: string): RegularExpression {
   // The empty alternative always matches and returns an entry for each group.
   const groupCount = new RegExp(`${script}|`, 'u').exec('')!.length - 1;
   const greedy = greedyPattern(source);
-  const known = { lane: 'native', program: 0, greedy, bytes: bytesOf(source) } as const;
+  const known = { engineName: 'native', program: 0, greedy, bytes: bytesOf(source) } as const;
   return { source, groupCount, groupNames: new Map(), ...known, ...nativeEngine(script) };
 }
 
@@ -200,13 +203,13 @@ function nativeMatch(match: RegExpExecArray): PatternMatch {
 }
 
 /**
- * Allowed reads of a text by the library: a multiple of each match's length, including its groups, plus what mayWalk
+ * Allowed reads of a text by the library: a multiple of each match's length, including its groups, plus what canSearch
  * allows. For some patterns, the library reads to the end of the text for each match (`x(?:.*y)?`), which takes
  * quadratic time.
  */
 const READS_PER_MATCH = 32;
 const READS_PER_CHARACTER = 24;
-const WALKS_BEYOND = 8;
+const EXTRA_SEARCHES = 8;
 
 /** A text that counts how many characters are read. A String object, because the library accepts no other object. */
 class CountedText extends String {
@@ -216,7 +219,7 @@ class CountedText extends String {
   constructor(text: string, program: number) {
     super(text);
     this.#text = text;
-    this.#left = (WALKS_BEYOND * PATTERN_WALK_MAX) / program;
+    this.#left = (EXTRA_SEARCHES * PATTERN_STEPS_MAX) / program;
   }
 
   /** Called after a match, with the number of characters since the previous match. */
@@ -239,7 +242,7 @@ class CountedText extends String {
 
 /** Returns null if the text is so short that even a full read for each match is acceptable. */
 function countedText(text: string, program: number): CountedText | null {
-  return text.length * text.length * program <= PATTERN_WALK_MAX ? null : new CountedText(text, program);
+  return text.length * text.length * program <= PATTERN_STEPS_MAX ? null : new CountedText(text, program);
 }
 
 function re2Engine(compiled: RE2JS): Engine {
@@ -327,16 +330,16 @@ function stepOf(instruction: Instruction): PatternStep | null {
 
 // Maximum length of a text for which kernels may run a pattern, so that kernels and re2js give the same results.
 
-/** Share of mayWalk's limit: keeps an expression that combines several texts within its step budget. */
+/** Share of canSearch's limit: keeps an expression that combines several texts within its step budget. */
 const SURE_SHARE = 16;
 
 /**
  * Longest text, in bytes, for which a pattern always finds a group of its first match, or all of its matches, without
  * TOO_LONG. Up to this length, all engines give the same result.
  */
-export function walkedLengthMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
-  const characters = PATTERN_WALK_MAX / Math.max(1, program);
+export function searchedBytesMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
+  const characters = PATTERN_STEPS_MAX / Math.max(1, program);
   return Math.floor(
-    program === 0 ? PATTERN_WALK_MAX : finds === 'all' ? Math.sqrt(characters) : characters / SURE_SHARE,
+    program === 0 ? PATTERN_STEPS_MAX : finds === 'all' ? Math.sqrt(characters) : characters / SURE_SHARE,
   );
 }

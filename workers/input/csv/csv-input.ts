@@ -27,7 +27,7 @@ const MIB = 1024 * 1024;
 export const OPEN_QUOTES_MAX = 1000;
 
 /** Errors of a row. The reader knows their address or line. */
-export type CsvTrouble =
+export type CsvDefect =
   | 'nul'
   | 'utf8'
   | 'cell'
@@ -64,7 +64,7 @@ export const RAGGED = 'has a different number of fields than the header.';
 /** The error of a field with stray quotes. */
 export const STRAY = 'has a quoted field with text after its closing quote.';
 
-const MESSAGES: Record<Exclude<CsvTrouble, 'utf8'>, (line: number) => string> = {
+const MESSAGES: Record<Exclude<CsvDefect, 'utf8'>, (line: number) => string> = {
   nul: (line) => `Line ${line} contains a NUL byte, so the file is not text. ${NUL_ADVICE}`,
   cell: (line) => `Line ${line} begins a cell of more than ${CELL_BYTES_MAX / MIB} MiB.`,
   row: (line) =>
@@ -129,8 +129,8 @@ export function unsureDelimiter(delimiter: string): Failed {
   return new Failed('MALFORMED_FILE', message);
 }
 
-export function malformed(trouble: CsvTrouble, line: number): Failed {
-  return trouble === 'utf8' ? notValid('utf-8', line) : new Failed('MALFORMED_FILE', MESSAGES[trouble](line));
+export function malformed(defect: CsvDefect, line: number): Failed {
+  return defect === 'utf8' ? notValid('utf-8', line) : new Failed('MALFORMED_FILE', MESSAGES[defect](line));
 }
 
 // Input of both CSV readers (fast path and slow path): the source, the dialect, and the settings of the Template.

@@ -14,7 +14,7 @@ import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { NEXT, POSITION, STATE_BYTES, WANTED } from '../../kernel/layout/materialise.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { type CodeCounts, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import { type CodeCounts, type RunReport, reportSkipped } from '../../protocol/report.ts';
 import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
 import { ReadAheadRows } from '../read-ahead/read-ahead-rows.ts';
@@ -138,7 +138,7 @@ class RecordFeed {
     const { window, index } = this;
     for (;;) {
       if (index.cursor < index.completeEnd) return 'rows';
-      if (index.trouble !== null) throw malformed(index.trouble.kind, index.lineOf(index.trouble.address));
+      if (index.defect !== null) throw malformed(index.defect.kind, index.lineOf(index.defect.address));
       if (!window.filling && index.scanned < window.scanEnd) {
         const isLimited = index.isScanLimited;
         if (!index.scan(window) && !isLimited) this.#checkIncompleteRow();
@@ -432,7 +432,7 @@ class CsvReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
-    tellLeftOut(report, this.#parts);
+    reportSkipped(report, this.#parts);
   }
 
   close(): void {

@@ -7,7 +7,7 @@ import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { type CodeCounts, countCode, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import { type CodeCounts, countCode, type RunReport, reportSkipped } from '../../protocol/report.ts';
 import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { FileHead, RowReader } from '../reader.ts';
@@ -390,7 +390,7 @@ class PlainReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
-    tellLeftOut(report, this.#parts);
+    reportSkipped(report, this.#parts);
   }
 
   close(): void {

@@ -29,7 +29,7 @@ import {
 import type { Heap } from '../../memory/heap.ts';
 import { type CodeCounts, countCode } from '../../protocol/report.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
-import type { CsvTrouble } from './csv-input.ts';
+import type { CsvDefect } from './csv-input.ts';
 import { NO_RAGGED_ROWS, type RaggedRow } from './selected-rows.ts';
 import type { StructuralIndex } from './structural-index.ts';
 
@@ -82,7 +82,7 @@ function endsInBackslash(row: Buffer): boolean {
 /** Number of u32 entries of the table: 512 KiB. Batches of wide files have fewer rows. */
 const TABLE_ENTRIES = 131_072;
 
-const STOPS: Readonly<Record<number, CsvTrouble>> = {
+const STOPS: Readonly<Record<number, CsvDefect>> = {
   [STOP_RAGGED]: 'ragged',
   [STOP_STRAY]: 'stray',
   [STOP_SWALLOWED]: 'swallowed',
@@ -90,7 +90,7 @@ const STOPS: Readonly<Record<number, CsvTrouble>> = {
 };
 
 /** Errors that are reported with the line of the cell. Other errors are reported with the line of the row. */
-const STOPS_AT_CELL: ReadonlySet<CsvTrouble> = new Set(['stray', 'swallowed']);
+const STOPS_AT_CELL: ReadonlySet<CsvDefect> = new Set(['stray', 'swallowed']);
 
 export interface RowRules {
   readonly columns: number;
@@ -113,7 +113,7 @@ export class RowTable {
   /** Rows in the table with too few or too many fields. */
   ragged: readonly RaggedRow[] = NO_RAGGED_ROWS;
   /** Error of the row after the table's rows, which must fail, and its address. */
-  stop: { readonly kind: CsvTrouble; readonly address: number } | null = null;
+  stop: { readonly kind: CsvDefect; readonly address: number } | null = null;
   readonly #heap: Heap;
   readonly #kernel: KernelExports;
   readonly #rules: RowRules;
@@ -221,7 +221,7 @@ export class RowTable {
   }
 
   /** @param cell address of the cell that makes the row unreadable, if a cell does */
-  #stopBefore(index: StructuralIndex, kind: CsvTrouble, cell: number): void {
+  #stopBefore(index: StructuralIndex, kind: CsvDefect, cell: number): void {
     const { escapeMarks, columns } = this.#rules;
     const address = STOPS_AT_CELL.has(kind) ? cell : index.rowStart;
     const { end, fields } = this.#extentOfRow(index);

@@ -24,7 +24,7 @@ import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { CsvWork } from '../read-ahead/csv-work.ts';
 import type { Chunk } from '../read-ahead/read-ahead-memory.ts';
 import type { RowsAhead } from '../read-ahead/read-ahead-rows.ts';
-import type { CsvTrouble } from './csv-input.ts';
+import type { CsvDefect } from './csv-input.ts';
 import { lastRowEnd } from './last-row-end.ts';
 import { countLineBreaks, invalidLine } from './lines.ts';
 import type { Window } from './window.ts';
@@ -54,7 +54,7 @@ export class StructuralIndex implements RowsAhead {
   /** True if all these rows have the same number of columns as the file. Set by the row table at first use. */
   uniform: boolean | null = null;
   /** Error of the row after `completeEnd`, and its address. */
-  trouble: { readonly kind: CsvTrouble; readonly address: number } | null = null;
+  defect: { readonly kind: CsvDefect; readonly address: number } | null = null;
   /** True if these rows may contain misplaced quotes. */
   literal = false;
   /** True if these rows have been searched for quotes after spaces. */
@@ -174,7 +174,7 @@ export class StructuralIndex implements RowsAhead {
     this.#set(MODE, MODE_UNQUOTED);
     this.completeEnd = this.cursor;
     this.rowEnds = 0;
-    this.trouble = null;
+    this.defect = null;
     this.#literalPending = true;
     this.#scanEndMax = address + LITERAL_SCAN_BYTES;
   }
@@ -206,7 +206,7 @@ export class StructuralIndex implements RowsAhead {
     }
     // A misplaced quote may be in the incomplete row, so the flag also applies to the rows of the next scan.
     this.#literalPending = literalMet;
-    this.completeEnd = this.#behindRowEnd(this.#get(OUT));
+    this.completeEnd = this.#afterRowEnd(this.#get(OUT));
     if (!window.large || this.#checkFirstRow()) this.#checkText();
     return true;
   }
@@ -228,7 +228,7 @@ export class StructuralIndex implements RowsAhead {
   }
 
   /** Searches backwards from `behind` for the address after a structural that ends a row. */
-  #behindRowEnd(behind: number): number {
+  #afterRowEnd(behind: number): number {
     return lastRowEnd(this.#heap.u8, this.#heap.u32, this.#entries, behind);
   }
 
@@ -261,13 +261,13 @@ export class StructuralIndex implements RowsAhead {
   }
 
   /** Excludes the row with this address and all later rows. The earliest error wins. */
-  #cut(kind: CsvTrouble, address: number): void {
-    if (this.trouble !== null && this.trouble.address <= address) return;
+  #cut(kind: CsvDefect, address: number): void {
+    if (this.defect !== null && this.defect.address <= address) return;
     const { u32 } = this.#heap;
-    this.trouble = { kind, address };
+    this.defect = { kind, address };
     let entry = this.#entries;
     while (entry < this.completeEnd && u32[entry >>> 2]! < address) entry += 4;
-    this.completeEnd = this.#behindRowEnd(entry);
+    this.completeEnd = this.#afterRowEnd(entry);
     this.uniform = false;
   }
 }

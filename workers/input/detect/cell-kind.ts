@@ -37,7 +37,7 @@ function isLatin(unit: number): boolean {
 }
 
 /** Returns the position after the digits that begin at `at`. */
-function behindDigits(text: string, at: number, end: number): number {
+function afterDigits(text: string, at: number, end: number): number {
   let behind = at;
   while (behind < end && isDigit(text.charCodeAt(behind))) behind++;
   return behind;
@@ -60,22 +60,22 @@ const CASE_BIT = 0x20;
 
 /** Returns what all the units [start, end) together are, or null if they are neither a date nor a time. */
 function momentOf(text: string, start: number, end: number): 'date' | 'time' | 'datetime' | null {
-  const at = behindDigits(text, start, end);
+  const at = afterDigits(text, start, end);
   const digits = at - start;
   if (digits === 0 || digits > 4 || at === end) return null;
-  if (text.charCodeAt(at) === COLON) return digits <= 2 && isTimeEnd(text, at, end, behindNoon) ? 'time' : null;
+  if (text.charCodeAt(at) === COLON) return digits <= 2 && isTimeEnd(text, at, end, afterNoon) ? 'time' : null;
   if (!isDateMark(text.charCodeAt(at))) return isDateInWords(text, at, digits, end) ? 'date' : null;
-  const month = behindDigits(text, at + 1, end);
+  const month = afterDigits(text, at + 1, end);
   if (month === at + 1) return isDateInWords(text, at, digits, end) ? 'date' : null;
   if (month > at + 3 || !isDateMark(text.charCodeAt(month))) return null;
-  const year = behindDigits(text, month + 1, end);
+  const year = afterDigits(text, month + 1, end);
   if (year === month + 1 || year > month + 5) return null;
   if (year >= end) return 'date';
   const between = text.charCodeAt(year);
   if (between !== SPACE && between !== LETTER_T) return null;
-  const hour = behindDigits(text, year + 1, end);
+  const hour = afterDigits(text, year + 1, end);
   const isHour = hour > year + 1 && hour <= year + 3 && text.charCodeAt(hour) === COLON;
-  return isHour && isTimeEnd(text, hour, end, behindZone) ? 'datetime' : null;
+  return isHour && isTimeEnd(text, hour, end, afterZone) ? 'datetime' : null;
 }
 
 /** True for characters that separate the parts of a date. */
@@ -91,7 +91,7 @@ function isDateInWords(text: string, mark: number, dayDigits: number, end: numbe
   while (at < end && isLatin(text.charCodeAt(at))) at++;
   const letters = at - mark - 1;
   if (letters < 3 || letters > 9 || !isMark(text.charCodeAt(at))) return false;
-  const year = behindDigits(text, at + 1, end);
+  const year = afterDigits(text, at + 1, end);
   return year === end && year >= at + 3 && year <= at + 5;
 }
 
@@ -102,14 +102,14 @@ function isTimeEnd(
   end: number,
   behind: (text: string, at: number, end: number) => number,
 ): boolean {
-  if (behindDigits(text, colon + 1, end) !== colon + 3) return false;
+  if (afterDigits(text, colon + 1, end) !== colon + 3) return false;
   let at = colon + 3;
   if (at < end && text.charCodeAt(at) === COLON) {
-    if (behindDigits(text, at + 1, end) !== at + 3) return false;
+    if (afterDigits(text, at + 1, end) !== at + 3) return false;
     at += 3;
     const mark = text.charCodeAt(at);
     if (at < end && (mark === POINT || mark === COMMA)) {
-      const fraction = behindDigits(text, at + 1, end);
+      const fraction = afterDigits(text, at + 1, end);
       if (fraction === at + 1) return false;
       at = fraction;
     }
@@ -119,19 +119,19 @@ function isTimeEnd(
 }
 
 /** Returns the position after `am` or `pm`. */
-function behindNoon(text: string, at: number): number {
+function afterNoon(text: string, at: number): number {
   const half = text.charCodeAt(at) | CASE_BIT;
   return (half === SMALL_A || half === SMALL_P) && (text.charCodeAt(at + 1) | CASE_BIT) === SMALL_M ? at + 2 : at;
 }
 
 /** Returns the position after `Z`, `UTC`, `+0100` or `+01:00`. */
-function behindZone(text: string, at: number, end: number): number {
+function afterZone(text: string, at: number, end: number): number {
   if (text.charCodeAt(at) === LETTER_Z) return at + 1;
   if (text.startsWith('UTC', at)) return at + 3;
   if (!isSign(text.charCodeAt(at))) return at;
-  const digits = behindDigits(text, at + 1, end) - at - 1;
+  const digits = afterDigits(text, at + 1, end) - at - 1;
   if (digits === 4) return at + 5;
-  return digits === 2 && text.charCodeAt(at + 3) === COLON && behindDigits(text, at + 4, end) === at + 6 ? at + 6 : at;
+  return digits === 2 && text.charCodeAt(at + 3) === COLON && afterDigits(text, at + 4, end) === at + 6 ? at + 6 : at;
 }
 
 // Classifies what a cell looks like. Only detectors use these kinds; they are never data types, and nothing is inferred
@@ -203,21 +203,21 @@ export function isDataKind(kind: CellKind): boolean {
 /** Digits, or groups of three digits, optionally followed by a fraction and an exponent. */
 function isNumber(text: string, start: number, end: number): boolean {
   const from = isSign(text.charCodeAt(start)) ? start + 1 : start;
-  let at = behindDigits(text, from, end);
+  let at = afterDigits(text, from, end);
   if (at === from) return false;
   if (at === end) return true;
   if (at - from <= 3) {
-    while (isGrouping(text.charCodeAt(at)) && behindDigits(text, at + 1, end) === at + 4) at += 4;
+    while (isGrouping(text.charCodeAt(at)) && afterDigits(text, at + 1, end) === at + 4) at += 4;
   }
   const mark = text.charCodeAt(at);
   if (at < end && (mark === POINT || mark === COMMA)) {
-    const behind = behindDigits(text, at + 1, end);
+    const behind = afterDigits(text, at + 1, end);
     if (behind === at + 1) return false;
     at = behind;
   }
   if (at < end && (text.charCodeAt(at) | 0x20) === 0x65) {
     const power = isSign(text.charCodeAt(at + 1)) ? at + 2 : at + 1;
-    const behind = behindDigits(text, power, end);
+    const behind = afterDigits(text, power, end);
     return behind > power && behind === end;
   }
   return at === end;

@@ -26,17 +26,17 @@ export function escapesOf(
   declared: { readonly delimiter: string | null; readonly quote: string | null },
 ): EscapedDialect | null {
   const { bytes, ended } = samples;
-  if (!bytes.includes(BACKSLASH) || isSound(samples.of(found))) return null;
+  if (!bytes.includes(BACKSLASH) || isValid(samples.of(found))) return null;
   const quote = declared.quote ?? '"';
   const delimiters =
     declared.delimiter === null ? [...new Set([found.delimiter, ...USUAL_DELIMITERS])] : [declared.delimiter];
   for (const delimiter of delimiters) {
     if (!isRewritable(delimiter, quote) || !samples.holds(delimiter)) continue;
     const plain = samples.of({ delimiter, quote });
-    if (isSound(plain) || !hasEscapedMark(samples, { delimiter, quote }, plain)) continue;
+    if (isValid(plain) || !hasEscapedMark(samples, { delimiter, quote }, plain)) continue;
     const rewritten = unescaped(bytes, ended, { delimiter, quote, keepsNull: true });
     const sample = new Samples(rewritten, ended, null).of({ delimiter, quote: quote || '"' });
-    if (isSound(sample)) return { delimiter, quote };
+    if (isValid(sample)) return { delimiter, quote };
   }
   return null;
 }
@@ -63,7 +63,7 @@ function isRewritable(delimiter: string, quote: string): boolean {
 }
 
 /** True if all records have the same number of fields, more than one, and no quote is misplaced. */
-function isSound(sample: Sample): boolean {
+function isValid(sample: Sample): boolean {
   const [[width, records] = [0, 0], ...others] = [...sample.rowsByWidth];
   return others.length === 0 && width > 1 && records >= RECORDS_MIN && sample.strayQuotes === 0;
 }

@@ -160,7 +160,7 @@ export class TextSample implements Sample {
   /** Reads one field and stops at the delimiter or line break after it. */
   #splitField(): void {
     const { text } = this;
-    const start = this.#spaced ? behindSpaces(text, this.#at, this.#quote) : this.#at;
+    const start = this.#spaced ? afterSpaces(text, this.#at, this.#quote) : this.#at;
     let from = start;
     if (text.charCodeAt(start) === this.#quote) {
       const end = closingQuote(text, this.#mark, start + 1);
@@ -221,7 +221,7 @@ export class TextSample implements Sample {
 }
 
 /** Position of an opening quote after spaces. Without a quote, the position itself. */
-function behindSpaces(text: string, start: number, quote: number): number {
+function afterSpaces(text: string, start: number, quote: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;
   return text.charCodeAt(at) === quote ? at : start;

@@ -7,7 +7,7 @@ import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { type CodeCounts, countCode, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import { type CodeCounts, countCode, type RunReport, reportSkipped } from '../../protocol/report.ts';
 import type { Coroutine } from '../../scheduling/coroutine.ts';
 import type { CsvInput, FixedColumn } from '../../template/template.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
@@ -252,7 +252,7 @@ class FixedReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
-    tellLeftOut(report, this.#parts);
+    reportSkipped(report, this.#parts);
   }
 
   close(): void {

@@ -24,7 +24,7 @@ import {
   VIEWS,
 } from '../../kernel/layout/json.ts';
 import type { Arena } from '../../memory/arena.ts';
-import { type CodeCounts, countCode, countInAnyOrder, type RunReport, tellLeftOut } from '../../protocol/report.ts';
+import { type CodeCounts, countCode, countInAnyOrder, type RunReport, reportSkipped } from '../../protocol/report.ts';
 import type { CsvInput } from '../../template/template.ts';
 import { mergeCounts } from '../csv/csv-input.ts';
 import type { NullTexts } from '../csv/null-texts.ts';
@@ -220,7 +220,7 @@ export class JsonReader implements RowReader {
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
     mergeCounts(report.input.errors, this.#surrogates);
-    tellLeftOut(report, this.#parts.records);
+    reportSkipped(report, this.#parts.records);
   }
 
   close(): void {

@@ -5,6 +5,8 @@ import {
   AT,
   CELL_BYTES_MAX as CELL_BYTES_WORD,
   DEPTH,
+  ERROR,
+  ERROR_AT,
   KEY_END,
   KEY_START,
   LINE_START,
@@ -16,14 +18,12 @@ import {
   STATE_BYTES,
   STATUS,
   STATUS_DONE,
+  STATUS_ERROR,
   STATUS_EVENT,
   STATUS_FULL,
   STATUS_KEYS_FULL,
   STATUS_LIST_END,
-  STATUS_TROUBLE,
   STOP_DEPTH,
-  TROUBLE,
-  TROUBLE_AT,
   WALK_DEPTH_MAX,
   WALK_ITEM,
 } from '../../kernel/layout/json.ts';
@@ -369,16 +369,16 @@ export class JsonText {
 
   #check(before: Mark): void {
     const { u8 } = this.heap;
-    const isTrouble = this.get(STATUS) === STATUS_TROUBLE;
-    const to = isTrouble ? Math.min(this.get(TROUBLE_AT), this.#window.filled) : this.get(AT);
+    const isError = this.get(STATUS) === STATUS_ERROR;
+    const to = isError ? Math.min(this.get(ERROR_AT), this.#window.filled) : this.get(AT);
     if (!isUtf8(u8.subarray(before.at, to))) throw this.#notUtf8(before, to);
     this.#passLines(this.get(LINE_START), before.lineStart);
-    if (!isTrouble) return;
-    const at = this.get(TROUBLE_AT);
+    if (!isError) return;
+    const at = this.get(ERROR_AT);
     if (this.#isLast && at >= this.#window.filled - 1) throw endsEarly(this.end());
     const textBefore = u8.subarray(Math.max(at - HINT_BYTES, this.#window.start), at);
     const found = u8.subarray(at, Math.min(at + HINT_BYTES, this.#window.filled));
-    throw expectedAt(this.place(at), this.get(TROUBLE), textBefore, found);
+    throw expectedAt(this.place(at), this.get(ERROR), textBefore, found);
   }
 
   /** @param lineStart address after the last line feed, or 0 without a line feed */

@@ -93,8 +93,8 @@ export class KeyTable {
     this.#nodesMax *= GROWTH_FACTOR;
     this.#nodes = heap.allocate(this.#nodesMax << NODE_SHIFT);
     heap.u8.copyWithin(this.#nodes, before.at, before.at + before.bytes);
-    heap.giveBack(before.at, before.bytes);
-    heap.giveBack(this.#slots, slotsBytes);
+    heap.release(before.at, before.bytes);
+    heap.release(this.#slots, slotsBytes);
     this.#slots = heap.allocate(this.#nodesMax * SLOTS_PER_NODE * 4);
     this.#tell();
     return true;
@@ -148,7 +148,7 @@ export class KeyTable {
     this.#keys = heap.allocate(this.#keysBytes);
     heap.u8.copyWithin(this.#keys, before, before + used);
     for (let node = 1; node < this.count; node++) heap.u32[this.#at(node, NODE_KEY)]! += this.#keys - before;
-    heap.giveBack(before, beforeBytes);
+    heap.release(before, beforeBytes);
     this.#text.set(KEYS_NEXT, this.#keys + used);
   }
 

@@ -91,11 +91,11 @@ const EXPECTATIONS: Readonly<Record<number, string>> = {
 export function expectedAt(place: TextPlace, expected: number, before: Uint8Array, found: Uint8Array): Failed {
   const text = [before, found].map((bytes) => Buffer.from(bytes).toString('latin1')).join(HERE);
   const hint = HINTS.find(({ form }) => form.test(text))?.hint;
-  return troubleAt(place, `${EXPECTATIONS[expected]!}.${hint === undefined ? '' : ` ${hint}`}`);
+  return malformedAt(place, `${EXPECTATIONS[expected]!}.${hint === undefined ? '' : ` ${hint}`}`);
 }
 
 export function endsEarly(place: TextPlace): Failed {
-  return troubleAt(place, 'the file ends in the middle of its JSON.');
+  return malformedAt(place, 'the file ends in the middle of its JSON.');
 }
 
 /** @param row number of the data row, from 1 */
@@ -104,7 +104,7 @@ export function otherLength(row: number): Failed {
 }
 
 export function notUtf8(place: TextPlace): Failed {
-  return troubleAt(place, 'this is not valid UTF-8, as JSON has to be.');
+  return malformedAt(place, 'this is not valid UTF-8, as JSON has to be.');
 }
 
 /** What a file holds before a value that must not follow. */
@@ -120,22 +120,22 @@ const ADVICE_ON_NEXT_VALUE: Readonly<Record<ValueBefore, string>> = {
 
 export function goesOn(place: TextPlace, before: ValueBefore): Failed {
   const advice = ADVICE_ON_NEXT_VALUE[before];
-  return troubleAt(place, `the end of the file is expected after its JSON, and another value begins. ${advice}`);
+  return malformedAt(place, `the end of the file is expected after its JSON, and another value begins. ${advice}`);
 }
 
 export function listOfValues(place: TextPlace): Failed {
-  return troubleAt(
+  return malformedAt(
     place,
     'an object or a list is expected: the file is a list of plain values, which are not records.',
   );
 }
 
 export function recordTooLong(place: TextPlace): Failed {
-  return troubleAt(place, `a record of more than ${ROW_BYTES_MAX / MIB} MiB begins.`);
+  return malformedAt(place, `a record of more than ${ROW_BYTES_MAX / MIB} MiB begins.`);
 }
 
 export function tooManyKeys(place: TextPlace): Failed {
-  return troubleAt(place, `the records have more than ${COLUMNS_MAX} different keys, or very long ones.`);
+  return malformedAt(place, `the records have more than ${COLUMNS_MAX} different keys, or very long ones.`);
 }
 
 export function noRecordsAt(): Failed {
@@ -144,7 +144,7 @@ export function noRecordsAt(): Failed {
 
 /** @param end end of the list that is the header */
 export function loneSurrogateInHeader(end: TextPlace): Failed {
-  return troubleAt(end, `the header before this place ${LONE_SURROGATE}.`);
+  return malformedAt(end, `the header before this place ${LONE_SURROGATE}.`);
 }
 
 export function noHeaderRow(): Failed {
@@ -179,7 +179,7 @@ export function ambiguousLists(lists: readonly ListMember[], count: number): Fai
   );
 }
 
-function troubleAt({ line, column }: TextPlace, what: string): Failed {
+function malformedAt({ line, column }: TextPlace, what: string): Failed {
   return malformed(`Line ${line}, column ${column}: ${what}`);
 }
 

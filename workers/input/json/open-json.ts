@@ -61,7 +61,7 @@ function* readListHeader(
   }
   const columns = text.get(MEMBERS);
   if (headerRow === 'none') {
-    heap.giveBack(views, bytes);
+    heap.release(views, bytes);
     return new Array<string>(columns).fill('');
   }
   // settleCells works on columns, so each cell of the header is treated as a column with one row.
@@ -72,7 +72,7 @@ function* readListHeader(
     const at = (views + column * VIEW_BYTES) >>> 2;
     return Buffer.from(u8.subarray(u32[at]!, u32[at]! + (u32[at] === 0 ? 0 : u32[at + 1]!))).toString();
   });
-  heap.giveBack(views, bytes);
+  heap.release(views, bytes);
   return headers;
 }
 

@@ -54,8 +54,8 @@ class DeltaDecoder {
     this.#bits = bits;
     this.#broken = input.broken;
     this.#value = bits.zigZag();
-    const isSound = this.#parts >= 1 && this.#parts <= PARTS_MAX && Number.isSafeInteger(this.#partSize);
-    if (!isSound || this.#partSize < 1 || this.#partSize % PART_VALUES !== 0) throw input.broken();
+    const isValid = this.#parts >= 1 && this.#parts <= PARTS_MAX && Number.isSafeInteger(this.#partSize);
+    if (!isValid || this.#partSize < 1 || this.#partSize % PART_VALUES !== 0) throw input.broken();
   }
 
   /** Calls `write` for each of the next `count` values. Throws Failed if there are fewer. */

@@ -100,10 +100,10 @@ function checked({ numbers, page, isCompressed }: Fields, thrift: ThriftReader):
   };
   const { bytes, storedBytes, values, definitionBytes, repetitionBytes } = header;
   const levelBytes = definitionBytes + repetitionBytes;
-  const isSound =
+  const isValid =
     [bytes, storedBytes, values, definitionBytes, repetitionBytes].every((one) => one >= 0 && one < 2 ** 31) &&
     levelBytes <= Math.min(bytes, storedBytes);
-  if (!isSound) {
+  if (!isValid) {
     const lengths = `${bytes} bytes, ${storedBytes} of them stored, ${levelBytes} of levels, ${values} values`;
     throw thrift.fail(`a page header with impossible lengths (${lengths})`);
   }

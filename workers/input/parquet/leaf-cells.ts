@@ -6,7 +6,7 @@ import { KIND_JSON, KIND_TEXT } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { isSoundJson } from '../../values/json-text.ts';
+import { isValidJson } from '../../values/json-text.ts';
 import { CELL_BYTES_MAX } from '../ceilings.ts';
 import type { LeafPages } from './leaf-pages.ts';
 import { JSON_DEPTH_MAX, malformedParquet } from './limits.ts';
@@ -68,7 +68,7 @@ class TextBlocks {
 
   /** Removes all texts. */
   clear(): void {
-    for (const { at, bytes } of this.#blocks) this.#heap.giveBack(at, bytes);
+    for (const { at, bytes } of this.#blocks) this.#heap.release(at, bytes);
     this.#blocks = [];
     this.#next = 0;
     this.#end = 0;
@@ -228,7 +228,7 @@ export class LeafCells {
     const { heap } = this.#arena;
     const at = this.at[index]!;
     const text = this.#arena.decode(at, this.bytes[index]!);
-    if (!/^\s*[[{]/.test(text) || !isSoundJson(text, JSON_DEPTH_MAX)) {
+    if (!/^\s*[[{]/.test(text) || !isValidJson(text, JSON_DEPTH_MAX)) {
       this.kinds[index] = KIND_TEXT;
       if (this.#nullTexts.has(heap, at, this.bytes[index]!)) this.at[index] = 0;
     } else this.bytes[index] = compactJson(heap.u8, at, this.bytes[index]!);

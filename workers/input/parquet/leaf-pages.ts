@@ -99,7 +99,7 @@ export class LeafPages {
     this.#valuesLeft = chunk.values;
     this.#emptyPages = 0;
     this.#dictionary = null;
-    this.#dictionaryRegion.giveBack();
+    this.#dictionaryRegion.release();
     this.values = 0;
   }
 

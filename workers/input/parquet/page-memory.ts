@@ -65,14 +65,14 @@ export class PageRegion {
   take(bytes: number): number {
     if (this.#at !== 0 && bytes <= this.#bytes) return this.#at;
     const size = this.#at === 0 ? bytes : Math.ceil(bytes * SPARE);
-    this.giveBack();
+    this.release();
     this.#at = allocateFor(this.#heap, size, this.#what);
     this.#bytes = size;
     return this.#at;
   }
 
-  giveBack(): void {
-    if (this.#at !== 0) this.#heap.giveBack(this.#at, this.#bytes);
+  release(): void {
+    if (this.#at !== 0) this.#heap.release(this.#at, this.#bytes);
     this.#at = 0;
     this.#bytes = 0;
   }

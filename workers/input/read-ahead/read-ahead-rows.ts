@@ -103,8 +103,8 @@ export class ReadAheadRows {
   }
 
   #fitsSlot(): boolean {
-    const behindWindow = this.#window.base + this.#window.roomBytes;
-    return Math.max(behindWindow, this.#rows.end) + REGION_PADDING_BYTES <= SLOT_BYTES;
+    const afterWindow = this.#window.base + this.#window.roomBytes;
+    return Math.max(afterWindow, this.#rows.end) + REGION_PADDING_BYTES <= SLOT_BYTES;
   }
 
   #take(chunk: Chunk): void {

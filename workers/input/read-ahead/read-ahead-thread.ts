@@ -187,7 +187,7 @@ export class ReadAheadThread {
   }
 
   #giveCore(): void {
-    if (this.#hasCore) this.#cores.give();
+    if (this.#hasCore) this.#cores.release();
     this.#hasCore = false;
   }
 }

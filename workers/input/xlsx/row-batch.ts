@@ -207,7 +207,7 @@ export class RowBatch implements CellSink, KernelRows {
     this.isFull = false;
     this.#next = this.#texts;
     this.#end = this.#limit;
-    for (const { at, bytes } of this.#large) this.#heap.giveBack(at, bytes);
+    for (const { at, bytes } of this.#large) this.#heap.release(at, bytes);
     this.#large = [];
     this.#heap.u8.fill(0, this.#region, this.#region + columns * this.#rowsCapacity * VIEW_BYTES);
     if (hasSheetName) this.#placeSheetName();

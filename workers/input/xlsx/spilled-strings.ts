@@ -62,7 +62,7 @@ export class SpilledStrings {
 
   #readLong(place: number, length: number): number {
     if (this.#long.bytes < length) {
-      if (this.#long.at !== 0) this.#heap.giveBack(this.#long.at, this.#long.bytes);
+      if (this.#long.at !== 0) this.#heap.release(this.#long.at, this.#long.bytes);
       this.#long = { at: this.#heap.allocate(length), bytes: length };
     }
     this.#texts.read(this.#heap.u8.subarray(this.#long.at, this.#long.at + length), place);

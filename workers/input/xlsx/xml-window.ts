@@ -44,7 +44,7 @@ export class WindowRoom {
     // Doubled for the text that is decoded from the window.
     const withTextBytes = bytes * 2;
     await this.#largeRow.acquire(this.#heap, bytes);
-    if (this.#large !== null) this.#heap.giveBack(this.#large.at, this.#large.bytes);
+    if (this.#large !== null) this.#heap.release(this.#large.at, this.#large.bytes);
     this.#large = { at: this.#heap.allocate(withTextBytes), bytes: withTextBytes };
     this.#windowBytes = bytes;
     this.#wantedBytes = 0;

@@ -271,7 +271,7 @@ export function maskCells(
     if (s == e) continue;
     const characters = charactersOf(s, e);
     const isWhole = characters < <usize>first + <usize>last + <usize>hiddenMin;
-    const begin = isWhole ? s : behindCharacters(s, e, first);
+    const begin = isWhole ? s : afterCharacters(s, e, first);
     const end = isWhole ? e : beforeCharacters(e, last);
     const hidden = isWhole ? characters : characters - <usize>first - <usize>last;
     if (next + (begin - s) + hidden * signBytes + (e - end) > limit) return 0;
@@ -289,7 +289,7 @@ export function maskCells(
 }
 
 /** Address after the first `count` characters of [p, e). The bytes after e are arbitrary. */
-function behindCharacters(p: usize, e: usize, count: u32): usize {
+function afterCharacters(p: usize, e: usize, count: u32): usize {
   for (; count > 0; count--) {
     p++;
     while (p < e && (load<u8>(p) & 0xc0) == 0x80) p++;

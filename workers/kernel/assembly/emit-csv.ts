@@ -65,7 +65,7 @@ import {
   putDecimal,
   putInteger,
 } from './emit-cells';
-import { behindBlanks, isHarmlessSigned, isHarmlessWide, isShortTelephone, wideSign } from './formula';
+import { afterBlanks, isHarmlessSigned, isHarmlessWide, isShortTelephone, wideSign } from './formula';
 import { KIND_JSON, KIND_TEXT, META_NULL } from '../layout/cells';
 
 // Writes text cells as CSV: null, empty, unquoted or quoted, with the formula guard. layout/output-program.ts describes
@@ -160,7 +160,7 @@ function isFormula(program: usize, start: usize, end: usize): bool {
 
 /** True for a sign after blanks, or a full-width sign, if `isFormula` would guard the cell. */
 function isFormulaBehindBlanks(classes: usize, start: usize, end: usize): bool {
-  const at = behindBlanks(start, end);
+  const at = afterBlanks(start, end);
   if (at >= end) return false;
   const wide = wideSign(at, end);
   const sign = wide != 0 ? wide : <u32>load<u8>(at);

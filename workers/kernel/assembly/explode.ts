@@ -25,8 +25,8 @@ import {
 } from '../layout/cells';
 import { MARKED } from '../layout/json';
 import { spaceAt, spaceBefore } from './cell';
-import { soundEnd, unescape, valueEnd } from './json-cells';
-import { CLOSE_LIST, COMMA, NULL_LETTER, OPEN_LIST, QUOTE, behindSpace, stringEnd } from './json-tokens';
+import { validEnd, unescape, valueEnd } from './json-cells';
+import { CLOSE_LIST, COMMA, NULL_LETTER, OPEN_LIST, QUOTE, afterSpace, stringEnd } from './json-tokens';
 import { findSeparator } from './text-vector';
 
 /**
@@ -93,9 +93,9 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
     }
     let p = start + <usize>load<u32>(state, DONE_BYTES);
     if (item == 0) {
-      p = behindSpace(start, end, json);
-      if (<u32>load<u8>(p) != OPEN_LIST || soundEnd(p, end, json) == 0) return stopAt(state, i, 0, 0, STOPPED_AT_CELL);
-      p = behindSpace(p + 1, end, json);
+      p = afterSpace(start, end, json);
+      if (<u32>load<u8>(p) != OPEN_LIST || validEnd(p, end, json) == 0) return stopAt(state, i, 0, 0, STOPPED_AT_CELL);
+      p = afterSpace(p + 1, end, json);
       if (<u32>load<u8>(p) == CLOSE_LIST) {
         if (!putCopy(state, row, 0, 0, 0, false)) return stopAt(state, i, 0, 0, STOPPED_FULL);
         continue;
@@ -128,9 +128,9 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
         if (byte == NULL_LETTER) s = 0;
         if (!putCopy(state, row, s, s == 0 ? 0 : p - s, item + 1, false)) return stopAt(state, i, value - start, item, STOPPED_FULL);
       }
-      p = behindSpace(p, end, json);
+      p = afterSpace(p, end, json);
       if (<u32>load<u8>(p) != COMMA) break;
-      p = behindSpace(p + 1, end, json);
+      p = afterSpace(p + 1, end, json);
     }
     stopAt(state, i + 1, 0, 0, 0);
   }
@@ -140,9 +140,9 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
 /** True if a valid list has more than `itemsMax` items, starting from its first item at p. */
 function hasMoreItems(p: usize, end: usize, json: usize, itemsMax: u32): bool {
   for (let items: u32 = 1; items <= itemsMax; items++) {
-    p = behindSpace(valueEnd(p, end, json), end, json);
+    p = afterSpace(valueEnd(p, end, json), end, json);
     if (<u32>load<u8>(p) != COMMA) return false;
-    p = behindSpace(p + 1, end, json);
+    p = afterSpace(p + 1, end, json);
   }
   return true;
 }

@@ -110,7 +110,7 @@ function isQuantityByte(byte: u32, before: u32, next: u32, isBehindSeparator: bo
 }
 
 /** Skips blanks that spreadsheets ignore: space, tab, U+00A0, U+200B to U+200F, U+2060, U+FEFF. */
-export function behindBlanks(start: usize, end: usize): usize {
+export function afterBlanks(start: usize, end: usize): usize {
   let at = start;
   while (at < end) {
     const byte = <u32>load<u8>(at);

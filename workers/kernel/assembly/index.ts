@@ -11,7 +11,7 @@ export { readDates, writeDates } from './dates';
 export { roundDecimals, writeNumbers, roundDoubles, readNumbers } from './numbers';
 export { mergeFinished, sortFinished, finishRows, gatherFinished, listEntries, listFinished, packedBytes, packEntries, packFinished } from './encoded-rows';
 export { fingerprintViews, composeKeys, hashViews, findKeys, insertKeys, moveSlots, splitByNew, touchSlots, addPrints, findPrints, movePrints, touchPrints, addCachedKeys, findCachedKeys, scatter, typedKeys } from './keys';
-export { compareLikeness, wordKeys } from './similarity';
+export { compareSimilarity, wordKeys } from './similarity';
 export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpackStates } from './fold';
 export { copyCells, copyPlaced, numberRows, keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue, decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherHeld, holdValues, keepTexts, countEntries, settleEntries, settlePercentiles } from './group-values';

@@ -10,7 +10,7 @@ import {
   OPEN_LIST,
   OPEN_OBJECT,
   QUOTE,
-  behindSpace,
+  afterSpace,
   hexValue,
   nestedEnd,
   scalarEnd,
@@ -199,7 +199,7 @@ export function soundCells(json: usize, views: usize, rows: usize, count: u32, t
     const view = viewOf(views, rows, i);
     const start = <usize>load<u32>(view), end = start + <usize>load<u32>(view, 4);
     if (start == 0) continue;
-    const p = behindSpace(start, end, json), close = soundEnd(p, end, json);
+    const p = afterSpace(start, end, json), close = validEnd(p, end, json);
     if (close == 0) store<u32>(todo + (++back << 2), load<u32>(rows + ((<usize>i) << 2)));
     else if (<u32>load<u8>(p) == NULL_LETTER) store<u64>(view, 0);
     else store<u64>(view, <u64>p | ((<u64>(close - p)) << 32));
@@ -208,10 +208,10 @@ export function soundCells(json: usize, views: usize, rows: usize, count: u32, t
 }
 
 /** Returns the address after the value at p if the value is valid and only white space follows, otherwise 0. */
-export function soundEnd(p: usize, end: usize, json: usize): usize {
+export function validEnd(p: usize, end: usize, json: usize): usize {
   if (p >= end) return 0;
   const close = valueEnd(p, end, json);
-  return close != 0 && close <= end && (close == end || behindSpace(close, end, json) >= end) ? close : 0;
+  return close != 0 && close <= end && (close == end || afterSpace(close, end, json) >= end) ? close : 0;
 }
 
 /** Returns the address after the value at p, or 0 if it is invalid. */
@@ -234,8 +234,8 @@ export function findFields(paths: usize, json: usize, views: usize, rows: usize,
     const view = views + ((<usize>row) << 3);
     const start = <usize>load<u32>(view), end = start + <usize>load<u32>(view, 4);
     if (start == 0) continue;
-    const p = behindSpace(start, end, json);
-    if (soundEnd(p, end, json) == 0) store<u32>(todo + (++back << 2), row);
+    const p = afterSpace(start, end, json);
+    if (validEnd(p, end, json) == 0) store<u32>(todo + (++back << 2), row);
     else if (walk(p, end, json, paths, root, row) == 0) {
       if (load<u32>(paths, TEXT_NEXT) == 0) return false;
       clear(paths, root, row);
@@ -260,7 +260,7 @@ function walk(start: usize, end: usize, json: usize, paths: usize, node: usize, 
 function walkObject(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
   const keys = <usize>load<u32>(node, KEYS), keysEnd = keys + <usize>load<u32>(node, KEY_COUNT) * WORDS_BYTES;
   let expected = keys;
-  let p = behindSpace(start + 1, end, json);
+  let p = afterSpace(start + 1, end, json);
   let isInside = <u32>load<u8>(p) != CLOSE_OBJECT;
   while (isInside) {
     const close = stringEnd(p + 1, end, json), quote = close & ~MARKED;
@@ -277,7 +277,7 @@ function walkObject(start: usize, end: usize, json: usize, paths: usize, node: u
       for (found = keys; found < expected; found += WORDS_BYTES) if (isKey(found, key, bytes)) break;
       if (found == expected) found = keysEnd;
     }
-    p = behindSpace(behindSpace(quote + 1, end, json) + 1, end, json);
+    p = afterSpace(afterSpace(quote + 1, end, json) + 1, end, json);
     if (found == keysEnd) p = valueEnd(p, end, json);
     else {
       const child = <usize>load<u32>(found, WORDS_NODE);
@@ -287,9 +287,9 @@ function walkObject(start: usize, end: usize, json: usize, paths: usize, node: u
       if (p == 0) return 0;
       expected = found + WORDS_BYTES;
     }
-    p = behindSpace(p, end, json);
+    p = afterSpace(p, end, json);
     isInside = <u32>load<u8>(p) == COMMA;
-    if (isInside) p = behindSpace(p + 1, end, json);
+    if (isInside) p = afterSpace(p + 1, end, json);
   }
   return p + 1;
 }
@@ -303,7 +303,7 @@ function isKey(words: usize, key: usize, bytes: usize): bool {
 function walkList(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
   let items = <usize>load<u32>(node, ITEMS);
   const itemsEnd = items + <usize>load<u32>(node, ITEM_COUNT) * WORDS_BYTES;
-  let p = behindSpace(start + 1, end, json);
+  let p = afterSpace(start + 1, end, json);
   let isInside = <u32>load<u8>(p) != CLOSE_LIST;
   for (let number: u32 = 0; isInside; number++) {
     if (items < itemsEnd && load<u32>(items) == number) {
@@ -311,9 +311,9 @@ function walkList(start: usize, end: usize, json: usize, paths: usize, node: usi
       if (p == 0) return 0;
       items += WORDS_BYTES;
     } else p = valueEnd(p, end, json);
-    p = behindSpace(p, end, json);
+    p = afterSpace(p, end, json);
     isInside = <u32>load<u8>(p) == COMMA;
-    if (isInside) p = behindSpace(p + 1, end, json);
+    if (isInside) p = afterSpace(p + 1, end, json);
   }
   return p + 1;
 }

@@ -21,8 +21,8 @@ import {
   STACK,
   STRIDE,
   TOO_DEEP,
-  TROUBLE,
-  TROUBLE_AT,
+  ERROR,
+  ERROR_AT,
   UNSETTLED,
   VIEWS,
 } from '../layout/json';
@@ -57,15 +57,15 @@ const ALSE_WORD: u32 = 0x65736c61;
 /** Shorter numbers are not checked against the maximum cell length. */
 const SHORT_NUMBER_BYTES: usize = 64;
 
-export function fail(state: usize, at: usize, trouble: u32): usize {
-  store<u32>(state, <u32>at, TROUBLE_AT);
-  store<u32>(state, trouble, TROUBLE);
+export function fail(state: usize, at: usize, code: u32): usize {
+  store<u32>(state, <u32>at, ERROR_AT);
+  store<u32>(state, code, ERROR);
   return 0;
 }
 
 // @ts-ignore: decorator
 @inline
-export function behindSpace(p: usize, end: usize, state: usize): usize {
+export function afterSpace(p: usize, end: usize, state: usize): usize {
   return <u32>load<u8>(p) > SPACE ? p : skipSpace(p, end, state);
 }
 
@@ -213,9 +213,9 @@ function keyEnd(p: usize, end: usize, state: usize): usize {
   if (<u32>load<u8>(p) != QUOTE) return fail(state, p, EXPECTED_KEY);
   const close = stringEnd(p + 1, end, state);
   if (close == 0) return 0;
-  p = behindSpace((close & ~MARKED) + 1, end, state);
+  p = afterSpace((close & ~MARKED) + 1, end, state);
   if (<u32>load<u8>(p) != COLON) return fail(state, p, EXPECTED_COLON);
-  return behindSpace(p + 1, end, state);
+  return afterSpace(p + 1, end, state);
 }
 
 /** Error code for a value inside this bracket that is followed by neither a comma nor the closing bracket. */
@@ -236,7 +236,7 @@ export function nestedEnd(p: usize, end: usize, state: usize): usize {
       if (depth == <usize>DEPTH_MAX) return fail(state, p, TOO_DEEP);
       store<u8>(stack + depth, <u8>byte);
       depth++;
-      const first = behindSpace(p + 1, end, state);
+      const first = afterSpace(p + 1, end, state);
       if (first != p + 1) spaces = MARKED;
       p = first;
       if (<u32>load<u8>(p) != byte + TO_CLOSE) {
@@ -254,7 +254,7 @@ export function nestedEnd(p: usize, end: usize, state: usize): usize {
     // Expects what follows a value, or the end of an empty object or list.
     let isBehind = true;
     while (isBehind) {
-      const sign = behindSpace(p, end, state);
+      const sign = afterSpace(p, end, state);
       if (sign != p) spaces = MARKED;
       p = sign;
       if (p >= end) return fail(state, end, EXPECTED_VALUE);
@@ -268,7 +268,7 @@ export function nestedEnd(p: usize, end: usize, state: usize): usize {
         return p | spaces;
       }
       if (byte != COMMA) return fail(state, p, expectedIn(bracket));
-      const next = behindSpace(p + 1, end, state);
+      const next = afterSpace(p + 1, end, state);
       if (next != p + 1) spaces = MARKED;
       p = next;
       if (bracket == OPEN_OBJECT) {

@@ -162,7 +162,7 @@ function putDecimal(o: usize, digits: i64, scale: u32): void {
 
 // Fingerprints of keys: 128 bits of SipHash (Aumasson and Bernstein 2012, with 128 bits of output as in their reference
 // implementation), with a key of 128 random bits. Without that key it is infeasible to construct two texts with the
-// same fingerprint. Scalar reference implementation: test/workers/kernel/twins/fingerprint.ts.
+// same fingerprint. Scalar reference implementation: test/workers/kernel/scalar/fingerprint.ts.
 
 /**
  * Writes one fingerprint per position of the row list to `prints`. `key`: address of 16 bytes. The fingerprint of null
@@ -410,7 +410,7 @@ export function movePrints(set: usize, slots: usize, slotCount: u32): void {
 // Small cache of frequent short keys. It finds a key's number faster than keys.ts and keys.ts, which compose,
 // hash and compare keys byte by byte. A key consists of one or several text columns, encoded as in composeKeys (length
 // + 1, 0 for null, and the bytes), in at most 16 bytes. Entries are never removed. Layout: layout/keys.ts. Scalar
-// reference implementation: test/workers/kernel/twins/key-cache.ts.
+// reference implementation: test/workers/kernel/scalar/key-cache.ts.
 
 /** Right shift that reduces a 64-bit hash to a slot number. */
 const HASH_SHIFT: u64 = 64 - SLOT_BITS;

@@ -73,13 +73,13 @@ import {
   STATUS_KEYS_FULL,
   STATUS_LIST_END,
   STATUS_MORE,
-  STATUS_TROUBLE,
+  STATUS_ERROR,
   STOP_DEPTH,
   STRIDE,
   TOO_DEEP,
   TOO_MANY_MEMBERS,
-  TROUBLE,
-  TROUBLE_AT,
+  ERROR,
+  ERROR_AT,
   VIEWS,
   WALK_BEHIND,
   WALK_DEPTH_MAX,
@@ -100,7 +100,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
   TO_CLOSE,
-  behindSpace,
+  afterSpace,
   expectedIn,
   fail,
   readCell,
@@ -147,7 +147,7 @@ function readKey(p: usize, end: usize, state: usize, parent: u32, expected: u32)
     if ((bytes & MARKED) != 0) return fail(state, p, KEY_SURROGATE);
     start = scratch;
   }
-  const colon = behindSpace(behind + 1, end, state);
+  const colon = afterSpace(behind + 1, end, state);
   // A key is added only if all its bytes are before the end of the window.
   if (colon >= end || <u32>load<u8>(colon) != COLON) return fail(state, colon, EXPECTED_COLON);
   const node = nodeOf(state, parent, start, bytes);
@@ -249,7 +249,7 @@ export function readJson(state: usize, end: usize, rowsMax: u32, last: u32): voi
   let status: u32 = STATUS_FULL;
   let row: u32 = 0;
   while (row < rowsMax) {
-    let p = behindSpace(<usize>load<u32>(state, AT), end, state);
+    let p = afterSpace(<usize>load<u32>(state, AT), end, state);
     store<u32>(state, <u32>p, AT);
     if (p >= end) {
       status = STATUS_MORE;
@@ -266,7 +266,7 @@ export function readJson(state: usize, end: usize, rowsMax: u32, last: u32): voi
       if (phase == PHASE_BEHIND) {
         if (byte != COMMA) {
           fail(state, p, EXPECTED_COMMA_OR_BRACKET);
-          status = STATUS_TROUBLE;
+          status = STATUS_ERROR;
           break;
         }
         store<u32>(state, <u32>(p + 1), AT);
@@ -281,7 +281,7 @@ export function readJson(state: usize, end: usize, rowsMax: u32, last: u32): voi
     else p = areLists ? readList(p, end, state, row) : readObject(p, end, state, row);
     if (p == 0 || p > end) {
       status = statusOf(p, end, state, last);
-      if (status != STATUS_TROUBLE) {
+      if (status != STATUS_ERROR) {
         store<u32>(state, lines, LINES);
         store<u32>(state, lineStart, LINE_START);
         clearRow(state, row);
@@ -314,8 +314,8 @@ function clearRow(state: usize, row: u32): void {
  */
 function statusOf(p: usize, end: usize, state: usize, last: u32): u32 {
   if (p > end) return STATUS_MORE;
-  if (load<u32>(state, TROUBLE) == KEYS_FULL) return STATUS_KEYS_FULL;
-  return last == 0 && <usize>load<u32>(state, TROUBLE_AT) + LOOK_BYTES > end ? STATUS_MORE : STATUS_TROUBLE;
+  if (load<u32>(state, ERROR) == KEYS_FULL) return STATUS_KEYS_FULL;
+  return last == 0 && <usize>load<u32>(state, ERROR_AT) + LOOK_BYTES > end ? STATUS_MORE : STATUS_ERROR;
 }
 
 function readObject(start: usize, end: usize, state: usize, row: u32): usize {
@@ -330,7 +330,7 @@ function readObject(start: usize, end: usize, state: usize, row: u32): usize {
   let members: u32 = 0;
   let before = nodes;
   let isFirst = true;
-  let p = behindSpace(start + 1, end, state);
+  let p = afterSpace(start + 1, end, state);
   while (p < end) {
     if (!isFirst || <u32>load<u8>(p) != CLOSE_OBJECT) {
       members++;
@@ -347,7 +347,7 @@ function readObject(start: usize, end: usize, state: usize, row: u32): usize {
       }
       if (members > membersMax) return fail(state, p, TOO_MANY_MEMBERS);
       before = node;
-      p = behindSpace(p, end, state);
+      p = afterSpace(p, end, state);
       // Bytes after the end are arbitrary, and a predicted key may extend beyond the end.
       if (p >= end) return fail(state, end, EXPECTED_VALUE);
       const byte = <u32>load<u8>(p);
@@ -357,7 +357,7 @@ function readObject(start: usize, end: usize, state: usize, row: u32): usize {
         level++;
         parent = index;
         isFirst = true;
-        p = behindSpace(p + 1, end, state);
+        p = afterSpace(p + 1, end, state);
         continue;
       }
       if (learns) note(node, byte == NULL_LETTER ? SEEN_NULL : SEEN_VALUE);
@@ -368,10 +368,10 @@ function readObject(start: usize, end: usize, state: usize, row: u32): usize {
     // Expects what follows a value, or the brace of an empty object.
     let isBehind = true;
     while (isBehind) {
-      p = behindSpace(p, end, state);
+      p = afterSpace(p, end, state);
       const byte = <u32>load<u8>(p);
       if (byte == COMMA) {
-        p = behindSpace(p + 1, end, state);
+        p = afterSpace(p + 1, end, state);
         isBehind = false;
         continue;
       }
@@ -414,7 +414,7 @@ function readList(start: usize, end: usize, state: usize, row: u32): usize {
   let members: u32 = 0;
   let hasExtra = false;
   let extraStart: usize = 0;
-  let p = behindSpace(start + 1, end, state);
+  let p = afterSpace(start + 1, end, state);
   if (<u32>load<u8>(p) != CLOSE_LIST) {
     for (;;) {
       if (p >= end) return fail(state, end, EXPECTED_VALUE);
@@ -427,11 +427,11 @@ function readList(start: usize, end: usize, state: usize, row: u32): usize {
       const isEmpty = byte == NULL_LETTER || (byte == QUOTE && behind == p + 2);
       if (!isInside && !isEmpty) hasExtra = true;
       members++;
-      p = behindSpace(behind, end, state);
+      p = afterSpace(behind, end, state);
       const sign = <u32>load<u8>(p);
       if (sign == CLOSE_LIST) break;
       if (sign != COMMA) return fail(state, p, EXPECTED_COMMA_OR_BRACKET);
-      p = behindSpace(p + 1, end, state);
+      p = afterSpace(p + 1, end, state);
     }
   }
   store<u32>(state, members, MEMBERS);
@@ -453,7 +453,7 @@ export function walkJson(state: usize, end: usize, last: u32): void {
     const phase = load<u32>(state, PHASE);
     const depth = load<u32>(state, DEPTH);
     if (phase == WALK_BEHIND && depth == 0) return store<u32>(state, STATUS_DONE, STATUS);
-    const p = behindSpace(<usize>load<u32>(state, AT), end, state);
+    const p = afterSpace(<usize>load<u32>(state, AT), end, state);
     store<u32>(state, <u32>p, AT);
     if (p >= end) return store<u32>(state, STATUS_MORE, STATUS);
     const lines = load<u32>(state, LINES);
@@ -461,14 +461,14 @@ export function walkJson(state: usize, end: usize, last: u32): void {
     const next = step(p, end, state, stack, phase, depth);
     const isOpen = next >= end && last == 0;
     if (next == 0 || isOpen) {
-      const cutOff = isOpen || (last == 0 && <usize>load<u32>(state, TROUBLE_AT) + LOOK_BYTES > end);
+      const cutOff = isOpen || (last == 0 && <usize>load<u32>(state, ERROR_AT) + LOOK_BYTES > end);
       if (cutOff) {
         store<u32>(state, lines, LINES);
         store<u32>(state, lineStart, LINE_START);
         store<u32>(state, phase, PHASE);
         store<u32>(state, depth, DEPTH);
       }
-      return store<u32>(state, cutOff ? STATUS_MORE : STATUS_TROUBLE, STATUS);
+      return store<u32>(state, cutOff ? STATUS_MORE : STATUS_ERROR, STATUS);
     }
     store<u32>(state, <u32>next, AT);
     const isBefore = phase == WALK_KEY || phase == WALK_ITEM;
@@ -516,10 +516,10 @@ function keyOf(p: usize, end: usize, state: usize): usize {
   const close = stringEnd(p + 1, end, state);
   if (close == 0) return 0;
   const behind = close & ~MARKED;
-  const colon = behindSpace(behind + 1, end, state);
+  const colon = afterSpace(behind + 1, end, state);
   if (<u32>load<u8>(colon) != COLON) return fail(state, colon, EXPECTED_COLON);
   store<u32>(state, <u32>(p + 1), KEY_START);
   store<u32>(state, <u32>behind, KEY_END);
   store<u32>(state, WALK_VALUE, PHASE);
-  return behindSpace(colon + 1, end, state);
+  return afterSpace(colon + 1, end, state);
 }

@@ -49,10 +49,10 @@ import {
   QUOTE,
   SLASH,
   SPACE,
-  behindClosing,
-  behindPrefix,
-  behindSpaces,
-  behindTag,
+  afterClosing,
+  afterPrefix,
+  afterSpaces,
+  afterTag,
   endsName,
   isEmptyTag,
   nameEnd,
@@ -126,7 +126,7 @@ function readCell(at: usize, end: usize, state: usize): usize {
 function readTag(at: usize, end: usize): usize {
   while (at < end) {
     const byte = <u32>load<u8>(at);
-    if (byte == GREATER || byte == SLASH) return byte == SLASH && <u32>load<u8>(at, 1) != GREATER ? 0 : behindTag(at, end);
+    if (byte == GREATER || byte == SLASH) return byte == SLASH && <u32>load<u8>(at, 1) != GREATER ? 0 : afterTag(at, end);
     if (byte == SPACE && <u32>load<u16>(at, 2) == VALUE_OPENS) {
       const name = <u32>load<u8>(at, 1);
       at += 4;
@@ -203,20 +203,20 @@ function readType(at: usize): usize {
 /** Reads the content of a cell: an optional formula and an optional value. Returns the address after the cell. */
 function readContent(at: usize, end: usize, state: usize): usize {
   let hasFormula = false;
-  at = behindSpaces(at, end);
-  let name = behindPrefix(at + 1);
+  at = afterSpaces(at, end);
+  let name = afterPrefix(at + 1);
   if (<u32>load<u8>(at) == LESS && <u32>load<u8>(name) == LETTER_F && endsName(<u32>load<u8>(name, 1))) {
     hasFormula = true;
-    at = behindFormula(name + 1, end);
+    at = afterFormula(name + 1, end);
     if (at == 0 || at > end) return at;
-    at = behindSpaces(at, end);
-    name = behindPrefix(at + 1);
+    at = afterSpaces(at, end);
+    name = afterPrefix(at + 1);
   }
   if (<u32>load<u8>(at) != LESS) return at >= end ? end + 1 : 0;
   const letter = <u32>load<u8>(name);
   if (letter == LETTER_V && endsName(<u32>load<u8>(name, 1))) {
     if (type == TYPE_INLINE) return 0;
-    at = behindTag(name + 1, end);
+    at = afterTag(name + 1, end);
     if (at > end) return at;
     if (!isEmptyTag) {
       at = readValue(at, end, state, type, style);
@@ -226,11 +226,11 @@ function readContent(at: usize, end: usize, state: usize): usize {
     if (valueAt == 0 && hasFormula) return 0;
     if (!isEmptyTag) {
       if (load<u64>(at) == VALUE_AND_CELL_CLOSE) return at + 8;
-      at = behindClosing(at, end, LETTER_V);
+      at = afterClosing(at, end, LETTER_V);
       if (at == 0) return 0;
     }
   } else if (<u32>load<u16>(name) == IS && endsName(<u32>load<u8>(name, 2)) && type == TYPE_INLINE) {
-    at = behindTag(name + 2, end);
+    at = afterTag(name + 2, end);
     if (at > end) return at;
     if (isEmptyTag) setEmptyText(state);
     else {
@@ -238,15 +238,15 @@ function readContent(at: usize, end: usize, state: usize): usize {
       if (at == 0 || at > end) return at;
     }
   } else if (hasFormula) return 0;
-  return behindClosing(at, end, LETTER_C);
+  return afterClosing(at, end, LETTER_C);
 }
 
 /** Skips the formula whose name ends at `at`. */
-function behindFormula(at: usize, end: usize): usize {
-  at = behindTag(at, end);
+function afterFormula(at: usize, end: usize): usize {
+  at = afterTag(at, end);
   if (at > end || isEmptyTag) return at;
   at = textEnd(at, end);
-  return at >= end ? end + 1 : behindClosing(at, end, LETTER_F);
+  return at >= end ? end + 1 : afterClosing(at, end, LETTER_F);
 }
 
 /** Stores the value in its column. Returns false to leave the cell to the fallback reader. */
@@ -320,12 +320,12 @@ export function readSheet(state: usize, end: usize): void {
   let status = STATUS_MORE;
   let at = <usize>load<u32>(state, AT);
   for (;;) {
-    at = behindSpaces(at, end);
+    at = afterSpaces(at, end);
     if (at >= end) break;
     let behind: usize = 0;
     if (<u32>load<u8>(at) == LESS) {
       const isClosing = <u32>load<u8>(at, 1) == SLASH;
-      const name = behindPrefix(at + 1 + <usize>isClosing);
+      const name = afterPrefix(at + 1 + <usize>isClosing);
       if (isInRow) {
         if (isClosing) {
           behind = load<u32>(name) == ROW_CLOSES && load<u32>(state, IS_WIDE) == 0 ? name + 4 : 0;
@@ -371,7 +371,7 @@ function beginRow(at: usize, end: usize, state: usize): usize {
     } else if (nameBytes == 6 && (load<u64>(nameStart) & 0xffffffffffff) == HIDDEN) isHidden = isTrue(valueStart, valueEnd);
   }
   if (<u32>load<u8>(at) == SLASH && <u32>load<u8>(at, 1) != 0x3e) return 0;
-  at = behindTag(at, end);
+  at = afterTag(at, end);
   // The first row after the requested ones is left to the fallback reader.
   if (at > end || row > ROW_NUMBER_MAX || row > load<u32>(state, LAST_ROW)) return at > end ? at : 0;
   store<u32>(state, row, ROW);

@@ -220,7 +220,7 @@ export function numberRows(rows: usize, count: u32, sourceFirst: f64, selection:
 }
 
 // Marks of rows: one byte per physical row of a batch, 1 if a condition is true. Also filters row lists by marks and by
-// other lists. Scalar reference implementation: test/workers/kernel/twins/marks.ts.
+// other lists. Scalar reference implementation: test/workers/kernel/scalar/marks.ts.
 
 /** Writes 1 for rows whose state is true, and 0 for the other rows of the list. */
 export function markTrue(states: usize, rows: usize, count: u32, marks: usize): void {

@@ -35,7 +35,7 @@ const PRESERVE_BYTES: usize = 22;
 let prefixAt: usize = 0;
 let prefixBytes: usize = 0;
 
-/** True if the tag passed by `behindTag` has no content. */
+/** True if the tag passed by `afterTag` has no content. */
 export let isEmptyTag: bool = false;
 
 /** Results of `nextAttribute`: the attribute's name without prefix, and its value. */
@@ -53,11 +53,11 @@ export function usePrefix(prefix: usize): void {
 /** Address of a name without the namespace prefix. */
 // @ts-ignore: decorator
 @inline
-export function behindPrefix(name: usize): usize {
-  return prefixBytes == 0 ? name : behindLongPrefix(name);
+export function afterPrefix(name: usize): usize {
+  return prefixBytes == 0 ? name : afterLongPrefix(name);
 }
 
-function behindLongPrefix(name: usize): usize {
+function afterLongPrefix(name: usize): usize {
   return memory.compare(name, prefixAt, prefixBytes) == 0 ? name + prefixBytes : name;
 }
 
@@ -70,13 +70,13 @@ export function endsName(byte: u32): bool {
 
 // @ts-ignore: decorator
 @inline
-export function behindSpaces(at: usize, end: usize): usize {
+export function afterSpaces(at: usize, end: usize): usize {
   while (at < end && <u32>load<u8>(at) <= SPACE) at++;
   return at;
 }
 
 /** Returns the address after the `>` of the tag whose name ends at `at`. */
-export function behindTag(at: usize, end: usize): usize {
+export function afterTag(at: usize, end: usize): usize {
   isEmptyTag = false;
   if (<u32>load<u8>(at) == GREATER) return at + 1;
   if (<u32>load<u8>(at) == SPACE && memory.compare(at, PRESERVE, PRESERVE_BYTES) == 0) return at + PRESERVE_BYTES;
@@ -98,7 +98,7 @@ export function behindTag(at: usize, end: usize): usize {
  * address of the `>` or `/` that ends the tag, and nameEnd equals nameStart.
  */
 export function nextAttribute(at: usize, end: usize): usize {
-  at = behindSpaces(at, end);
+  at = afterSpaces(at, end);
   nameStart = at;
   let byte = <u32>load<u8>(at);
   if (byte == GREATER || byte == SLASH) {
@@ -123,10 +123,10 @@ export function nextAttribute(at: usize, end: usize): usize {
 }
 
 /** Returns the address after the `</name>` of one letter, which must be at `at` with optional white space before it. */
-export function behindClosing(at: usize, end: usize, letter: u32): usize {
-  at = behindSpaces(at, end);
+export function afterClosing(at: usize, end: usize, letter: u32): usize {
+  at = afterSpaces(at, end);
   if (<u32>load<u16>(at) != 0x2f3c) return 0;
-  const name = behindPrefix(at + 2);
+  const name = afterPrefix(at + 2);
   return <u32>load<u8>(name) == letter && <u32>load<u8>(name, 1) == GREATER ? name + 2 : 0;
 }
 
@@ -277,36 +277,36 @@ const THREE_BYTES: u32 = 0xffffff;
 export function readRichText(at: usize, end: usize, out: usize, limit: usize, closes: u32): usize {
   let isInRun = false;
   while (at < end) {
-    at = behindSpaces(at, end);
+    at = afterSpaces(at, end);
     if (<u32>load<u8>(at) != LESS) return at >= end ? end + 1 : 0;
     if (<u32>load<u8>(at, 1) == SLASH) {
-      const closing = behindPrefix(at + 2);
+      const closing = afterPrefix(at + 2);
       if (!isInRun) {
         setCopiedEnd(out);
         return (load<u32>(closing) & THREE_BYTES) == closes ? closing + 3 : 0;
       }
-      at = behindClosing(at, end, LETTER_R);
+      at = afterClosing(at, end, LETTER_R);
       if (at == 0) return 0;
       isInRun = false;
       continue;
     }
-    const name = behindPrefix(at + 1);
+    const name = afterPrefix(at + 1);
     const letter = <u32>load<u8>(name);
     if (letter == LETTER_T && endsName(<u32>load<u8>(name, 1))) {
-      at = behindTag(name + 1, end);
+      at = afterTag(name + 1, end);
       if (at > end) return at;
       if (isEmptyTag) continue;
       at = copyText(at, end, out, limit);
       if (at == 0 || at > end) return at;
       out = copiedEnd;
-      at = behindClosing(at, end, LETTER_T);
+      at = afterClosing(at, end, LETTER_T);
       if (at == 0) return 0;
     } else if (letter == LETTER_R && endsName(<u32>load<u8>(name, 1)) && !isInRun) {
-      at = behindTag(name + 1, end);
+      at = afterTag(name + 1, end);
       if (at > end) return at;
       isInRun = !isEmptyTag;
     } else if ((load<u32>(name) & THREE_BYTES) == RPR && endsName(<u32>load<u8>(name, 3))) {
-      at = behindProperties(name + 3, end);
+      at = afterProperties(name + 3, end);
       if (at == 0 || at > end) return at;
     } else return 0;
   }
@@ -314,18 +314,18 @@ export function readRichText(at: usize, end: usize, out: usize, limit: usize, cl
 }
 
 /** Skips the properties of a run (elements without content), whose name ends at `at`. */
-function behindProperties(at: usize, end: usize): usize {
-  at = behindTag(at, end);
+function afterProperties(at: usize, end: usize): usize {
+  at = afterTag(at, end);
   if (at > end || isEmptyTag) return at;
   while (at < end) {
-    at = behindSpaces(at, end);
+    at = afterSpaces(at, end);
     if (<u32>load<u8>(at) != LESS) return at >= end ? end + 1 : 0;
     if (<u32>load<u8>(at, 1) == SLASH) {
-      const name = behindPrefix(at + 2);
+      const name = afterPrefix(at + 2);
       return load<u32>(name) == RPR_CLOSES ? name + 4 : 0;
     }
     if (!isLetter(<u32>load<u8>(at, 1))) return 0;
-    at = behindTag(at + 2, end);
+    at = afterTag(at + 2, end);
     if (at > end) return at;
     if (!isEmptyTag) return 0;
   }
@@ -358,7 +358,7 @@ export function readStrings(state: usize, end: usize): void {
   let at = <usize>load<u32>(state, AT);
   let status = STATUS_MORE;
   for (;;) {
-    at = behindSpaces(at, end);
+    at = afterSpaces(at, end);
     if (at >= end) break;
     const behind = entry < entriesEnd ? readItem(at, end, out, limit) : 0;
     if (behind > end) break;
@@ -383,9 +383,9 @@ export function readStrings(state: usize, end: usize): void {
 @inline
 function readItem(at: usize, end: usize, out: usize, limit: usize): usize {
   if (<u32>load<u8>(at) != LESS) return 0;
-  const name = behindPrefix(at + 1);
+  const name = afterPrefix(at + 1);
   if (<u32>load<u16>(name) != SI || !endsName(<u32>load<u8>(name, 2))) return 0;
-  const inside = behindTag(name + 2, end);
+  const inside = afterTag(name + 2, end);
   if (inside > end) return inside;
   return isEmptyTag ? 0 : readRichText(inside, end, out, limit, SI_CLOSES);
 }

@@ -81,7 +81,7 @@ function readNumber(at: usize): usize {
   let digits = <u32>(at - start);
   if (digits == 0) return 0;
   let canonical = !isZeroFirst || digits == 1;
-  let behindPoint: u32 = 0;
+  let afterPoint: u32 = 0;
   if (<u32>load<u8>(at) == 0x2e) {
     at++;
     const point = at;
@@ -89,24 +89,24 @@ function readNumber(at: usize): usize {
       value = value * 10 + <u64>digit;
       at++;
     }
-    behindPoint = <u32>(at - point);
-    digits += behindPoint;
-    canonical = canonical && <u32>load<u8>(at - 1) != 0x30 && behindPoint > 0;
+    afterPoint = <u32>(at - point);
+    digits += afterPoint;
+    canonical = canonical && <u32>load<u8>(at - 1) != 0x30 && afterPoint > 0;
   } else canonical = canonical && !(isZeroFirst && isNegative);
   if (digits > READ_DIGITS_MAX) return 0;
   magnitude = value;
-  scale = <i32>behindPoint;
-  isCanonical = canonical && (digits <= DIGITS_MAX || behindPoint == 0);
+  scale = <i32>afterPoint;
+  isCanonical = canonical && (digits <= DIGITS_MAX || afterPoint == 0);
   hasExponent = false;
   if ((<u32>load<u8>(at) | 0x20) == 0x65) {
     isCanonical = false;
     hasExponent = true;
-    return behindExponent(at + 1);
+    return afterExponent(at + 1);
   }
   return <u32>load<u8>(at) == LESS ? at : 0;
 }
 
-function behindExponent(at: usize): usize {
+function afterExponent(at: usize): usize {
   const sign = <u32>load<u8>(at);
   if (sign == 0x2d || sign == 0x2b) at++;
   const start = at;

@@ -5,7 +5,7 @@ import { viewOf } from './cell';
 import { valueAt } from './number-vectors';
 import { BACK } from '../layout/texts';
 
-// Jaro-Winkler similarity of texts. Scalar reference implementation: values/likeness.ts, which rounds identically. It
+// Jaro-Winkler similarity of texts. Scalar reference implementation: values/similarity.ts, which rounds identically. It
 // handles texts of more than 64 characters and texts with a character above U+FFFF.
 
 const CHARACTERS_MAX: u32 = 64;
@@ -23,7 +23,7 @@ const BOOST_ABOVE: f64 = 0.7;
  * Writes the similarity at each position, or null if one of the texts is null. Returns 0 if a text is unknown or longer
  * than `bytesMax` bytes. Such a text can fail the whole expression; other failures affect only a part of it.
  */
-export function compareLikeness(
+export function compareSimilarity(
   views: usize, rows: usize, otherViews: usize, otherRows: usize, count: u32, vector: usize, bytesMax: u32,
 ): u32 {
   const marks = <usize>load<u32>(vector, VECTOR_MARKS);
@@ -127,7 +127,7 @@ function equalTo(character: u32, right: u32): u64 {
 }
 
 // Builds keys that different spellings of a name share: its distinct words in lower case, sorted. Scalar reference
-// implementation: fingerprintOf in values/likeness.ts, which handles cells with non-ASCII characters and cells that
+// implementation: fingerprintOf in values/similarity.ts, which handles cells with non-ASCII characters and cells that
 // exceed the limits below.
 
 const WORDS_MAX: usize = 32;

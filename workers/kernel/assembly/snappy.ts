@@ -1,6 +1,6 @@
 // Decompresses Snappy (format_description.txt of google/snappy) into memory of known size. Data that would exceed it is
 // invalid, and nothing is written outside it. The work is bounded by the size of the input. Scalar reference
-// implementation: test/workers/kernel/twins/snappy.ts.
+// implementation: test/workers/kernel/scalar/snappy.ts.
 
 const LITERAL: u32 = 0;
 const COPY_1: u32 = 1;

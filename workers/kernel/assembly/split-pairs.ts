@@ -61,8 +61,8 @@ export function splitPairs(state: usize, views: usize, rows: usize, count: u32, 
       const to = findSeparator(from, end, pair, pairBytes, pairFirst);
       const place = findSeparator(from, to, colon, colonBytes, colonFirst);
       if (place < to) {
-        const s = behindSpaces(from, place), e = beforeSpaces(s, place);
-        const value = behindSpaces(place + colonBytes, to), valueEnd = beforeSpaces(value, to);
+        const s = afterSpaces(from, place), e = beforeSpaces(s, place);
+        const value = afterSpaces(place + colonBytes, to), valueEnd = beforeSpaces(value, to);
         isOdd = hasWide(s, e) || (value < valueEnd && ((load<u8>(value) | load<u8>(valueEnd - 1)) & 0x80) != 0);
         const key = isOdd ? keyCount : keyOf(state, s, e);
         if (key < keyCount) {
@@ -91,7 +91,7 @@ function isSpace(byte: u32): bool {
 
 // @ts-ignore: decorator
 @inline
-function behindSpaces(p: usize, end: usize): usize {
+function afterSpaces(p: usize, end: usize): usize {
   while (p < end && isSpace(<u32>load<u8>(p))) p++;
   return p;
 }

@@ -11,9 +11,9 @@ export const LINES: usize = 4;
 export const LINE_START: usize = 8;
 /** Out: why the kernel stopped, one of the STATUS codes. */
 export const STATUS: usize = 12;
-/** Out, with STATUS_TROUBLE: address of the error, and its code (below). */
-export const TROUBLE_AT: usize = 16;
-export const TROUBLE: usize = 20;
+/** Out, with STATUS_ERROR: address of the error, and its code (below). */
+export const ERROR_AT: usize = 16;
+export const ERROR: usize = 20;
 /** Out: number of records read by this call. */
 export const ROWS: usize = 24;
 /** Position between records, one of the PHASE codes. */
@@ -98,7 +98,7 @@ export const STATUS_MORE: u32 = 0;
 export const STATUS_FULL: u32 = 1;
 /** The closing bracket of the list of records was passed. */
 export const STATUS_LIST_END: u32 = 2;
-export const STATUS_TROUBLE: u32 = 3;
+export const STATUS_ERROR: u32 = 3;
 /** The table of keys is full. */
 export const STATUS_KEYS_FULL: u32 = 4;
 /** The traversal reports the value that begins at AT. */

@@ -249,7 +249,7 @@ class CsvWriter implements RowWriter, RowEmitter {
     for (const cell of this.#cells(position)) {
       if (cell.guarded) throw formulaRefusal(cell.column, this.#sourceRow(position));
     }
-    throw new Error('the kernel and its twin disagree about a formula');
+    throw new Error('the kernel and its scalar implementation disagree about a formula');
   }
 
   #sourceRow(position: number): number {

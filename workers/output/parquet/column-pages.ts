@@ -30,19 +30,19 @@ export class GrowingBytes {
   }
 
   /** Address at which this many more bytes may be written. The caller must then increase `length`. */
-  room(bytes: number): number {
+  reserve(bytes: number): number {
     if (this.#at === 0 || this.length + bytes > this.#capacity) this.#grow(bytes);
     return this.#at + this.length;
   }
 
   appendByte(byte: number): void {
-    const at = this.room(1);
+    const at = this.reserve(1);
     this.#heap.u8[at] = byte;
     this.length++;
   }
 
   append(bytes: Uint8Array): void {
-    const at = this.room(bytes.length);
+    const at = this.reserve(bytes.length);
     this.#heap.u8.set(bytes, at);
     this.length += bytes.length;
   }
@@ -57,7 +57,7 @@ export class GrowingBytes {
     const at = this.#heap.allocate(capacity);
     if (this.#at !== 0) {
       this.#heap.u8.copyWithin(at, this.#at, this.#at + this.length);
-      this.#heap.giveBack(this.#at, this.#capacity);
+      this.#heap.release(this.#at, this.#capacity);
     }
     this.#at = at;
     this.#capacity = capacity;
@@ -201,7 +201,7 @@ export class ColumnPages {
   }
 
   putText(at: number, bytes: number): void {
-    const to = this.#page.room(LENGTH_BYTES + bytes);
+    const to = this.#page.reserve(LENGTH_BYTES + bytes);
     const { u8 } = this.#tools.heap;
     for (let index = 0; index < LENGTH_BYTES; index++) u8[to + index] = (bytes >>> (index * 8)) & 255;
     u8.copyWithin(to + LENGTH_BYTES, at, at + bytes);
@@ -211,7 +211,7 @@ export class ColumnPages {
   /** Appends the low bytes of the value at `at`. */
   putFixed(at: number): void {
     const width = widthOf(this.column);
-    const to = this.#page.room(width);
+    const to = this.#page.reserve(width);
     const { u8 } = this.#tools.heap;
     for (let index = 0; index < width; index++) u8[to + index] = u8[at + index]!;
     this.#put(width);
@@ -220,7 +220,7 @@ export class ColumnPages {
   /** Appends a value in two's complement, high byte first. */
   putBig(value: bigint): void {
     const width = widthOf(this.column);
-    const to = this.#page.room(width);
+    const to = this.#page.reserve(width);
     const { u8 } = this.#tools.heap;
     let rest = BigInt.asUintN(width * 8, value);
     for (let index = width - 1; index >= 0; index--) {

@@ -92,7 +92,7 @@ export class ParquetWriter implements RowWriter {
     thrift.list(4, STRUCT, this.#groupCount);
     if (this.#groupCount > 0) {
       const { length } = this.#groups;
-      const at = footer.room(length);
+      const at = footer.reserve(length);
       heap.u8.copyWithin(at, this.#groups.at, this.#groups.at + length);
       footer.length += length;
     }

@@ -56,7 +56,7 @@ export interface WorkbookFrame {
   readonly first: readonly WorkbookPart[];
   /** Text of a sheet before its rows, and after them. */
   readonly beforeRows: string;
-  behindRows(lastRow: number): string;
+  afterRows(lastRow: number): string;
   /** Parts that are written after the sheets. */
   last(sheetNames: readonly string[]): readonly WorkbookPart[];
 }
@@ -115,7 +115,7 @@ export function workbookFrame({ columns, freezeHeader, autofilter }: WorkbookLoo
     headerStyle,
     first: firstParts(xml),
     beforeRows,
-    behindRows: (lastRow) => sheet([], lastRow)[1],
+    afterRows: (lastRow) => sheet([], lastRow)[1],
     last: lastParts,
   };
 }

@@ -290,7 +290,7 @@ export class XlsxWriter implements RowWriter, RowEmitter {
   #endSheet(): void {
     this.#buffer.flush();
     const lastRow = Math.max(1, this.#program.row - 1);
-    this.#zip.write(Buffer.from(this.#form.frame.behindRows(lastRow)));
+    this.#zip.write(Buffer.from(this.#form.frame.afterRows(lastRow)));
     this.#zip.end();
   }
 

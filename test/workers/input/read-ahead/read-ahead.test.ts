@@ -160,7 +160,7 @@ test('without a free core the reader reads alone, and the core of an job is give
   t.ok((await read()) > 10);
   cores.take();
   t.strictSame(await read(), 0);
-  cores.give();
+  cores.release();
   t.ok((await read()) > 10);
   await readAhead.end();
 });

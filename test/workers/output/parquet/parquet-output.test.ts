@@ -11,7 +11,7 @@ import { Chance } from '../../../fuzz/chance.ts';
 import { skipUnlessLong } from '../../../sweep.ts';
 import { applyTemplate, type Limits } from '../../apply-template.ts';
 import { readParquet } from '../../input/parquet/parquet-cells.ts';
-import { inflateSnappy } from '../../kernel/twins/snappy.ts';
+import { inflateSnappy } from '../../kernel/scalar/snappy.ts';
 
 const ROWS = 5000;
 const HEAD = 'id,amount,ratio,day,at,ok,note,doc';

@@ -1,4 +1,4 @@
-// Kernels that compare spellings (similarity.ts) against values/likeness.ts: the same doubles bit by bit, and the same keys.
+// Kernels that compare spellings (similarity.ts) against values/similarity.ts: the same doubles bit by bit, and the same keys.
 // Texts that a kernel does not support are left to that reference.
 import { deepStrictEqual, equal } from 'node:assert/strict';
 import { test } from 'tap';
@@ -10,7 +10,7 @@ import {
   VECTOR_VALUES,
 } from '../../../workers/kernel/layout/expressions.ts';
 import { BACK, DROP } from '../../../workers/kernel/layout/texts.ts';
-import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler } from '../../../workers/values/likeness.ts';
+import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler } from '../../../workers/values/similarity.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
@@ -35,7 +35,7 @@ function likeness(left: string | null, right: string | null): number | 'null' | 
   heap.u32[(vector + VECTOR_VALUES) >>> 2] = values;
   heap.u32[(vector + VECTOR_MARKS) >>> 2] = marks;
   heap.u32[(vector + VECTOR_STEP_BYTES) >>> 2] = 8;
-  kernel.exports.compareLikeness(views, rows, views, rows + 4, 1, vector, COMPARED_LENGTH_MAX);
+  kernel.exports.compareSimilarity(views, rows, views, rows + 4, 1, vector, COMPARED_LENGTH_MAX);
   const mark = heap.u8[marks];
   if (mark === NULL) return 'null';
   return mark === UNKNOWN ? 'unknown' : heap.f64[values >>> 3]!;
