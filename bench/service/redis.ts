@@ -6,6 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 
+/** Another process may take a port before the server listens on it. */
+const STARTS_MAX = 5;
+
 export interface RunningRedis {
   readonly port: number;
   readonly pid: number;
@@ -22,7 +25,15 @@ export async function startRedis(base: string): Promise<RunningRedis | null> {
     return null;
   }
   const folder = mkdtempSync(join(base, 'redis-'));
-  const port = await freePort();
+  for (let tries = 1; ; tries += 1) {
+    const running = await startOn(await freePort(), folder);
+    if (running !== null) return running;
+    if (tries === STARTS_MAX) throw new Error('redis-server ended at once');
+  }
+}
+
+/** Null if the server ended at once, for example because another process has taken the port meanwhile. */
+async function startOn(port: number, folder: string): Promise<RunningRedis | null> {
   const places = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
   const child = spawn('redis-server', [...places, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' });
   const ended = once(child, 'exit');
@@ -30,7 +41,7 @@ export async function startRedis(base: string): Promise<RunningRedis | null> {
   void ended.then(() => {
     hasEnded = true;
   });
-  while (!(await connects(port))) if (hasEnded) throw new Error('redis-server ended at once');
+  while (!(await connects(port))) if (hasEnded) return null;
   return {
     port,
     pid: child.pid!,

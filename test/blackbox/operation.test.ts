@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import http from 'node:http';
-import net from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { freePort } from '../fixtures/free-port.ts';
 import { skipBehindBalancer, skipOnRedis } from '../fixtures/test-stores.ts';
 import { skipUnlessLong } from '../sweep.ts';
 import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
@@ -219,11 +219,7 @@ t.test('a refused client that goes on sending gets its answer and no reset', { s
 
 const isOne = skipBehindBalancer('the port is that of one node');
 t.test('--ops-port: health and metrics apart from the API', { skip: isOne }, async (t) => {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const port = await freePort();
   const service = await startService(t, catalog, { 'ops-port': port, 'metrics-on-api-port': 'no' });
   const operator = new Client(port);
   for (const path of ['/livez', '/readyz', '/metrics']) {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import tap, { type Test } from 'tap';
-import { Balancer } from '../fixtures/balancer.ts';
-import { freePort } from '../fixtures/redis-server.ts';
+import { Balancer, BalancerEndedError } from '../fixtures/balancer.ts';
+import { freePort, isPortTaken } from '../fixtures/free-port.ts';
 import { isBalanced, isOnRedis, leaveRedis, redisFlags } from '../fixtures/test-stores.ts';
 import { type CatalogDescription, CatalogFolder } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
@@ -181,7 +181,7 @@ export class Service {
         return await (isBalanced ? this.#startBalanced() : this.#startOnRedis());
       } catch (fault) {
         await this.#end();
-        if (tries === STARTS_MAX || !/the port (?:is|was) taken/.test(this.logs)) throw fault;
+        if (tries === STARTS_MAX || !(fault instanceof BalancerEndedError || isPortTaken(this.logs))) throw fault;
       }
     }
   }

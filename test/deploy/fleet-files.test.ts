@@ -11,7 +11,8 @@ import { serveFlagsHelp } from '../../src/config.ts';
 import { ServedProcess } from '../blackbox/served-process.ts';
 import { COMMAND } from '../blackbox/service.ts';
 import { skipWithoutHaproxy } from '../fixtures/balancer.ts';
-import { freePort, RedisServer, skipWithoutRedis } from '../fixtures/redis-server.ts';
+import { freePort, isPortTaken } from '../fixtures/free-port.ts';
+import { RedisServer, skipWithoutRedis } from '../fixtures/redis-server.ts';
 
 const FILE_MILLISECONDS = 1_200_000;
 /** After both periods of a drain, a node ends in any case (docs/how-to/run-a-node.md). */
@@ -183,7 +184,7 @@ async function checkProbes(
     try {
       await node.start({ words: [COMMAND, 'serve', ...places, ...words], environment: {}, filesMax: null });
     } catch (fault) {
-      if (starts === STARTS_MAX || !/the port (?:is|was) taken/.test(node.output + node.errors)) throw fault;
+      if (starts === STARTS_MAX || !isPortTaken(node.output + node.errors)) throw fault;
       continue;
     }
     for (const probe of probes) {

@@ -1,7 +1,6 @@
 // The log where the system does not take it: a full disk, a reader that stops. The node serves on and ends when told.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -9,17 +8,10 @@ import { LogLines } from '../../../src/telemetry/log.ts';
 import { PICK } from '../../blackbox/catalog-folder.ts';
 import { Client, pause, until } from '../../blackbox/client.ts';
 import { Service } from '../../blackbox/service.ts';
+import { freePort } from '../../fixtures/free-port.ts';
 
 const FULL = '/dev/full';
 const SKIP_FULL = existsSync(FULL) ? false : 'this system has no /dev/full';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Resolves to the exit status, or to null if the process continues. */
 function exitOf(child: ChildProcess): Promise<number | null> {
