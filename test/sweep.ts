@@ -16,7 +16,10 @@ export function sweep({ short, long }: { readonly short: number; readonly long: 
   return isLong ? Math.max(short, Math.ceil(long / divisor)) : short;
 }
 
-/** The part of a list of similar cases that a shortened check runs: every case unless sweeps are divided. */
-export function partOf<T>(cases: readonly T[]): T[] {
-  return cases.filter((_, index) => index % divisor === 0);
+/**
+ * The part of a list of similar cases that a shortened check runs: every case unless sweeps are divided.
+ * @param divisorMax 3: at least every third case
+ */
+export function partOf<T>(cases: readonly T[], divisorMax = Number.POSITIVE_INFINITY): T[] {
+  return cases.filter((_, index) => index % Math.min(divisor, divisorMax) === 0);
 }

@@ -61,7 +61,7 @@ export async function open(directory: string): Promise<{
 }
 
 export async function until(holds: () => boolean): Promise<boolean> {
-  for (let turn = 0; turn < 2400 && !holds(); turn += 1) await sleep(25);
+  for (let turn = 0; turn < 9600 && !holds(); turn += 1) await sleep(25);
   return holds();
 }
 

@@ -252,7 +252,7 @@ t.test('the folder is watched: edits, renames, new folders, links that are swapp
   t.teardown(() => store.close());
   store.watch();
   const until = async (name: string, holds: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2400 && !holds(); turn += 1) await sleep(25);
+    for (let turn = 0; turn < 9600 && !holds(); turn += 1) await sleep(25);
     t.ok(holds(), name);
   };
   // This watch began first: it has looked at its folder when one that began later has seen a change.
