@@ -99,7 +99,7 @@ export const SETTINGS = [
   ['drain-ms', 'NUMBER', 'time for which the service finishes uploads, Runs and downloads after SIGTERM', '30000'],
   ['drain-delay-ms', 'NUMBER', 'time after SIGTERM in which only `/readyz` changes', '0; 5000 with --redis'],
   ['log-level', 'LEVEL', LOG_LEVELS.map((level) => `\`${level}\``).join(', '), 'info'],
-  ['ops-port', 'NUMBER', 'port for health and metrics', 'health on the API port, no metrics'],
+  ['ops-port', 'NUMBER', "port for health, metrics and the operator's page", 'health on the API port, no metrics'],
   [
     'catalog-tests',
     'yes|no',

@@ -17,14 +17,17 @@ import type { Connections } from './http/connections.ts';
 import type { Exchange, ExchangeSettings, FinishedExchange } from './http/exchange.ts';
 import { type ChosenFrontEnd, chooseFrontEnd } from './http/front-end.ts';
 import type { HttpServer } from './http/http-server.ts';
-import { apiConnections, openPorts } from './http/ports.ts';
+import { apiConnections, openPorts, type Routes } from './http/ports.ts';
 import { ReadTurns } from './http/read-turns.ts';
 import { WaitingAnswers } from './http/send-bytes.ts';
 import { TaskOutputs } from './outputs/local-outputs.ts';
 import { type CheckedTemplate, OutputMissingError, OutputNames } from './outputs/output-store.ts';
 import { openPool } from './pool/pool.ts';
 import { TaskFrames } from './pool/task-frames.ts';
-import { apiRoutes, healthRoutes, metricsRoutes, PROBES, pageRoutes } from './routes/index.ts';
+import type { Gate } from './routes/endpoint.ts';
+import { apiRoutes, healthRoutes, metricsRoutes, type Pages, PROBES, pageRoutes } from './routes/index.ts';
+import { type OperatorSources, operatorRoutes, templateCount } from './routes/operator.ts';
+import { ActiveRuns } from './runs/active-runs.ts';
 import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
 import type { NodeState } from './runs/node-state.ts';
@@ -40,6 +43,7 @@ import { openRedisStores } from './stores/redis/redis-stores.ts';
 import { SharedStoreUnavailableError, type Stores, StoreUnavailableError, systemClock } from './stores/stores.ts';
 import { type Log, requestLine, runFields, runLine } from './telemetry/log.ts';
 import { type MetricSources, type Metrics, nodeMetricReader, openMetrics } from './telemetry/metrics.ts';
+import { RecentCodes } from './telemetry/recent-codes.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
 import { IdleFiles } from './uploads/idle-files.ts';
 import { MEMORY_FILE_BYTES_MAX, WriteBlocks } from './uploads/spooled-file.ts';
@@ -143,6 +147,7 @@ async function openServer(
   );
   const disk = new DiskFloor(directory, config.diskFloorBytes, undefined, ledger);
   const ids = new RunIds();
+  const recent = { refusals: new RecentCodes(), failures: new RecentCodes() };
   const node: NodeState = {
     name: randomUUID(),
     ...storesOf(stores),
@@ -157,6 +162,7 @@ async function openServer(
     ...memoryOf(budget),
     disk,
     drain: new Drain(),
+    activeRuns: new ActiveRuns(),
     idleFiles: openIdleFiles(disk, log, undo),
     blocks: new WriteBlocks(budget),
     ...texts,
@@ -164,21 +170,19 @@ async function openServer(
     ...timesOf(config),
     onRunEnded: (run, details, exchange) => {
       metrics.runEnded(run, details);
-      logEnd(log, run, details, exchange);
+      logEnd(log, recent.failures, run, details, exchange);
     },
     onFault: (fault, requestId) => reportFault(log, metrics, fault, requestId),
   };
   const connections = await apiConnections(config, log);
   const readiness = new Readiness(node, log);
   const answers = openAnswers(budget);
-  const metrics = openMetrics(
-    sourcesOf(node, stores, catalog, connections.all, answers, readiness, log, chosen.frontEnd.name),
-  );
-  const exchanges = exchangeSettings(config, log, metrics, node.blocks, answers);
+  const sources = sourcesOf(node, stores, catalog, connections.all, answers, readiness, log, chosen.frontEnd.name);
+  const metrics = openMetrics(sources);
+  const exchanges = exchangeSettings(config, log, metrics, recent.refusals, node.blocks, answers);
   const gate = { catalog: () => catalog.current, rates: stores.rates, failures: new FailurePace() };
   await pool.firstReady();
-  const api = [...apiRoutes(gate, node), ...pageRoutes(config.pages)];
-  const routes = { api, health: healthRoutes(readiness), metrics: metricsRoutes(metrics) };
+  const routes = routesOf({ node, sources, catalog, readiness, recent }, gate, metrics, config.pages);
   const { server, opsServer } = await openPorts(chosen.frontEnd, config, routes, connections, exchanges, undo, log);
   if (baseUrl === '') baseUrl = originOf(config.host, server.port);
   catalog.watch();
@@ -186,6 +190,20 @@ async function openServer(
   const ports = announce({ config, log, onListening }, chosen, server, opsServer, listeningAt(baseUrl, catalog));
   const stop = (): Promise<number> => stopServer(node, stores, config, [server, opsServer], undo, log);
   return { ...ports, reload: () => catalog.reload(), stop };
+}
+
+function routesOf(
+  parts: OperatorSources & { readonly node: NodeState },
+  gate: Gate,
+  metrics: Metrics,
+  pages: Pages,
+): Routes {
+  return {
+    api: [...apiRoutes(gate, parts.node), ...pageRoutes(pages)],
+    health: healthRoutes(parts.readiness),
+    metrics: metricsRoutes(metrics),
+    operator: operatorRoutes(parts),
+  };
 }
 
 function originOf(host: string, port: number): string {
@@ -207,13 +225,13 @@ function announce(
 }
 
 function listeningAt(url: string, { current }: CatalogStore<CheckedTemplate>): Listening {
-  const accounts = [...current.accounts.values()];
-  const templates = accounts.reduce((sum, account) => sum + account.templates.size, 0);
-  return { url, accounts: accounts.length, templates };
+  return { url, accounts: current.accounts.size, templates: templateCount(current) };
 }
 
 /** The line of the request reports the end of its Run, unless it has been written already. */
-function logEnd(log: Log, run: RunRecord, details: RunEnded, exchange: Exchange): void {
+function logEnd(log: Log, failures: RecentCodes, run: RunRecord, details: RunEnded, exchange: Exchange): void {
+  const { account, templateId: template, errorCode: code } = run;
+  if (code !== null) failures.add({ code, account, template });
   const fields = runFields(run, details);
   if (exchange.isFinished) log.info('run', runLine(run, exchange.requestId, fields));
   else exchange.runFields = fields;
@@ -300,6 +318,7 @@ function exchangeSettings(
   config: ServeConfig,
   log: Log,
   metrics: Metrics,
+  refusals: RecentCodes,
   blocks: WriteBlocks,
   answers: WaitingAnswers,
 ): ExchangeSettings {
@@ -311,6 +330,8 @@ function exchangeSettings(
     answers,
     onFinished: (exchange: FinishedExchange) => {
       metrics.requestFinished(exchange);
+      const { account, templateId: template, code } = exchange;
+      if (code !== null) refusals.add({ code, account, template });
       if (PROBES.has(exchange.endpoint)) log.debug('request', requestLine(exchange));
       else log.info('request', requestLine(exchange));
     },

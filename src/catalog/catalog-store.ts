@@ -15,10 +15,20 @@ import { TemplateVerdicts } from './read-templates.ts';
 import type { CheckTemplate } from './template-checker.ts';
 import { type TemplateGate, TestTurns } from './template-gate.ts';
 
+/** The content of the folder is refused. */
+interface CatalogRefusal {
+  readonly event: 'catalog_refused';
+  readonly problems: readonly string[];
+  /** Number of further problems. */
+  readonly more: number;
+}
+
+const NO_PROBLEMS = { problems: [], more: 0 } as const;
+
 /** Events for the log. They contain no secrets and no table content. */
 export type CatalogEvent =
   | { readonly event: 'catalog_loaded'; readonly accounts: number; readonly milliseconds: number }
-  | { readonly event: 'catalog_refused'; readonly problems: readonly string[]; readonly more: number }
+  | CatalogRefusal
   /** Accounts with tests that are still to be run keep their previous Templates; the others are live. */
   | { readonly event: 'catalog_loaded_in_part'; readonly accounts: number; readonly waiting: number }
   /** Access was revoked before the rest of the catalog was checked. */
@@ -62,6 +72,8 @@ export class CatalogStore<Checked> {
   /** Number of readings of the folder by result. */
   readonly readings: Record<CatalogReading, number> = { loaded: 0, refused: 0, fault: 0 };
   #lastReading: CatalogReading = 'loaded';
+  /** Why the last reading was refused. */
+  #refused: Pick<CatalogRefusal, 'problems' | 'more'> = NO_PROBLEMS;
   #current: Catalog<Checked> | null = null;
   /**
    * The access that was read last, with the number of its reading. The result of an older reading that finishes later
@@ -107,6 +119,11 @@ export class CatalogStore<Checked> {
   /** True if the last reading of the folder succeeded, so that its content is live. */
   get isLive(): boolean {
     return this.#lastReading === 'loaded';
+  }
+
+  /** Why the current content of the folder is refused, at most 200 problems and the number of others. */
+  get refused(): Pick<CatalogRefusal, 'problems' | 'more'> {
+    return this.#refused;
   }
 
   /**
@@ -157,7 +174,8 @@ export class CatalogStore<Checked> {
       if (loaded.isOutdated) return 'outdated';
       this.#ended('refused');
       if (loaded.isTemporary) this.#watch?.tryAgain();
-      this.#options.log({ event: 'catalog_refused', problems: loaded.problems.map(problemText), more: loaded.more });
+      this.#refused = { problems: loaded.problems.map(problemText), more: loaded.more };
+      this.#options.log({ event: 'catalog_refused', ...this.#refused });
       return 'refused';
     }
     this.#replace(loaded.catalog);
@@ -173,6 +191,7 @@ export class CatalogStore<Checked> {
 
   #ended(reading: CatalogReading): void {
     this.readings[reading] += 1;
+    this.#refused = NO_PROBLEMS;
     this.#lastReading = reading;
   }
 

@@ -105,6 +105,8 @@ export interface Routes {
   readonly api: readonly Route[];
   readonly health: readonly Route[];
   readonly metrics: readonly Route[];
+  /** Pages for the operator, which the API port never serves. */
+  readonly operator: readonly Route[];
 }
 
 export interface Ports {
@@ -122,7 +124,7 @@ export async function openPorts(
   undo: (() => Promise<void> | void)[],
   log: Log,
 ): Promise<Ports> {
-  const ops = new Router([...routes.health, ...routes.metrics]);
+  const ops = new Router([...routes.health, ...routes.metrics, ...routes.operator]);
   const opsConnections = new Connections({ connectionsMax: OPS_CONNECTIONS_MAX, addresses: null });
   const opsServer = opsPort === null ? null : await listen(host, opsPort, ops, exchanges, opsConnections);
   if (opsServer !== null) undo.push(() => opsServer.close());

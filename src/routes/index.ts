@@ -102,8 +102,8 @@ function refuseUnavailable(exchange: Exchange, fault: unknown): void {
   exchange.refuse(busy('The service cannot read this now. Try again shortly.'));
 }
 
-/** Endpoints that machines request every few seconds. Their log lines have a lower level. */
-export const PROBES: ReadonlySet<string> = new Set(['livez', 'readyz', 'metrics']);
+/** Endpoints that machines and the operator's page request every few seconds. Their log lines have a lower level. */
+export const PROBES: ReadonlySet<string> = new Set(['livez', 'readyz', 'metrics', 'operator']);
 
 export function healthRoutes(readiness: Readiness): Route[] {
   return [

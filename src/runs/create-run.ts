@@ -191,6 +191,8 @@ async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunCl
   const engine = new EngineRun(node, upload, frame, admission.memory, request.exchange.requestId);
   // The engine must have released both before the lease removes the spool file and releases the memory.
   lease.hold(() => engine.closed());
+  const { account, template } = request;
+  node.activeRuns.add({ account, template, upload, engine }, lease);
   if (claims.upload === null) upload.begin();
   const end = await upload.finished;
   // Time of the end of the body, by the clock of the store.

@@ -14,6 +14,7 @@ import type { TaskEnd } from '../pool/pool-thread.ts';
 import type { TaskFrame } from '../pool/task-frames.ts';
 import type { CheckedParameters } from '../uploads/parameters.ts';
 import type { Upload, UploadListener } from '../uploads/upload.ts';
+import type { RunPhase } from './active-runs.ts';
 import type { NodeState } from './node-state.ts';
 import { UploadPace, type WatchedUpload } from './slow-uploads.ts';
 
@@ -66,6 +67,11 @@ export class EngineRun implements UploadListener, WatchedUpload {
     node.slowUploads.add(this);
     const writtenBytes = upload.spool?.writtenBytes ?? 0;
     if (writtenBytes > 0) this.grown(writtenBytes);
+  }
+
+  get phase(): RunPhase {
+    if (!this.#whole) return 'uploading';
+    return this.#current?.isBegun === true ? 'running' : 'waiting';
   }
 
   /** Call when the upload is complete and its parameters are valid: only the engine's work remains. */

@@ -13,6 +13,7 @@ import type { BillingPeriods } from '../stores/billing-period.ts';
 import type { RunStore } from '../stores/stores.ts';
 import type { IdleFiles } from '../uploads/idle-files.ts';
 import type { WriteBlocks } from '../uploads/spooled-file.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import type { Drain } from './drain.ts';
 import type { KeyClaims } from './key-claims.ts';
 import type { RunEnded, RunIds, RunRecord, RunTexts } from './run.ts';
@@ -40,6 +41,7 @@ export interface NodeState extends RunTexts {
   readonly budget: MemoryBudget;
   readonly memories: RunMemories;
   readonly slowUploads: SlowUploads;
+  readonly activeRuns: ActiveRuns;
   readonly disk: DiskFloor;
   readonly drain: Drain;
   readonly idleFiles: IdleFiles;

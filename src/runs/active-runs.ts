@@ -1,0 +1,51 @@
+// The uploads and Runs in progress on this node, for the operator's page.
+import type { Lease } from '../admission/lease.ts';
+
+/** `uploading`: the engine may already work on what has arrived. `waiting`: for a thread. */
+export type RunPhase = 'uploading' | 'waiting' | 'running';
+
+/** An upload or Run in progress. Contains nothing from the upload. */
+export interface ActiveRun {
+  readonly account: string;
+  readonly template: string;
+  readonly phase: RunPhase;
+  readonly seconds: number;
+  readonly uploadBytes: number;
+}
+
+/** The parts of a Run in progress that know how far it is. */
+interface Progress {
+  readonly account: { readonly id: string };
+  readonly template: { readonly id: string };
+  readonly upload: { readonly sizeBytes: number };
+  readonly engine: { readonly phase: RunPhase };
+}
+
+interface Entry extends Progress {
+  /** By performance.now. */
+  readonly beganAt: number;
+}
+
+export class ActiveRuns {
+  readonly #entries = new Set<Entry>();
+
+  /** Counts a Run until the lease is released. */
+  add(progress: Progress, lease: Lease): void {
+    const entry = { ...progress, beganAt: performance.now() };
+    this.#entries.add(entry);
+    lease.hold(() => {
+      this.#entries.delete(entry);
+    });
+  }
+
+  /** Oldest first. */
+  list(now = performance.now()): ActiveRun[] {
+    return [...this.#entries].map(({ account, template, upload, engine, beganAt }) => ({
+      account: account.id,
+      template: template.id,
+      phase: engine.phase,
+      seconds: (now - beganAt) / 1000,
+      uploadBytes: upload.sizeBytes,
+    }));
+  }
+}
