@@ -26,7 +26,12 @@ export interface StudioState {
 /** Result of evaluating a Template's text. */
 export interface Looked {
   readonly problems: readonly Problem[];
-  /** Null: the Template has problems, or a later Run replaced this one. */
+  /**
+   * Index of the first operation with a mistake in the list of operations. The watched steps are those above it. Null:
+   * there are no problems, or they are not in an operation.
+   */
+  readonly mistakeItem: number | null;
+  /** Null: the mistake is above all steps, or a later Run replaced this one. */
   readonly watched: Watched | null;
   /**
    * Reason why the Run ended without an output. If no plan could be made, the watched rows are those of the file

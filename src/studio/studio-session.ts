@@ -7,7 +7,7 @@ import { operationTable } from '../../workers/operations/index.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { operationEntries } from '../../workers/template/operation-forms.ts';
-import type { Template } from '../../workers/template/template.ts';
+import type { Problem, Template } from '../../workers/template/template.ts';
 import { parseTemplate, type TemplateFormat, type TemplateText } from '../../workers/template/template-text.ts';
 import type {
   RowsRequest,
@@ -26,6 +26,7 @@ import {
   type StoredTemplate,
   type TemplateStore,
 } from './template-store.ts';
+import { validPart } from './valid-part.ts';
 import type { WatchThread } from './watch-thread.ts';
 
 // Reads one operation of a Template's text, and single values in YAML, for the forms of the page.
@@ -204,7 +205,14 @@ export const HEAD_ROWS_MAX = 2_000;
 const BARE = { format: 1, operations: [] };
 
 /** The answer to a request that a later one has replaced. */
-const STALE: Looked = { problems: [], watched: null, failure: null, isStale: true, isHead: false };
+const STALE: Looked = {
+  problems: [],
+  mistakeItem: null,
+  watched: null,
+  failure: null,
+  isStale: true,
+  isHead: false,
+};
 
 /** Operations that read the whole file and keep no row. */
 const READ_ALONE = [{ filter: { where: 'false' } }];
@@ -261,21 +269,43 @@ export class StudioSession {
     if (this.#isOvertaken(asked)) return STALE;
     const checked = checkTemplate(source, format);
     const extent = this.#extent(whole, head);
-    if ('problems' in checked) {
-      // The rows of the last valid text stay; only a new page has no rows yet.
-      const watched = hasRows ? null : await this.#watchBare(BARE, extent);
-      const isHead = isCut(extent, watched);
-      return { problems: checked.problems, watched, failure: null, isStale: false, isHead };
-    }
+    if ('problems' in checked) return await this.#lookAbove(source, checked.problems, { step, hasRows }, extent);
     const watched = await this.#watch(source, format, step, extent);
     if (watched === null) return STALE;
-    if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, extent);
+    if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, step, extent);
     if (extent.isLarge) {
       if (whole) this.#sampleRows.noteRowsWithErrors(extent.version, watched.troubledRows);
       this.#scan(source, checked.template, extent);
     }
     const isHead = isCut(extent, watched);
-    return { problems: [], watched, failure: watched.failure, isStale: false, isHead };
+    return { problems: [], mistakeItem: null, watched, failure: watched.failure, isStale: false, isHead };
+  }
+
+  /**
+   * Shows the steps above the first mistake. If no step can be shown, the rows of the last valid text stay, and a page
+   * without rows gets those of the file.
+   */
+  async #lookAbove(
+    source: string,
+    problems: readonly Problem[],
+    { step, hasRows }: Pick<LookRequest, 'step' | 'hasRows'>,
+    extent: Extent,
+  ): Promise<Looked> {
+    const part = validPart(source, this.#parts.format, problems);
+    const above = part === null ? null : await this.#watch(part.source, 'json', Math.min(step, part.steps), extent);
+    if (part !== null && above === null) return STALE;
+    if (part !== null && above !== null && above.steps.length > 0) {
+      const steps = above.steps.map((each) => ({
+        ...each,
+        line: each.pointer === null ? null : part.lineOf(each.pointer),
+      }));
+      // Without the output, the number of rows written and the end of a Run are unknown.
+      const watched = { ...above, steps, rowsWritten: null };
+      const { mistakeItem } = part;
+      return { problems, mistakeItem, watched, failure: null, isStale: false, isHead: isCut(extent, above) };
+    }
+    const watched = hasRows ? null : await this.#watchBare(BARE, extent);
+    return { problems, mistakeItem: null, watched, failure: null, isStale: false, isHead: isCut(extent, watched) };
   }
 
   /** True if a later request of the same page arrived first, because browsers send requests over several connections. */
@@ -322,7 +352,13 @@ export class StudioSession {
    * Used if the Run failed before the first row. Shows the rows of the file only, and marks where the Template asks
    * for columns that do not exist.
    */
-  async #lookAtFile(source: string, template: Template, { failure }: Watched, extent: Extent): Promise<Looked> {
+  async #lookAtFile(
+    source: string,
+    template: Template,
+    { failure }: Watched,
+    step: number,
+    extent: Extent,
+  ): Promise<Looked> {
     const { text, input } = this.#reading(source, template);
     const watched = await this.#watchBare({ ...BARE, input }, extent);
     const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
@@ -330,7 +366,10 @@ export class StudioSession {
       isAboutColumns && watched !== null && watched.steps.length > 0
         ? sampleProblems(template, text, { headers: watched.headers })
         : [];
-    return { problems, watched, failure, isStale: watched === null, isHead: isCut(extent, watched) };
+    if (problems.length > 0 && problems.every(({ pointer }) => pointer.startsWith('/operations/')))
+      return { ...(await this.#lookAbove(source, problems, { step, hasRows: false }, extent)), failure };
+    const isHead = isCut(extent, watched);
+    return { problems, mistakeItem: null, watched, failure, isStale: watched === null, isHead };
   }
 
   /** The settings with which a Template reads the file, without its requirements on columns. */

@@ -177,7 +177,7 @@ export function readYaml(text: string): SourceResult {
     const options = { version: '1.2', schema: 'core', uniqueKeys: false, merge: false } as const;
     const documents = [...new Composer(options).compose(tokens)];
     const problems = documents.flatMap(({ errors }) => errors.map(syntaxProblem)).slice(0, PROBLEMS_MAX);
-    if (problems.length > 0) return { problems };
+    if (problems.length > 0) return { problems: withoutConsequences(text, problems) };
     const document = documents[0];
     if (document?.contents == null) throw new SourceRefused(0, 'SYNTAX', 'The Template is empty.');
     if (documents.length > 1) {
@@ -254,31 +254,97 @@ function tooDeep(at: number): SourceRefused {
 }
 
 function syntaxProblem(error: { readonly pos: readonly [number, number]; readonly message: string }): SourceProblem {
-  const message = `Not valid YAML: ${error.message}.`.replace(/\.\.$/, '.');
-  const hint = SYNTAX_HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? '';
-  return { at: error.pos[0], code: 'SYNTAX', message: message + hint };
+  const plain = PLAIN_MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1];
+  const message = plain ?? `${error.message}.`.replace(/\.\.$/, '.');
+  return { at: error.pos[0], code: 'SYNTAX', message: `Not valid YAML: ${message}` };
+}
+
+/** The library reports a quote or bracket that is never closed where the text goes on, often far below. */
+function atOpening(text: string, problem: SourceProblem): SourceProblem {
+  const opened = /^Not valid YAML: this (quote|"[{[]") is never closed/.exec(problem.message)?.[1];
+  if (opened === undefined) return problem;
+  const at = opened === 'quote' ? openQuote(text, problem.at) : openBracket(text, problem.at, opened[1]!);
+  return at === null ? problem : { ...problem, at };
+}
+
+/** The first quote in a line with an odd number of them. */
+function openQuote(text: string, end: number): number | null {
+  let at = 0;
+  for (const line of text.slice(0, end).split('\n')) {
+    const code = line.replace(/(?:^|\s)#.*$/, '');
+    for (const quote of ['"', "'"]) {
+      if (code.split(quote).length % 2 === 0) return at + code.lastIndexOf(quote);
+    }
+    at += line.length + 1;
+  }
+  return null;
+}
+
+function openBracket(text: string, end: number, bracket: string): number | null {
+  const closing = bracket === '{' ? '}' : ']';
+  let closed = 0;
+  for (let at = end - 1; at >= 0; at--) {
+    if (text[at] === closing) closed++;
+    else if (text[at] === bracket && closed-- === 0) return at;
+  }
+  return null;
+}
+
+/** Most problems after the first one in a line, and all after an open quote, are only its consequences. */
+function withoutConsequences(text: string, problems: readonly SourceProblem[]): readonly SourceProblem[] {
+  const lines = new LineTable(text);
+  const seen = new Set<number>();
+  const left: SourceProblem[] = [];
+  for (const found of problems) {
+    const problem = atOpening(text, found);
+    const { line } = lines.position(problem.at);
+    if (!seen.has(line)) left.push(problem);
+    seen.add(line);
+    if (problem.message.includes('this quote is never closed')) break;
+  }
+  return left;
 }
 
 const QUOTE_TEXTS =
-  ' Put a text that holds ": ", " #", a bracket or a comma into quotes, as most expressions do: \'a ? "b" : "c"\'.';
+  'Put a text that holds ": ", " #", a bracket or a comma into quotes, as most expressions do: \'a ? "b" : "c"\'.';
 
-/** Hints that the messages of the library lack, by message. */
-const SYNTAX_HINTS: readonly (readonly [RegExp, string])[] = [
-  [/^Tabs are not allowed/, ' Indent with spaces.'],
+const QUOTE_START = 'Put it into quotes, as in columns: "*" or where: \'`Invoice No` == "7"\'.';
+
+/** What the messages of the library mean for the author of a Template, by message. */
+const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
+  [/^Tabs are not allowed/, 'this line is indented with a tab. Indent with spaces.'],
   [
-    /^Plain value cannot start|^Alias cannot be/,
-    ' Put it into quotes, as in columns: "*" or where: \'`Invoice No` == "7"\'.',
-  ],
-  [/^Invalid escape sequence/, " Write patterns in single quotes: '\\d+'."],
-  [/^Missing closing ["']quote/, ' Close each quote on the same line, or before the next key.'],
-  [
-    /collections are not allowed|Nested mappings are not allowed|Implicit keys need|Missing , or : between|Unexpected/i,
-    QUOTE_TEXTS,
+    /^All sequence items must|^A block sequence may not be used/,
+    'this list item is not indented like the others. Give all items of a list the same number of spaces.',
   ],
   [
-    /All .* (items|keys) must|at the same column|Bad indentation|indented/i,
-    ' Indent entries of one list or mapping alike.',
+    /^All mapping items must|^Sequence item without|at the same column|Bad indentation/,
+    'this line is not indented like the lines above it. Give all keys of one mapping the same number of spaces.',
   ],
+  [
+    /^Nested mappings are not allowed/,
+    `there is a second ":" in this value, or the next line has too many spaces. ${QUOTE_TEXTS}`,
+  ],
+  [/must be sufficiently indented and end with a \}/, 'this "{" is never closed. Write the missing "}".'],
+  [/must be sufficiently indented and end with a \]/, 'this "[" is never closed. Write the missing "]".'],
+  [
+    /^Missing closing ["']quote/,
+    'this quote is never closed. Close each quote on the same line, or before the next key.',
+  ],
+  [/^Alias cannot be/, `a text that begins with "*" or "&" needs quotes. ${QUOTE_START}`],
+  [/^Plain value cannot start/, `a text that begins with this character needs quotes. ${QUOTE_START}`],
+  [/^Invalid escape sequence/, "this \\ has no meaning in double quotes. Write patterns in single quotes: '\\d+'."],
+  [/^Missing , or : between|^Missing , between/, `a comma is missing between two entries. ${QUOTE_TEXTS}`],
+  [/^Unexpected flow-(?:map|seq)-end/, 'this bracket closes nothing. Remove it, or write the opening one.'],
+  [
+    /^Implicit (?:map )?keys need/,
+    `a ":" is missing after a key in this line, or a text is not in quotes. ${QUOTE_TEXTS}`,
+  ],
+  [
+    /^Unexpected .* at node end/,
+    `this follows a complete value. Write a comma before it, or put the whole text into quotes. ${QUOTE_TEXTS}`,
+  ],
+  [/collections are not allowed|^Unexpected/, `this is not expected here. ${QUOTE_TEXTS}`],
 ];
 
 class TreeBuilder {

@@ -105,6 +105,7 @@ export function Editor({ studio }: { readonly studio: Studio }): JSX.Element {
       effect(() => showText(view, studio.text.value)),
       effect(() => showProblems(view, studio.problems.value)),
       effect(() => showStep(view, studio)),
+      effect(() => showOffset(view, studio)),
     ];
     return () => {
       for (const end of ends) end();
@@ -177,11 +178,19 @@ function showStep(view: EditorView, studio: Studio): void {
   view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
 }
 
+/** Moves the cursor to a place that the user has chosen elsewhere in the page. */
+function showOffset(view: EditorView, studio: Studio): void {
+  const anchor = studio.shownOffset.value;
+  if (anchor === null || anchor > view.state.doc.length) return;
+  view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) });
+  studio.shownOffset.value = null;
+}
+
 /** Chooses the step that the cursor is in. */
 function chooseStep(state: EditorState, studio: Studio): void {
   const item = itemAt(operationList(state.doc.toString()), state.selection.main.head);
   const step = item < 0 ? -1 : (studio.watched.peek()?.steps.findIndex((each) => itemOf(each) === item) ?? -1);
-  if (step > 0 && studio.problems.peek().length === 0 && studio.preview.peek() === null) studio.choose(step);
+  if (step > 0 && !studio.isOld.peek() && studio.preview.peek() === null) studio.choose(step);
 }
 
 function showProblems(view: EditorView, problems: readonly Problem[]): void {

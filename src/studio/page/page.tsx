@@ -175,7 +175,7 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
         ))}
       </span>
       {isCut && <span class="quiet">the first {step.keptRows} rows are shown</span>}
-      {studio.problems.value.length > 0 && <span class="quiet">of the last text that was valid</span>}
+      {studio.isOld.value && <span class="quiet">of the last text that was valid</span>}
     </div>
   );
 }
@@ -217,7 +217,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
   const rows = studio.watched.value?.rowsWritten;
   const verdict =
     problem !== undefined
-      ? `${studio.problems.value.length === 1 ? '1 problem' : `${studio.problems.value.length} problems`}: line ${problem.line}, ${problem.code}: ${problem.message}`
+      ? `${studio.problems.value.length === 1 ? '1 problem' : `${studio.problems.value.length} problems`}. Line ${problem.line}: ${plain(problem)} (${problem.code})`
       : failure !== null
         ? `${studio.isHead.value ? '≈ ' : ''}A Run would end here. ${failure.code}: ${failure.message}`
         : rows === null || rows === undefined
@@ -235,6 +235,11 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
       <span role="status">{studio.message.value}</span>
     </footer>
   );
+}
+
+/** The line is named before it, so the message continues that sentence. */
+function plain({ message }: { readonly message: string }): string {
+  return message.replace(/^Not valid YAML: /, '');
 }
 
 function focusPane(by: number): void {

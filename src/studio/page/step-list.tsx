@@ -17,6 +17,10 @@ interface Entry {
   readonly watched: WatchedStep | null;
   /** Index in the list of operations in the text; null: cannot be edited here. */
   readonly item: number | null;
+  /** Off: the text says so. Mistake: the first one is here. Waiting: the step is below the first mistake. */
+  readonly state: 'live' | 'off' | 'mistake' | 'waiting';
+  /** Offset in the text; null: none. */
+  readonly offset: number | null;
 }
 
 export function StepList({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
@@ -26,6 +30,10 @@ export function StepList({ studio, form }: { readonly studio: Studio; readonly f
   const chosen = entries.findIndex(({ step }) => step === studio.step.value);
   const edit = (text: string | null): void => takeEdit(studio, form, text);
   const act = (entry: Entry, key: string): void => actOn(studio, form, entry, key);
+  const choose = ({ step, offset }: Entry): void => {
+    if (step !== null) studio.choose(step);
+    else studio.shownOffset.value = offset;
+  };
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     const entry = entries[index]!;
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -33,8 +41,8 @@ export function StepList({ studio, form }: { readonly studio: Studio; readonly f
     else if (by !== 0) {
       const buttons = list.current?.querySelectorAll<HTMLElement>('button.step');
       buttons?.[index + by]?.focus();
-      const next = entries[index + by]?.step;
-      if (next !== undefined && next !== null) studio.choose(next);
+      const next = entries[index + by];
+      if (next !== undefined) choose(next);
     } else if (['e', 'x', 'd', 'Delete'].includes(event.key)) act(entry, event.key);
     else if (event.key === 'a') form.pick();
     else return;
@@ -46,24 +54,13 @@ export function StepList({ studio, form }: { readonly studio: Studio; readonly f
       <h2>Steps</h2>
       <ol ref={list}>
         {entries.map((entry, index) => (
-          <li
-            key={index}
-            draggable={entry.item !== null}
-            onDragStart={() => {
-              dragged.current = entry.item;
-            }}
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={() => {
-              if (dragged.current !== null && entry.item !== null)
-                edit(moved(studio.text.value, dragged.current, entry.item));
-            }}
-          >
+          <li key={index} {...dragging(entry, dragged, (from, to) => edit(moved(studio.text.value, from, to)))}>
             <button
               type="button"
-              class={`step${entry.step === null ? ' off' : ''}`}
+              class={`step ${entry.state}`}
               tabIndex={index === Math.max(0, chosen) ? 0 : -1}
               aria-current={index === chosen ? 'step' : undefined}
-              onClick={() => entry.step !== null && studio.choose(entry.step)}
+              onClick={() => choose(entry)}
               onKeyDown={(event) => onKeyDown(event, index)}
             >
               <StepLine
@@ -73,21 +70,45 @@ export function StepList({ studio, form }: { readonly studio: Studio; readonly f
               />
             </button>
             {index === chosen && entry.item !== null && <StepActions act={(key) => act(entry, key)} isOff={false} />}
-            {entry.step === null && <StepActions act={(key) => act(entry, key)} isOff={true} />}
+            {entry.state === 'off' && <StepActions act={(key) => act(entry, key)} isOff={true} />}
           </li>
         ))}
       </ol>
-      <p class="add">
-        <button type="button" title="Key a in the steps" onClick={() => form.pick()}>
-          + Step
-        </button>
-      </p>
+      <AddButton form={form} />
       <p class="keys quiet">
         Enter on a cell: its values through the steps. Enter on a column: its profile. Space: mark the row for a test.
         F6: the next part of the page. Ctrl Space: complete.
       </p>
     </nav>
   );
+}
+
+function AddButton({ form }: { readonly form: StepForm }): JSX.Element {
+  return (
+    <p class="add">
+      <button type="button" title="Key a in the steps" onClick={() => form.pick()}>
+        + Step
+      </button>
+    </p>
+  );
+}
+
+/** Attributes with which an entry can be dragged to another one. */
+function dragging(
+  { item }: Entry,
+  dragged: { current: number | null },
+  move: (from: number, to: number) => void,
+): JSX.IntrinsicElements['li'] {
+  return {
+    draggable: item !== null,
+    onDragStart: () => {
+      dragged.current = item;
+    },
+    onDragOver: (event) => event.preventDefault(),
+    onDrop: () => {
+      if (dragged.current !== null && item !== null) move(dragged.current, item);
+    },
+  };
 }
 
 function takeEdit(studio: Studio, form: StepForm, text: string | null): void {
@@ -149,8 +170,11 @@ function StepActions({ act, isOff }: { readonly act: (key: string) => void; read
   );
 }
 
+/** Why a step has no rows. */
+const NOTES = { live: '', off: 'off', mistake: 'mistake', waiting: 'not run' } as const;
+
 function StepLine({
-  entry: { label, subject, step, watched },
+  entry: { label, subject, step, watched, state },
   before,
   isPartial,
 }: {
@@ -162,7 +186,8 @@ function StepLine({
   if (watched === null) {
     return (
       <span class="name">
-        {label} (off) {about}
+        {state === 'mistake' && '⚠ '}
+        {label} ({NOTES[state]}) {about}
       </span>
     );
   }
@@ -191,20 +216,24 @@ function StepLine({
   );
 }
 
-/** The running steps, with the switched-off ones between them in the order of the text. */
+/** The running steps, with those that do not run between and after them in the order of the text. */
 function entriesOf(studio: Studio): readonly Entry[] {
   const { items } = operationList(studio.preview.value ?? studio.text.value);
   const steps = studio.watched.value?.steps ?? [];
+  const mistake = studio.mistakeItem.value ?? items.length;
   const entries = steps.map((watched, step): Entry => {
     const item = step === 0 ? null : itemOf(watched);
     const label =
       step === 0 ? 'input' : watched.id === null ? watched.operation! : `${watched.operation} "${watched.id}"`;
-    return { label, subject: item === null ? '' : (items[item]?.subject ?? ''), step, watched, item };
+    const { subject, node } = (item === null ? undefined : items[item]) ?? { subject: '', node: null };
+    return { label, subject, step, watched, item, state: 'live', offset: node?.from ?? null };
   });
-  for (const [item, { isOff, name, subject }] of items.entries()) {
-    if (!isOff) continue;
+  for (const [item, { isOff, name, subject, node }] of items.entries()) {
+    if (!isOff && item < mistake) continue;
+    const state = isOff ? 'off' : item === mistake ? 'mistake' : 'waiting';
     const next = entries.findIndex((entry) => entry.item !== null && entry.item > item);
-    entries.splice(next < 0 ? entries.length : next, 0, { label: name, subject, step: null, watched: null, item });
+    const entry: Entry = { label: name, subject, step: null, watched: null, item, state, offset: node.from };
+    entries.splice(next < 0 ? entries.length : next, 0, entry);
   }
   return entries;
 }

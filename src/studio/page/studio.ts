@@ -48,6 +48,12 @@ export class Studio {
   readonly text: Signal<string>;
   readonly saved: Signal<OtherText>;
   readonly problems = signal<readonly Problem[]>([]);
+  /** Index of the first operation with a mistake; only the steps above it are live. Null: none. */
+  readonly mistakeItem = signal<number | null>(null);
+  /** True if the rows are those of an earlier text, because the mistake is above all steps. */
+  readonly isOld = signal(false);
+  /** Offset of the text that is to be shown, for example of a step with a mistake. */
+  readonly shownOffset = signal<number | null>(null);
   readonly failure = signal<Looked['failure']>(null);
   readonly watched = signal<Watched | null>(null);
   /** Only the head of the sample has been watched so far; the rest is being fetched. */
@@ -330,11 +336,13 @@ export class Studio {
     return looked;
   }
 
-  #take({ problems, watched, failure, isHead }: Looked, source: string): void {
+  #take({ problems, mistakeItem, watched, failure, isHead }: Looked, source: string): void {
     batch(() => {
       if (this.preview.value === null) this.problems.value = problems;
       else this.previewProblems.value = problems;
       this.failure.value = failure;
+      this.mistakeItem.value = mistakeItem;
+      this.isOld.value = watched === null;
       if (this.#isErrorShown) this.message.value = '';
       this.#isErrorShown = false;
       if (watched === null) return;

@@ -87,7 +87,7 @@ test('type, see the rows change, find the error, make a test, save', options, as
   t.ok(await page.getByTitle('not saved').isVisible(), 'the text is not saved');
   await rewrite(page, line, written.replace('party', 'partty'));
   await page
-    .getByText(/NOT_IN_SAMPLE: "partty"/)
+    .getByText(/"partty" is missing in the sample/)
     .first()
     .waitFor();
   // One click fixes it.
@@ -141,7 +141,7 @@ test('by keys alone', options, async (t) => {
   await page.keyboard.press('Shift+F6');
   await page.keyboard.press('x');
   await page.locator('.steps .off', { hasText: 'parse_number (off)' }).waitFor();
-  await page.locator('footer', { hasText: /1 problem: .*EXPR_TYPE/ }).waitFor();
+  await page.locator('footer', { hasText: /1 problem\. .*EXPR_TYPE/ }).waitFor();
   await page.keyboard.press('F6');
   await page.keyboard.press('F6');
   await page.locator('.cm-content:focus').waitFor();
@@ -225,7 +225,7 @@ test('a page that is opened while the text has problems, and a sample that is go
   const { page } = await openPage(t, studio.address);
   await page.reload();
   await page.locator('.cell', { hasText: 'two↵lines' }).waitFor();
-  await page.getByText(/problems?: line 2, SYNTAX/).waitFor();
+  await page.getByText(/problems?\. Line 2: .*SYNTAX/).waitFor();
   const samplePath = join(dirname(studio.templatePath), 'sample.csv');
   rmSync(samplePath);
   writeFileSync(studio.templatePath, 'format: 1\noperations: []\n');

@@ -107,7 +107,14 @@ test('problems of the text, and columns that the sample does not have', { skip: 
   });
   const source = 'operations: [{drpo: {}}]';
   const unsound = await studio.ask('POST /api/look', { source, step: 0, hasRows: true });
-  t.match(unsound.body, { problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }], watched: null });
+  t.match(unsound.body, {
+    problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }],
+    mistakeItem: 0,
+    watched: { steps: [{ operation: null, rows: 3 }] },
+  });
+  // The rows of the last valid text stay if the file itself cannot be read as the text says.
+  const unread = await studio.ask('POST /api/look', { source: 'input: {csv: 1}', step: 0, hasRows: true });
+  t.match(unread.body, { problems: [{ line: 1 }], mistakeItem: null, watched: null });
   t.match((await studio.ask('POST /api/look', { source, step: 0 })).body, {
     problems: [{ code: 'UNKNOWN_OPERATION' }],
     watched: { steps: [{ operation: null, rows: 3 }] },
@@ -123,7 +130,14 @@ test('problems of the text, and columns that the sample does not have', { skip: 
       },
     ],
     failure: { code: 'TEMPLATE_COLUMNS_MISSING' },
-    watched: { headers: ['name', 'amount'], steps: [{ operation: null, rows: 3 }] },
+    mistakeItem: 1,
+    watched: {
+      headers: ['name', 'amount'],
+      steps: [
+        { operation: null, rows: 3 },
+        { operation: 'text', line: 4 },
+      ],
+    },
   });
 });
 
