@@ -104,6 +104,7 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
         throw fault;
       },
       runTest: () => Promise.reject(new Error('no test is made here')),
+      draft: () => Promise.reject(new Error('no draft is made here')),
     });
     const milliseconds: number[] = [];
     const wholeMilliseconds: number[] = [];

@@ -92,6 +92,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
           new WatchThread({ ...settings, memoryBudgetBytes: MEMORY_BUDGET_BYTES_MIN, onProgress: () => {} }),
         onFault,
         runTest: (run) => tests.run(run),
+        draft: draftOf,
       });
       const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);
       try {

@@ -197,7 +197,8 @@ function textsOf(value: unknown, found = new Set<string>()): ReadonlySet<string>
   return found;
 }
 
-function csvText(rows: readonly (readonly string[])[]): string {
+/** Rows as CSV with commas. */
+export function csvText(rows: readonly (readonly string[])[]): string {
   const cell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return rows.map((row) => `${row.map(cell).join(',')}\n`).join('');
 }

@@ -107,6 +107,14 @@ export interface ReadOperation {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** A step that the columns after a step may need. */
+export interface Suggestion {
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Counts for people. */
+  readonly evidence: string;
+}
+
 /** A text that an earlier page did not save. */
 export interface RecoveredText {
   readonly source: string;

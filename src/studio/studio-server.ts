@@ -148,6 +148,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
         columnId: numberIn(body, 'columnId'),
       }),
   ],
+  ['POST /api/suggestions', ({ session }, body) => session.suggestions(numberIn(body, 'step'))],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
   ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],

@@ -6,6 +6,7 @@ import { basename, extname } from 'node:path';
 import { operationTable } from '../../workers/operations/index.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
+import { Failed } from '../../workers/protocol/failure.ts';
 import { operationEntries } from '../../workers/template/operation-forms.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { parseTemplate, type TemplateFormat, type TemplateText } from '../../workers/template/template-text.ts';
@@ -16,9 +17,11 @@ import type {
   Watched,
   WatchRequest,
 } from '../../workers/watch/watch-messages.ts';
+import { SampleRefusedError } from '../drafts/sample-profile.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
-import type { Looked, MadeTest, ReadOperation, RecoveredText, StudioState } from './studio-answers.ts';
+import type { Looked, MadeTest, ReadOperation, RecoveredText, StudioState, Suggestion } from './studio-answers.ts';
+import { suggestionRows, suggestionsFor } from './suggestions.ts';
 import {
   RecoveryFile,
   SampleFile,
@@ -179,6 +182,8 @@ export interface StudioParts {
   /** Receives faults of background work. */
   readonly onFault: (fault: unknown) => void;
   readonly runTest: RunTest;
+  /** The text of a draft for a file. */
+  readonly draft: (path: string) => Promise<string>;
 }
 
 export interface LookRequest {
@@ -223,6 +228,8 @@ export class StudioSession {
   readonly #recovery: RecoveryFile;
   readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
+  /** What the page shows. */
+  #shown: Watched | null = null;
   /** The newest request for rows. */
   #newest: { readonly page: string; readonly number: number } = { page: '', number: 0 };
 
@@ -330,6 +337,21 @@ export class StudioSession {
     return this.#parts.thread.trace(request);
   }
 
+  /** Suggestions for the columns after a step of the Run that is shown. */
+  async suggestions(step: number): Promise<readonly Suggestion[]> {
+    const columns = this.#shown?.steps[step]?.columns ?? [];
+    const request = { step, filter: 'all', from: 0, count: suggestionRows(columns.length) } as const;
+    const found = await this.#parts.thread.rows(request);
+    if (found === null || found.rows[0]?.cells.length !== columns.length) return [];
+    try {
+      return await suggestionsFor({ columns, rows: found.rows.map(({ cells }) => cells) }, this.#parts.draft);
+    } catch (error) {
+      // A page without suggestions is better than none. Rows that cannot be read as a file again are no fault.
+      if (!(error instanceof SampleRefusedError || error instanceof Failed)) this.#parts.onFault(error);
+      return [];
+    }
+  }
+
   stop(): void {
     this.#parts.thread.stop();
   }
@@ -396,14 +418,16 @@ export class StudioSession {
     return await this.#watch(source, 'json', 0, { ...extent, isWhole: false });
   }
 
-  #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
+  async #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
     if (this.#sample.isGone) throw new SampleGoneError();
     // Throws a system error if the sample may not be read.
     accessSync(samplePath, constants.R_OK);
     const { rowsMax, pickedRows } = rowsOf(extent);
     const template = templateText(source, format);
-    return thread.watch({ template, profiledStep: step, rowsMax, pickedRows, ...this.#file() });
+    const watched = await thread.watch({ template, profiledStep: step, rowsMax, pickedRows, ...this.#file() });
+    this.#shown = watched ?? this.#shown;
+    return watched;
   }
 
   #file() {

@@ -3,11 +3,12 @@ import { render } from 'preact';
 import { Page } from './page.tsx';
 import { StepForm } from './step-form.ts';
 import { Studio } from './studio.ts';
+import { Suggestions } from './suggestions.ts';
 
 const place = document.getElementById('page')!;
 try {
   const studio = await Studio.open();
-  render(<Page studio={studio} form={new StepForm(studio)} />, place);
+  render(<Page studio={studio} form={new StepForm(studio)} suggestions={new Suggestions(studio)} />, place);
 } catch (error) {
   // The token is missing, or the command has ended.
   render(

@@ -12,11 +12,18 @@ import { RecoveryDialog } from './recovery-dialog.tsx';
 import type { StepForm } from './step-form.ts';
 import { StepList } from './step-list.tsx';
 import type { Studio } from './studio.ts';
+import type { Suggestions } from './suggestions.ts';
 
 /** The panes that F6 cycles through, each given by the element that receives the focus. */
 const PANES = ['.steps button[tabindex="0"]', '.grid [data-active="true"]', '.cm-content'];
 
-export function Page({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
+export interface PageParts {
+  readonly studio: Studio;
+  readonly form: StepForm;
+  readonly suggestions: Suggestions;
+}
+
+export function Page({ studio, form, suggestions }: PageParts): JSX.Element {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 's') void studio.save();
@@ -44,7 +51,7 @@ export function Page({ studio, form }: { readonly studio: Studio; readonly form:
       <Bar studio={studio} />
       <OtherBanner studio={studio} />
       <main>
-        <StepList studio={studio} form={form} />
+        <StepList studio={studio} form={form} suggestions={suggestions} />
         <section class="table" aria-label="Table">
           <Filters studio={studio} />
           <Grid studio={studio} />

@@ -7,6 +7,8 @@ import { deleted, duplicated, moved, switched } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
 import type { StepForm } from './step-form.ts';
 import { itemOf, type Studio } from './studio.ts';
+import { SuggestionList } from './suggestion-list.tsx';
+import type { Suggestions } from './suggestions.ts';
 
 /** A step that runs, or one that is switched off and therefore has no number. */
 interface Entry {
@@ -23,7 +25,15 @@ interface Entry {
   readonly offset: number | null;
 }
 
-export function StepList({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
+export function StepList({
+  studio,
+  form,
+  suggestions,
+}: {
+  readonly studio: Studio;
+  readonly form: StepForm;
+  readonly suggestions: Suggestions;
+}): JSX.Element {
   const list = useRef<HTMLOListElement>(null);
   const dragged = useRef<number | null>(null);
   const entries = entriesOf(studio);
@@ -75,6 +85,7 @@ export function StepList({ studio, form }: { readonly studio: Studio; readonly f
         ))}
       </ol>
       <AddButton form={form} />
+      <SuggestionList suggestions={suggestions} />
       <p class="keys quiet">
         Enter on a cell: its values through the steps. Enter on a column: its profile. Space: mark the row for a test.
         F6: the next part of the page. Ctrl Space: complete.

@@ -198,6 +198,11 @@ export class Studio {
     void this.look();
   }
 
+  /** Chooses a step that the text has only now: its rows are on the way. */
+  expectStep(step: number): void {
+    this.#chosenStep = step;
+  }
+
   /** Index in the list of operations, and number of the step, of a new operation: it follows the chosen step. */
   placeOfNewStep(): { readonly item: number; readonly step: number } {
     const { items } = operationList(this.text.value);

@@ -46,6 +46,7 @@ function openSession(t: Test): OpenedSession {
     openThread: () => new WatchThread(settings),
     onFault: (fault) => t.fail(String(fault)),
     runTest: () => Promise.reject(new Error('no test is made here')),
+    draft: () => Promise.reject(new Error('no draft is made here')),
   });
   t.teardown(async () => {
     await session.close();

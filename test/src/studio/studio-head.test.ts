@@ -34,6 +34,7 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
     openThread: () => new WatchThread({ ...settings, onProgress: () => {} }),
     onFault: (fault) => t.fail(String(fault)),
     runTest: () => Promise.reject(new Error('no test is made here')),
+    draft: () => Promise.reject(new Error('no draft is made here')),
   });
 }
 

@@ -1,0 +1,95 @@
+// Suggestions for the columns as they are after a step: a draft of the rows of that step, whose lines become steps.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseTemplate } from '../../workers/template/template-text.ts';
+import type { WatchedColumn } from '../../workers/watch/watch-messages.ts';
+import { csvText } from './golden-test.ts';
+import type { Suggestion } from './studio-answers.ts';
+
+/** Cells of a draft. A draft of this size takes about half a second. */
+const CELLS_MAX = 50_000;
+
+const ROWS_MAX = 2_000;
+
+/** Rows that a draft for these columns reads. */
+export function suggestionRows(columns: number): number {
+  return Math.min(ROWS_MAX, Math.floor(CELLS_MAX / Math.max(1, columns)));
+}
+
+export interface StepRows {
+  readonly columns: readonly WatchedColumn[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** @param draft makes the text of a draft for a file */
+export async function suggestionsFor(
+  { columns, rows }: StepRows,
+  draft: (path: string) => Promise<string>,
+): Promise<readonly Suggestion[]> {
+  if (columns.length === 0 || rows.length === 0) return [];
+  // Only this user can read the folder.
+  const folder = mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+  try {
+    const path = join(folder, 'rows.csv');
+    const cells = rows.map((row) => columns.map((_, index) => row[index] ?? ''));
+    writeFileSync(path, csvText([columns.map(({ name }) => name), ...cells]));
+    return suggestionsIn(await draft(path), columns);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The lines of a draft's operations, active and proposed, in terms of the columns of the step. */
+function suggestionsIn(text: string, columns: readonly WatchedColumn[]): readonly Suggestion[] {
+  const names = namesOf(text, columns);
+  const body = text.slice(text.search(/^(?:# )?operations:/m));
+  return [...body.matchAll(/^ +(?:# )?- (\{.*\}) {2}# (.*)$/gm)].flatMap(([, written, evidence]) => {
+    const parsed = parseTemplate(written!, 'yaml');
+    if ('problems' in parsed) return [];
+    const [[operation, parameters]] = Object.entries(parsed.text.root.value as Record<string, Parameters>) as [
+      [string, Parameters],
+    ];
+    const renamed = renamedParameters(parameters, names);
+    if (renamed === null) return [];
+    const useful = withoutTyped(renamed, columns);
+    return useful === null ? [] : [{ operation, parameters: useful, evidence: evidence! }];
+  });
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Names of the columns, by their names in the draft. */
+function namesOf(text: string, columns: readonly WatchedColumn[]): ReadonlyMap<string, string> {
+  const parsed = parseTemplate(text, 'yaml');
+  if ('problems' in parsed) throw new Error('a draft cannot be read');
+  const { input } = parsed.text.root.value as { readonly input?: { readonly columns?: readonly { name: string }[] } };
+  return new Map((input?.columns ?? []).map(({ name }, index) => [name, columns[index]?.name ?? name]));
+}
+
+/** Null: an expression names a column that has another name in the draft. */
+function renamedParameters(parameters: Parameters, names: ReadonlyMap<string, string>): Parameters | null {
+  const isSame = [...names].every(([drafted, name]) => drafted === name);
+  if (isSame) return parameters;
+  if ('where' in parameters || 'rules' in parameters) return null;
+  const renamed = (value: unknown): unknown => {
+    if (typeof value === 'string') return names.get(value) ?? value;
+    return Array.isArray(value) ? value.map(renamed) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(parameters).map(([key, value]) => [key, COLUMN_KEYS.includes(key) ? renamed(value) : value]),
+  );
+}
+
+const COLUMN_KEYS = ['columns', 'column', 'by'];
+
+/** A column that already has a type needs no step that gives it one. Null: no column is left. */
+function withoutTyped(parameters: Parameters, columns: readonly WatchedColumn[]): Parameters | null {
+  const { columns: set } = parameters;
+  const names = typeof set === 'string' ? [set] : Array.isArray(set) ? (set as unknown[]) : null;
+  if (names === null) return parameters;
+  const isText = (name: unknown): boolean => columns.find((column) => column.name === name)?.type === 'text';
+  const left = names.filter(isText);
+  if (left.length === 0) return null;
+  return { ...parameters, columns: left.length === 1 ? left[0] : left };
+}
