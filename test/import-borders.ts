@@ -75,6 +75,7 @@ const WORKERS_FOR_STUDIO = [
   ...WORKERS_FOR_SRC,
   /^workers\/expression\/functions\/index\.ts$/,
   /^workers\/watch\/column-profile\.ts$/,
+  /^workers\/values\/normalise\.ts$/,
 ];
 
 /** A draft is derived from the cells of a file. */

@@ -107,6 +107,9 @@ export interface ReadOperation {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */
+export type SimilarValues = readonly { readonly text: string; readonly count: number }[];
+
 /** A step that the columns after a step may need. */
 export interface Suggestion {
   readonly operation: string;

@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RowFilter } from '../../workers/watch/watch-messages.ts';
+import type { CellFilter, RowFilter } from '../../workers/watch/watch-messages.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
@@ -135,6 +135,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
       session.rows({
         step: numberIn(body, 'step'),
         filter: filterIn(body),
+        cell: cellIn(body),
         from: numberIn(body, 'from'),
         count: Math.min(ROWS_AT_ONCE_MAX, numberIn(body, 'count')),
       }),
@@ -149,6 +150,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
       }),
   ],
   ['POST /api/suggestions', ({ session }, body) => session.suggestions(numberIn(body, 'step'))],
+  ['POST /api/similar', ({ session }, body) => session.similar(numberIn(body, 'step'), numberIn(body, 'column'))],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
   ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],
@@ -167,6 +169,13 @@ function filterIn(body: JsonBody): RowFilter {
   if (filter === undefined)
     throw new RequestRefused(400, 'BAD_REQUEST', `filter must be one of ${FILTERS.join(', ')}.`);
   return filter;
+}
+
+function cellIn(body: JsonBody): CellFilter | null {
+  const cell = body['cell'];
+  if (typeof cell !== 'object' || cell === null) return null;
+  const text = (cell as JsonBody)['text'] === null ? null : textIn(cell as JsonBody, 'text');
+  return { column: numberIn(cell as JsonBody, 'column'), text };
 }
 
 function testRows(body: JsonBody): readonly number[] {

@@ -20,7 +20,16 @@ import type {
 import { SampleRefusedError } from '../drafts/sample-profile.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
-import type { Looked, MadeTest, ReadOperation, RecoveredText, StudioState, Suggestion } from './studio-answers.ts';
+import { similarValues } from './similar-values.ts';
+import type {
+  Looked,
+  MadeTest,
+  ReadOperation,
+  RecoveredText,
+  SimilarValues,
+  StudioState,
+  Suggestion,
+} from './studio-answers.ts';
 import { suggestionRows, suggestionsFor } from './suggestions.ts';
 import {
   RecoveryFile,
@@ -350,6 +359,12 @@ export class StudioSession {
       if (!(error instanceof SampleRefusedError || error instanceof Failed)) this.#parts.onFault(error);
       return [];
     }
+  }
+
+  /** Groups of similar values of a column, from the rows that are shown. */
+  async similar(step: number, column: number): Promise<readonly SimilarValues[]> {
+    const found = await this.#parts.thread.rows({ step, filter: 'all', from: 0, count: HEAD_ROWS_MAX });
+    return similarValues((found?.rows ?? []).map(({ cells }) => cells[column] ?? null));
   }
 
   stop(): void {

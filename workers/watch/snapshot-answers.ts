@@ -11,6 +11,7 @@ import { ASCII_SHAPES, RUNS, SHAPE_CHARACTERS_MAX, shapeOf } from './column-prof
 import type { KeptRow } from './kept-rows.ts';
 import type { RunSnapshot, Trouble } from './run-snapshot.ts';
 import type {
+  CellFilter,
   RowFilter,
   RowsRequest,
   SourceRows,
@@ -65,8 +66,8 @@ export class SnapshotAnswers {
     return [...rows].sort((a, b) => a - b).slice(0, TROUBLED_ROWS_MAX);
   }
 
-  rows({ step, filter, from, count }: RowsRequest): WatchedRows {
-    const rows = this.#rows(step, filter);
+  rows({ step, filter, cell = null, from, count }: RowsRequest): WatchedRows {
+    const rows = this.#rows(step, filter, cell);
     const shown = rows.slice(from, from + count);
     return { count: rows.length, from, rows: shown.map((row) => this.#shown(step, row)) };
   }
@@ -138,11 +139,12 @@ export class SnapshotAnswers {
     };
   }
 
-  #rows(step: number, filter: RowFilter): readonly KeptRow[] {
-    const key = `${step} ${filter}`;
+  #rows(step: number, filter: RowFilter, cell: CellFilter | null): readonly KeptRow[] {
+    const key = `${step} ${filter} ${JSON.stringify(cell)}`;
     const known = this.#filtered.get(key);
     if (known !== undefined) return known;
-    const found = this.#find(step, filter);
+    const all = this.#find(step, filter);
+    const found = cell === null ? all : all.filter(({ cells }) => hasValue(cells[cell.column], cell.text));
     this.#filtered.set(key, found);
     return found;
   }
@@ -187,6 +189,11 @@ export class SnapshotAnswers {
     }
     return (byRow.get(sourceRow) ?? []).map(({ column, code }) => ({ column, code }));
   }
+}
+
+/** @param wanted null: blank */
+function hasValue(text: string | null | undefined, wanted: string | null): boolean {
+  return wanted === null ? text === null || text?.trim() === '' : text === wanted;
 }
 
 // Finds rows with cells of a shape that is new in their column.

@@ -37,11 +37,21 @@ export interface WatchRequest {
 
 export type RowFilter = 'all' | 'changed' | 'errors';
 
+/** A value of a column, of which only the rows are shown. */
+export interface CellFilter {
+  /** Index of the column in the rows. */
+  readonly column: number;
+  /** Null: blank cells. */
+  readonly text: string | null;
+}
+
 export interface RowsRequest {
   readonly kind: 'rows';
   /** Number of operations before the requested rows. */
   readonly step: number;
   readonly filter: RowFilter;
+  /** Default: all values. */
+  readonly cell?: CellFilter | null;
   /** Index of the first row among those that match the filter. */
   readonly from: number;
   readonly count: number;

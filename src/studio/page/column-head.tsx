@@ -1,7 +1,10 @@
 // The header of a column: its name, its type and a short profile. The full profile is shown beside the table.
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Counted, Profile } from '../../../workers/watch/column-profile.ts';
 import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
+import { SimilarValuesReview } from './similar-values.tsx';
+import type { StepForm } from './step-form.ts';
 import type { Studio } from './studio.ts';
 
 const BAR_WIDTH = 8;
@@ -36,24 +39,103 @@ export function ColumnHead({
   );
 }
 
-export function ProfilePanel({ studio }: { readonly studio: Studio }): JSX.Element | null {
+export function ProfilePanel({
+  studio,
+  form,
+}: {
+  readonly studio: Studio;
+  readonly form: StepForm;
+}): JSX.Element | null {
+  const [reviewed, setReviewed] = useState<string | null>(null);
   const index = studio.profiled.value;
   if (index === null) return null;
   const profile = profileOf(studio, index);
   const column = studio.chosen.value?.columns[index];
   if (profile === null || column === undefined) return null;
+  const { name, type } = column;
+  const errors = Object.values(studio.chosen.value?.errors ?? {}).reduce((sum, entry) => sum + (entry?.count ?? 0), 0);
   return (
     <section class="details" aria-label="Profile of a column">
       <h2>
-        {column.name} <span class="type">{column.type}</span>
+        {name} <span class="type">{type}</span>
       </h2>
       <p>
         {profile.rows} rows, {profile.blank} blank, {distinct(profile, 'more than ')}
         {profile.least !== null && `, from ${profile.least} to ${profile.most}`}
       </p>
-      <CountTable caption="Most frequent" counts={profile.frequent} />
+      {type === 'text' && profile.distinct > 1 && (
+        <p>
+          <button
+            type="button"
+            aria-expanded={reviewed === name}
+            onClick={() => setReviewed(reviewed === name ? null : name)}
+          >
+            Similar values…
+          </button>
+        </p>
+      )}
+      {reviewed === name && <SimilarValuesReview studio={studio} form={form} column={index} name={name} />}
+      <FacetTable studio={studio} column={name} type={type} profile={profile} />
+      {errors > 0 && (
+        <p>
+          <button
+            type="button"
+            onClick={() => {
+              studio.filter.value = 'errors';
+            }}
+          >
+            Errors of this step ({errors})
+          </button>
+        </p>
+      )}
       {profile.shapes.length > 0 && <CountTable caption="Shapes" counts={profile.shapes} />}
     </section>
+  );
+}
+
+/** The most frequent values and the blank cells. A click shows only their rows, a second one all rows again. */
+function FacetTable({
+  studio,
+  column,
+  type,
+  profile,
+}: {
+  readonly studio: Studio;
+  readonly column: string;
+  readonly type: string;
+  readonly profile: Profile;
+}): JSX.Element {
+  const chosen = studio.facet.value;
+  const values: readonly { readonly text: string | null; readonly count: number }[] = [
+    ...(profile.blank > 0 ? [{ text: null, count: profile.blank }] : []),
+    ...profile.frequent,
+  ];
+  return (
+    <table>
+      <caption>Most frequent: a click shows only these rows</caption>
+      <tbody>
+        {values.map(({ text, count }) => {
+          const isChosen = chosen !== null && chosen.column === column && chosen.text === text;
+          return (
+            <tr key={text ?? ''}>
+              <td>
+                <button
+                  type="button"
+                  class="facet"
+                  aria-pressed={isChosen}
+                  onClick={() => {
+                    studio.facet.value = isChosen ? null : { column, type, text };
+                  }}
+                >
+                  {text ?? <em>blank</em>}
+                </button>
+              </td>
+              <td class="number">{count}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
   );
 }
 

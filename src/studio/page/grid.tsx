@@ -3,7 +3,7 @@ import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Profile } from '../../../workers/watch/column-profile.ts';
-import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
+import type { CellFilter, WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
 import { ColumnHead, profileOf } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';
@@ -135,11 +135,11 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
 function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   const view = useSignal({ top: 0, left: 0, width: 800, height: 300 });
   // The previous rows stay until their replacements have arrived, so that nothing flickers during typing.
-  const pages = useSignal(useMemo(() => new RowPages(0, 'all', []), []));
+  const pages = useSignal(useMemo(() => new RowPages(0, 'all', null, []), []));
   const wanted = useRef<RowPages | null>(null);
   useSignalEffect(() => {
     studio.version.value;
-    const next = new RowPages(studio.step.value, studio.filter.value, columnsShown(studio));
+    const next = new RowPages(studio.step.value, studio.filter.value, cellShown(studio), columnsShown(studio));
     wanted.current?.close();
     wanted.current = next;
     void next.begun.then(() => {
@@ -233,6 +233,14 @@ function columnsShown(studio: Studio): readonly WatchedColumn[] {
   const steps = studio.watched.value?.steps ?? [];
   const step = studio.filter.value === 'errors' ? Math.max(0, studio.step.value - 1) : studio.step.value;
   return steps[step]?.columns ?? [];
+}
+
+/** The value whose rows are shown, unless its column is gone. */
+function cellShown(studio: Studio): CellFilter | null {
+  const facet = studio.facet.value;
+  if (facet === null) return null;
+  const column = columnsShown(studio).findIndex(({ name }) => name === facet.column);
+  return column < 0 ? null : { column, text: facet.text };
 }
 
 function range(first: number, last: number): number[] {

@@ -7,6 +7,7 @@ import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
 import { Menu } from './menu.tsx';
+import { columnReference, valueExpression } from './menu-entries.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
 import { RecoveryDialog } from './recovery-dialog.tsx';
 import type { StepForm } from './step-form.ts';
@@ -54,6 +55,7 @@ export function Page({ studio, form, suggestions }: PageParts): JSX.Element {
         <StepList studio={studio} form={form} suggestions={suggestions} />
         <section class="table" aria-label="Table">
           <Filters studio={studio} />
+          <FacetBar studio={studio} form={form} />
           <Grid studio={studio} />
         </section>
         <section class="source" aria-label="Text">
@@ -81,7 +83,7 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
           <button type="button" class="small close" onClick={() => studio.closeDetails()}>
             Close
           </button>
-          <ProfilePanel studio={studio} />
+          <ProfilePanel studio={studio} form={form} />
           <TracePanel studio={studio} />
         </>
       )}
@@ -183,6 +185,40 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
       </span>
       {isCut && <span class="quiet">the first {step.keptRows} rows are shown</span>}
       {studio.isOld.value && <span class="quiet">of the last text that was valid</span>}
+    </div>
+  );
+}
+
+/** The value whose rows are shown, and the steps that it can become. */
+function FacetBar({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
+  const facet = studio.facet.value;
+  if (facet === null) return null;
+  const value = valueExpression(facet.text, facet.type);
+  const where = `${columnReference(facet.column)} == ${value}`;
+  return (
+    <div class="facet-bar" role="group" aria-label="Rows with a value">
+      <span>
+        {facet.column}: {facet.text ?? <em>blank</em>}
+      </span>
+      {value !== null && (
+        <>
+          <button type="button" class="small" onClick={() => form.add('filter', { where })}>
+            Keep these rows as a step…
+          </button>
+          <button type="button" class="small" onClick={() => form.add('filter', { where, mode: 'drop' })}>
+            Drop them as a step…
+          </button>
+        </>
+      )}
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          studio.facet.value = null;
+        }}
+      >
+        Show all rows
+      </button>
     </div>
   );
 }

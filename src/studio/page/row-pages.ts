@@ -1,7 +1,13 @@
 // The rows that the grid shows. They are fetched in pages and kept until another Run has been watched or another step
 // is chosen. Visible rows are fetched first, then the others. With 2,000 rows and 500 columns they take about 10 MB.
 import { type Signal, signal } from '@preact/signals';
-import type { RowFilter, WatchedColumn, WatchedRow, WatchedRows } from '../../../workers/watch/watch-messages.ts';
+import type {
+  CellFilter,
+  RowFilter,
+  WatchedColumn,
+  WatchedRow,
+  WatchedRows,
+} from '../../../workers/watch/watch-messages.ts';
 import { ask } from './ask.ts';
 
 const PAGE_ROWS = 100;
@@ -12,6 +18,7 @@ export class RowPages {
   readonly count: Signal<number> = signal(0);
   readonly #step: number;
   readonly #filter: RowFilter;
+  readonly #cell: CellFilter | null;
   readonly #pages = new Map<number, readonly WatchedRow[] | null>();
   /** First and last page requested most recently. When other pages arrive, nothing that is shown changes. */
   #wanted = { first: 0, last: 0 };
@@ -24,9 +31,10 @@ export class RowPages {
   /** Resolves when the first rows have arrived. */
   readonly begun: Promise<void>;
 
-  constructor(step: number, filter: RowFilter, columns: readonly WatchedColumn[]) {
+  constructor(step: number, filter: RowFilter, cell: CellFilter | null, columns: readonly WatchedColumn[]) {
     this.#step = step;
     this.#filter = filter;
+    this.#cell = cell;
     this.columns = columns;
     this.begun = this.#fetch(0);
   }
@@ -69,6 +77,7 @@ export class RowPages {
       const found = await ask<WatchedRows | null>('POST /api/rows', {
         step: this.#step,
         filter: this.#filter,
+        cell: this.#cell,
         from: page * PAGE_ROWS,
         count: PAGE_ROWS,
       });

@@ -35,6 +35,14 @@ export interface OpenMenu {
   readonly opener: HTMLElement | null;
 }
 
+/** A value of a column, of which only the rows are shown. */
+export interface Facet {
+  readonly column: string;
+  readonly type: string;
+  /** Null: blank cells. */
+  readonly text: string | null;
+}
+
 export interface OtherText {
   readonly source: string;
   readonly sha256: string;
@@ -62,6 +70,7 @@ export class Studio {
   readonly version = signal(0);
   readonly step: Signal<number>;
   readonly filter = signal<RowFilter>('all');
+  readonly facet = signal<Facet | null>(null);
   readonly isBusy = signal(false);
   readonly rowsRead = signal(0);
   readonly traced = signal<Traced | null>(null);
@@ -154,6 +163,7 @@ export class Studio {
       this.previewProblems.value = [];
       this.#chosenStep = step;
       this.filter.value = 'all';
+      this.facet.value = null;
     });
     this.#lookSoon();
   }
@@ -193,6 +203,7 @@ export class Studio {
     batch(() => {
       this.step.value = step;
       this.filter.value = 'all';
+      this.facet.value = null;
       this.profiled.value = null;
     });
     void this.look();

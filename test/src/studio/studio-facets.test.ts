@@ -1,0 +1,62 @@
+// The profile of a column filters the table, its values become steps, and similar values become one value.
+// With all tests only: a browser.
+import { test } from 'tap';
+import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = 'format: 1\noperations:\n  - {copy: {from: city, to: town}}\noutput: {format: csv}\n';
+
+const SAMPLE = 'city,amount\nKöln,1\nkoln,2\nBonn,3\nKöln,4\n,5\n"Bonn, ",6\nParis,7\n';
+
+const options = { skip: NO_BROWSER };
+
+test('a click on a value shows its rows and offers a step', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.grid .column-name', { hasText: 'city' }).click();
+  const profile = page.getByRole('region', { name: 'Profile of a column' });
+  await profile.getByRole('button', { name: 'Köln' }).click();
+  await page.locator('.grid[aria-rowcount="3"]').waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await profile.getByRole('button', { name: 'blank' }).click();
+  await page.locator('.grid[aria-rowcount="2"]').waitFor();
+  // A second click shows all rows again, by keys.
+  await profile.getByRole('button', { name: 'blank' }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.grid[aria-rowcount="8"]').waitFor();
+  await profile.getByRole('button', { name: 'Paris' }).click();
+  const bar = page.getByRole('group', { name: 'Rows with a value' });
+  await bar.getByRole('button', { name: 'Drop them as a step…' }).click();
+  await page.getByRole('form', { name: 'Add filter' }).getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: `{filter: {where: 'city == "Paris"', mode: drop}}` }).waitFor();
+  await page.getByText('A Run would write 6 rows.').waitFor();
+  await bar.waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
+
+test('similar values are reviewed and become a step', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.grid .column-name', { hasText: 'city' }).click();
+  await page.getByRole('button', { name: 'Similar values…' }).click();
+  const review = page.getByRole('region', { name: 'Similar values' });
+  await review.getByRole('checkbox', { name: 'Köln (2), koln (1)' }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await review.getByRole('textbox', { name: 'New value of Bonn' }).fill('Bonn am Rhein');
+  await review.getByRole('button', { name: 'Make it a step…' }).click();
+  const form = page.getByRole('form', { name: 'Add map_values' });
+  await page.locator('.cell.changed', { hasText: 'Bonn am Rhein' }).first().waitFor();
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'map_values' }).waitFor();
+  t.match(
+    await page.locator('.cm-line', { hasText: 'map_values' }).innerText(),
+    /\{map_values: \{columns: city, map: \{koln: Köln, Bonn: Bonn am Rhein, "Bonn, ": Bonn am Rhein\}\}\}/,
+  );
+  t.strictSame(problems, []);
+});
