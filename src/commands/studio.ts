@@ -2,15 +2,24 @@
 // while the Template is written.
 import { spawn } from 'node:child_process';
 import { lstatSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { parseTemplate, type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
+import {
+  parseTemplate,
+  type TemplateFormat,
+  type TemplateText,
+  templateFormat,
+} from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
 import { WatchThread, type WatchThreadSettings } from '../studio/watch-thread.ts';
+import { NoOutputError, WholeOutput } from '../studio/whole-output.ts';
 import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, flagsHelp, parseFlags, UsageError } from './command.ts';
+import { LocalEngine } from './local-engine.ts';
 import { checkReadable } from './local-input.ts';
 import { draftOf, isSampleRefused } from './template-draft.ts';
 import { readLocalTables } from './template-file.ts';
@@ -93,6 +102,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         onFault,
         runTest: (run) => tests.run(run),
         draft: draftOf,
+        runWhole: (template, path) => runWhole(template, path, { tables, secretsDirectory }),
       });
       const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);
       try {
@@ -103,6 +113,38 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
     });
   } finally {
     await thread.close();
+  }
+}
+
+/** Upper bound of a download, which is held in memory twice: by the studio and by the browser. */
+const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
+
+/** Runs a Template over a whole file in another thread, so that the page stays responsive. Throws NoOutputError. */
+async function runWhole(
+  template: TemplateText,
+  path: string,
+  settings: Pick<WatchThreadSettings, 'tables' | 'secretsDirectory'>,
+): Promise<WholeOutput> {
+  const engine = new LocalEngine({
+    threads: 1,
+    cores: availableParallelism(),
+    inputs: 1,
+    ownThread: false,
+    memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes()),
+    template,
+    overrides: { delimiter: null, headerRow: null },
+    ...settings,
+  });
+  try {
+    const { outcome, outputPath } = await engine.run(path);
+    const { failure, output } = outcome;
+    if (failure !== null || output === null)
+      throw new NoOutputError(failure?.code ?? 'NO_OUTPUT', failure?.message ?? 'The Run has no output.');
+    if (output.sizeBytes > OUTPUT_BYTES_MAX)
+      throw new NoOutputError('OUTPUT_TOO_LARGE', 'The output has more than 512 MiB. Make it with "template-run run".');
+    return new WholeOutput(output.bytes ?? (await readFile(outputPath)), output.mimeType, output.ending);
+  } finally {
+    await engine.close();
   }
 }
 

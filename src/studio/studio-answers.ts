@@ -107,6 +107,13 @@ export interface ReadOperation {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** Result of one test of the Template. */
+export interface TestedAnswer {
+  readonly test: string;
+  readonly passed: boolean;
+  readonly differences: readonly string[];
+}
+
 /** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */
 export type SimilarValues = readonly { readonly text: string; readonly count: number }[];
 

@@ -10,6 +10,7 @@ import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
 import { OperationUnreadableError, readValue, type StudioSession } from './studio-session.ts';
 import { SampleGoneError, TemplateChangedError, TemplateEncodingError } from './template-store.ts';
+import { NoOutputError, WholeOutput } from './whole-output.ts';
 
 // Reads the JSON body of a request to the studio and its fields. Refuses invalid bodies with a reason.
 
@@ -150,6 +151,8 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
       }),
   ],
   ['POST /api/suggestions', ({ session }, body) => session.suggestions(numberIn(body, 'step'))],
+  ['POST /api/run-tests', ({ session }, body) => session.runTests(textIn(body, 'source'))],
+  ['POST /api/output', ({ session }, body) => session.output(textIn(body, 'source'))],
   ['POST /api/similar', ({ session }, body) => session.similar(numberIn(body, 'step'), numberIn(body, 'column'))],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
@@ -309,7 +312,8 @@ export class StudioServer {
     const route = `${request.method} ${path}`;
     const body = request.method === 'GET' ? {} : await readJsonBody(request);
     const answer = await answerOf(this.#routes, route, body);
-    sendJson(response, 200, answer ?? null);
+    if (answer instanceof WholeOutput) sendOutput(response, answer);
+    else sendJson(response, 200, answer ?? null);
   }
 
   #isToken(authorization: string | undefined): boolean {
@@ -325,6 +329,8 @@ export class StudioServer {
       sendJson(response, error.status, { code: error.code, message: error.message });
     } else if (error instanceof OperationUnreadableError) {
       sendJson(response, 422, { code: 'OPERATION_UNREADABLE', message: error.message });
+    } else if (error instanceof NoOutputError) {
+      sendJson(response, 422, { code: error.code, message: error.message });
     } else if (error instanceof NoTestError) {
       sendJson(response, 422, { code: 'NO_TEST', message: error.message });
     } else if (error instanceof SampleGoneError) {
@@ -344,4 +350,11 @@ export class StudioServer {
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { ...SECURITY_HEADERS, 'Content-Type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(value));
+}
+
+/** The page saves these bytes under a name with the ending of the output format. */
+function sendOutput(response: ServerResponse, { bytes, mimeType, ending }: WholeOutput): void {
+  const headers = { ...SECURITY_HEADERS, 'Content-Type': mimeType, 'X-Output-Ending': ending };
+  response.writeHead(200, headers);
+  response.end(bytes);
 }

@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { basename, extname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { operationTable } from '../../workers/operations/index.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
@@ -18,7 +19,7 @@ import type {
   WatchRequest,
 } from '../../workers/watch/watch-messages.ts';
 import { SampleRefusedError } from '../drafts/sample-profile.ts';
-import type { RunTest } from '../template-tests/run-tests.ts';
+import { type RunTest, runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
 import { similarValues } from './similar-values.ts';
 import type {
@@ -29,6 +30,7 @@ import type {
   SimilarValues,
   StudioState,
   Suggestion,
+  TestedAnswer,
 } from './studio-answers.ts';
 import { suggestionRows, suggestionsFor } from './suggestions.ts';
 import {
@@ -40,6 +42,7 @@ import {
 } from './template-store.ts';
 import { validPart } from './valid-part.ts';
 import type { WatchThread } from './watch-thread.ts';
+import { NoOutputError, type WholeOutput } from './whole-output.ts';
 
 // Reads one operation of a Template's text, and single values in YAML, for the forms of the page.
 
@@ -191,6 +194,8 @@ export interface StudioParts {
   /** Receives faults of background work. */
   readonly onFault: (fault: unknown) => void;
   readonly runTest: RunTest;
+  /** Runs a valid Template over a whole file. Throws NoOutputError. */
+  readonly runWhole: (template: TemplateText, path: string) => Promise<WholeOutput>;
   /** The text of a draft for a file. */
   readonly draft: (path: string) => Promise<string>;
 }
@@ -365,6 +370,32 @@ export class StudioSession {
   async similar(step: number, column: number): Promise<readonly SimilarValues[]> {
     const found = await this.#parts.thread.rows({ step, filter: 'all', from: 0, count: HEAD_ROWS_MAX });
     return similarValues((found?.rows ?? []).map(({ cells }) => cells[column] ?? null));
+  }
+
+  /** Runs the tests of the text. Files of tests are beside the Template. Throws NoTestError. */
+  async runTests(source: string): Promise<readonly TestedAnswer[]> {
+    const { templatePath, format, runTest } = this.#parts;
+    const checked = checkTemplate(source, format);
+    if ('problems' in checked) throw new NoTestError('The Template has problems. Correct them first.');
+    const tests = checked.template.tests as readonly TemplateTest[];
+    const read = async (name: string): Promise<Uint8Array | string> => {
+      try {
+        return await readFile(resolve(dirname(templatePath), name));
+      } catch (error) {
+        return `cannot be read: ${(error as Error).message}`;
+      }
+    };
+    return await runTests({ source, format, tests, read }, runTest);
+  }
+
+  /** The output of the text for the whole sample. Throws NoOutputError. */
+  async output(source: string): Promise<WholeOutput> {
+    const { format, samplePath, runWhole } = this.#parts;
+    const checked = checkTemplate(source, format);
+    if ('problems' in checked)
+      throw new NoOutputError('TEMPLATE_INVALID', 'The Template has problems. Correct them first.');
+    if (this.#sample.isGone) throw new SampleGoneError();
+    return await runWhole(templateText(source, format), samplePath);
   }
 
   stop(): void {

@@ -31,3 +31,14 @@ export async function ask<Answer>(route: string, body?: object, keepalive = fals
   if (!response.ok) throw new AskError(response.status, answer as AskError['body']);
   return answer;
 }
+
+/** A file that the server makes from a text. @returns its bytes, and the ending of its name */
+export async function askFile(path: string, body: object): Promise<{ readonly blob: Blob; readonly ending: string }> {
+  const response = await fetch(path, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new AskError(response.status, (await response.json()) as StudioRefusal);
+  return { blob: await response.blob(), ending: response.headers.get('X-Output-Ending') ?? 'txt' };
+}

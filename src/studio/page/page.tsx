@@ -85,6 +85,7 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
           </button>
           <ProfilePanel studio={studio} form={form} />
           <TracePanel studio={studio} />
+          <TestsPanel studio={studio} />
         </>
       )}
     </aside>
@@ -123,6 +124,17 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
         )}
         <button type="button" disabled={studio.marked.value.size === 0} onClick={() => void studio.addTest()}>
           + Test{studio.marked.value.size > 0 ? ` (${studio.marked.value.size})` : ''}
+        </button>
+        <button type="button" disabled={studio.isRunning.value} onClick={() => void studio.runTests()}>
+          Run tests
+        </button>
+        <button
+          type="button"
+          disabled={studio.isRunning.value}
+          title="Runs the whole file and saves the output"
+          onClick={() => void studio.download()}
+        >
+          Download
         </button>
         <button type="button" class="first" onClick={() => void studio.save()}>
           Save <kbd>Ctrl S</kbd>
@@ -250,6 +262,26 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
           </li>
         ))}
       </ol>
+    </section>
+  );
+}
+
+function TestsPanel({ studio }: { readonly studio: Studio }): JSX.Element | null {
+  const tested = studio.tested.value;
+  if (tested === null) return null;
+  return (
+    <section class="details tests" aria-label="Tests">
+      <h2>Tests</h2>
+      {tested.length === 0 && <p>This Template has no tests. Mark rows with Space, then press + Test.</p>}
+      <ul>
+        {tested.map(({ test, passed, differences }, index) => (
+          <li key={index}>
+            {passed ? '✓ passed: ' : <strong class="trouble">✗ failed: </strong>}
+            {test}
+            {differences.length > 0 && <pre>{differences.join('\n')}</pre>}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -3,8 +3,8 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
 import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
-import type { Language, Looked, MadeTest, RecoveredText, StudioState } from '../studio-answers.ts';
-import { AskError, ask } from './ask.ts';
+import type { Language, Looked, MadeTest, RecoveredText, StudioState, TestedAnswer } from '../studio-answers.ts';
+import { AskError, ask, askFile } from './ask.ts';
 import type { MenuGroup } from './menu-entries.ts';
 import { operationList } from './operation-list.ts';
 import { TextKeeper } from './text-keeper.ts';
@@ -70,6 +70,10 @@ export class Studio {
   readonly version = signal(0);
   readonly step: Signal<number>;
   readonly filter = signal<RowFilter>('all');
+  /** Results of the tests; null: not shown. */
+  readonly tested = signal<readonly TestedAnswer[] | null>(null);
+  /** True while the tests or the whole file are run. */
+  readonly isRunning = signal(false);
   readonly facet = signal<Facet | null>(null);
   readonly isBusy = signal(false);
   readonly rowsRead = signal(0);
@@ -271,6 +275,45 @@ export class Studio {
     }
   }
 
+  /** Runs the tests of the text, and shows their results. */
+  async runTests(): Promise<void> {
+    await this.#run('The tests are running…', async () => {
+      const tested = await ask<readonly TestedAnswer[]>('POST /api/run-tests', { source: this.text.value });
+      this.closeDetails();
+      this.tested.value = tested;
+      const failed = tested.filter(({ passed }) => !passed).length;
+      if (tested.length === 0) return 'The Template has no tests. Mark rows with Space, then press + Test.';
+      return failed === 0 ? 'All tests passed.' : `${failed} of ${tested.length} tests failed.`;
+    });
+  }
+
+  /** Runs the whole sample, and saves the output as a file of the browser. */
+  async download(): Promise<void> {
+    await this.#run('The whole file is running…', async () => {
+      const { blob, ending } = await askFile('/api/output', { source: this.text.value });
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(blob);
+      link.download = `${this.file.sample.replace(/\.[^.]*$/, '')}-output.${ending}`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+      return `The output is saved as ${link.download}.`;
+    });
+  }
+
+  /** @param work returns the message for its end */
+  async #run(begins: string, work: () => Promise<string>): Promise<void> {
+    if (this.isRunning.value) return;
+    this.isRunning.value = true;
+    this.message.value = begins;
+    try {
+      this.message.value = await work();
+    } catch (error) {
+      this.#showError(error);
+    } finally {
+      this.isRunning.value = false;
+    }
+  }
+
   async trace({ sourceRow, repeat, fileRow }: WatchedRow, columnId: number, column: string): Promise<void> {
     const asked = ++this.#detailsAsked;
     try {
@@ -278,6 +321,7 @@ export class Studio {
       if (asked !== this.#detailsAsked) return;
       batch(() => {
         this.profiled.value = null;
+        this.tested.value = null;
         this.traced.value = steps === null ? null : { fileRow, column, steps };
       });
     } catch (error) {
@@ -287,7 +331,7 @@ export class Studio {
 
   /** True if the trace of a cell or the profile of a column is shown. */
   get hasDetails(): boolean {
-    return this.traced.value !== null || this.profiled.value !== null;
+    return this.traced.value !== null || this.profiled.value !== null || this.tested.value !== null;
   }
 
   /** @param column its index after the chosen step */
@@ -295,6 +339,7 @@ export class Studio {
     this.#detailsAsked++;
     batch(() => {
       this.traced.value = null;
+      this.tested.value = null;
       this.profiled.value = column;
     });
   }
@@ -303,6 +348,7 @@ export class Studio {
     this.#detailsAsked++;
     batch(() => {
       this.traced.value = null;
+      this.tested.value = null;
       this.profiled.value = null;
     });
   }
