@@ -86,11 +86,17 @@ export function StepList({
       </ol>
       <AddButton form={form} />
       <SuggestionList suggestions={suggestions} />
-      <p class="keys quiet">
-        Enter on a cell: its values through the steps. Enter on a column: its profile. Space: mark the row for a test.
-        F6: the next part of the page. Ctrl Space: complete.
-      </p>
+      <Hints />
     </nav>
+  );
+}
+
+function Hints(): JSX.Element {
+  return (
+    <p class="keys quiet">
+      Enter on a cell: its values through the steps. Enter on a column: its profile. Space: mark the row for a test. F6:
+      the next part of the page. Ctrl Space: complete.
+    </p>
   );
 }
 

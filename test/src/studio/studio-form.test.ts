@@ -131,7 +131,7 @@ output: {format: csv}
   await page.locator('.step-form .foot .trouble p').waitFor();
   await expression.fill('count()');
   await page.locator('.step-form .foot .trouble p').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.locator('.cm-line', { hasText: 'between: [1, 9]' }).waitFor();
   t.equal((await editorText(page)).trim(), template.replace('[1, 5]', '[1, 9]').trim());
   t.strictSame(problems, []);
