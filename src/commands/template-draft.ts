@@ -41,9 +41,15 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
 }
 
-/** Drafts a Template with a temporary engine in this thread. */
-export async function draftOf(path: string, like: string | null = null, folder = '.'): Promise<string> {
+/** @param signal given: the work is done in another thread, until the signal aborts. Default: this thread does it */
+export async function draftOf(
+  path: string,
+  like: string | null = null,
+  folder = '.',
+  signal?: AbortSignal,
+): Promise<string> {
   const engine = new LocalEngine({
+    ownThread: signal === undefined,
     threads: 1,
     cores: availableParallelism(),
     inputs: 2,
@@ -53,6 +59,7 @@ export async function draftOf(path: string, like: string | null = null, folder =
     secretsDirectory: null,
     overrides: { delimiter: null, headerRow: null },
   });
+  signal?.addEventListener('abort', () => void engine.close());
   try {
     const targets = like === null ? null : await readTarget(like, runsOf(engine, like));
     return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder));

@@ -21,6 +21,8 @@ export interface StudioState {
   readonly sha256: string;
   /** False: the file does not exist yet, and the text is an unsaved draft. */
   readonly isStored: boolean;
+  /** True: a draft of a large sample is being made, and the text is empty until then. */
+  readonly isDrafting: boolean;
 }
 
 /** Result of evaluating a Template's text. */

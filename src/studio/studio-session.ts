@@ -264,6 +264,7 @@ export class StudioSession {
       sampleBytes: bytes,
       sampleVersion: `${version} ${this.#sampleRows.scansDone}`,
       sampleRowsMax: bytes > WHOLE_SAMPLE_BYTES_MAX ? SAMPLE_ROWS_MAX : null,
+      isDrafting: store.isDrafting,
       ...store.read(),
     };
   }

@@ -73,11 +73,27 @@ export class TemplateEncodingError extends Error {
 export class TemplateStore {
   readonly #path: string;
   /** Initial text of a Template that does not exist yet. */
-  readonly #beginning: string;
+  #beginning: string;
+  #isDrafting = false;
 
   constructor(path: string, beginning: string) {
     this.#path = path;
     this.#beginning = beginning;
+  }
+
+  /** True while a draft is made, which becomes the initial text. */
+  get isDrafting(): boolean {
+    return this.#isDrafting;
+  }
+
+  /** Takes the initial text when it is ready. */
+  async beginWith(draft: Promise<string>): Promise<void> {
+    this.#isDrafting = true;
+    try {
+      this.#beginning = await draft;
+    } finally {
+      this.#isDrafting = false;
+    }
   }
 
   read(): StoredTemplate {

@@ -1,6 +1,7 @@
 // The entry point of the page.
 import { render } from 'preact';
 import { Page } from './page.tsx';
+import { openPanes } from './panes.tsx';
 import { StepForm } from './step-form.ts';
 import { Studio } from './studio.ts';
 import { Suggestions } from './suggestions.ts';
@@ -8,7 +9,10 @@ import { Suggestions } from './suggestions.ts';
 const place = document.getElementById('page')!;
 try {
   const studio = await Studio.open();
-  render(<Page studio={studio} form={new StepForm(studio)} suggestions={new Suggestions(studio)} />, place);
+  render(
+    <Page studio={studio} form={new StepForm(studio)} suggestions={new Suggestions(studio)} panes={openPanes()} />,
+    place,
+  );
 } catch (error) {
   // The token is missing, or the command has ended.
   render(

@@ -9,6 +9,7 @@ import { Grid } from './grid.tsx';
 import { Menu } from './menu.tsx';
 import { columnReference, valueExpression } from './menu-entries.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
+import { PaneBorder, PaneButton, type Panes } from './panes.tsx';
 import { RecoveryDialog } from './recovery-dialog.tsx';
 import type { StepForm } from './step-form.ts';
 import { StepList } from './step-list.tsx';
@@ -22,9 +23,10 @@ export interface PageParts {
   readonly studio: Studio;
   readonly form: StepForm;
   readonly suggestions: Suggestions;
+  readonly panes: Panes;
 }
 
-export function Page({ studio, form, suggestions }: PageParts): JSX.Element {
+export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Element {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 's') void studio.save();
@@ -49,15 +51,22 @@ export function Page({ studio, form, suggestions }: PageParts): JSX.Element {
   });
   return (
     <div class="page">
-      <Bar studio={studio} />
+      <Bar studio={studio} panes={panes} />
       <OtherBanner studio={studio} />
-      <main>
+      <DraftBanner studio={studio} />
+      <main
+        class={`${panes.steps.isShown.value ? '' : 'without-steps '}${panes.text.isShown.value ? '' : 'without-text'}`}
+        style={{ '--steps-size': `${panes.steps.size.value}px`, '--text-size': `${panes.text.size.value}px` }}
+      >
         <StepList studio={studio} form={form} suggestions={suggestions} />
         <section class="table" aria-label="Table">
           <Filters studio={studio} />
           <FacetBar studio={studio} form={form} />
+          <EmptyNote studio={studio} />
           <Grid studio={studio} />
         </section>
+        <PaneBorder pane={panes.steps} axis="x" />
+        <PaneBorder pane={panes.text} axis="y" />
         <section class="source" aria-label="Text">
           <Editor studio={studio} />
         </section>
@@ -92,7 +101,7 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
   );
 }
 
-function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
+function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes }): JSX.Element {
   const { file } = studio;
   const watched = studio.watched.value;
   const rowsMax = studio.sampleRowsMax.value;
@@ -112,6 +121,9 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
         {watched !== null && `, ${extent(watched, rowsMax)}`}
       </span>
       <span class="buttons">
+        <span role="group" aria-label="Shown">
+          <PaneButton pane={panes.steps} /> <PaneButton pane={panes.text} />
+        </span>
         {rowsMax !== null && !studio.isBusy.value && (
           <button type="button" onClick={() => void studio.look(true)}>
             Run whole
@@ -169,6 +181,16 @@ function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | nul
   );
 }
 
+/** The progress of a draft is not known, because its last step runs it over the whole sample. */
+function DraftBanner({ studio }: { readonly studio: Studio }): JSX.Element | null {
+  if (!studio.isDrafting.value) return null;
+  return (
+    <div class="banner" role="status">
+      <progress aria-label="Draft" />A draft is being made from the whole sample. You can look at the rows meanwhile.
+    </div>
+  );
+}
+
 function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
   const step = studio.chosen.value;
   const errors = Object.values(step?.errors ?? {}).reduce((sum, entry) => sum + (entry?.count ?? 0), 0);
@@ -199,6 +221,17 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
       {studio.isOld.value && <span class="quiet">of the last text that was valid</span>}
     </div>
   );
+}
+
+/** What to do if the table has no rows. */
+function EmptyNote({ studio }: { readonly studio: Studio }): JSX.Element | null {
+  const step = studio.chosen.value;
+  if (step === null || studio.filter.value !== 'all' || step.rows > 0) return null;
+  const hint =
+    studio.step.value === 0
+      ? 'The sample has no rows.'
+      : 'No rows are left after this step. Choose an earlier step, or edit this one.';
+  return <p class="empty quiet">{hint}</p>;
 }
 
 /** The value whose rows are shown, and the steps that it can become. */
@@ -318,9 +351,12 @@ function plain({ message }: { readonly message: string }): string {
 }
 
 function focusPane(by: number): void {
-  const panes = PANES.map((selector) => document.querySelector<HTMLElement>(selector));
+  // A hidden pane has no place on the screen.
+  const panes = PANES.map((selector) => document.querySelector<HTMLElement>(selector)).filter(
+    (pane) => pane !== null && pane.getClientRects().length > 0,
+  );
   const at = panes.findIndex((pane) => pane !== null && paneOf(pane).contains(document.activeElement));
-  const next = at < 0 ? 0 : (at + by + PANES.length) % PANES.length;
+  const next = at < 0 ? 0 : (at + by + panes.length) % panes.length;
   panes[next]?.focus();
 }
 

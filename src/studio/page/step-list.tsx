@@ -84,6 +84,7 @@ export function StepList({
           </li>
         ))}
       </ol>
+      {entries.length <= 1 && <p class="empty quiet">No steps yet. Press + Step, or open the menu ▾ of a column.</p>}
       <AddButton form={form} />
       <SuggestionList suggestions={suggestions} />
       <Hints />

@@ -17,6 +17,9 @@ const POLL_MILLISECONDS = 3_000;
 
 const PROGRESS_MILLISECONDS = 300;
 
+/** Interval between questions whether the draft is ready, in milliseconds. */
+const DRAFT_MILLISECONDS = 500;
+
 export interface Traced {
   /** Null for a row that an operation added. */
   readonly fileRow: number | null;
@@ -93,6 +96,8 @@ export class Studio {
   readonly keeper: TextKeeper;
   /** False: the file of the Template does not exist yet. */
   readonly isStored: Signal<boolean>;
+  /** True while the server makes a draft. */
+  readonly isDrafting: Signal<boolean>;
   readonly isChanged: ReadonlySignal<boolean> = computed(() => this.text.value !== this.saved.value.source);
   readonly chosen: ReadonlySignal<WatchedStep | null> = computed(
     () => this.watched.value?.steps[this.step.value] ?? this.watched.value?.steps.at(-1) ?? null,
@@ -134,6 +139,8 @@ export class Studio {
   constructor(file: StudioState, language: Language, recovered: RecoveredText | null) {
     this.file = file;
     this.isStored = signal(file.isStored);
+    this.isDrafting = signal(file.isDrafting);
+    if (file.isDrafting) this.#waitForDraft();
     this.keeper = new TextKeeper(recovered, (error) => this.#showError(error));
     this.sampleRowsMax = signal(file.sampleRowsMax);
     this.#sampleVersion = file.sampleVersion;
@@ -445,6 +452,20 @@ export class Studio {
     } catch (error) {
       this.#showError(error);
     }
+  }
+
+  /** Takes the draft when it is ready, unless the user has begun to write. */
+  #waitForDraft(): void {
+    const timer = setInterval(async () => {
+      const { source, isDrafting } = await ask<StudioState>('GET /api/state');
+      if (isDrafting || !this.isDrafting.value) return;
+      clearInterval(timer);
+      this.isDrafting.value = false;
+      if (this.text.value !== this.file.source || source === this.file.source) return;
+      this.#chosenStep = operationList(source).items.filter(({ isOff }) => !isOff).length;
+      this.write(source);
+      this.message.value = 'The draft is ready.';
+    }, DRAFT_MILLISECONDS);
   }
 
   async #askProgress(): Promise<void> {
