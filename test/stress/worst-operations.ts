@@ -51,6 +51,7 @@ const TEXT_STEPS = [
   { truncate: 1_000_000 },
   { remove_chars: 'x' },
   { keep_chars: 'Abcß' },
+  'fix_encoding',
 ];
 
 /** Cases by the name of the operation. */

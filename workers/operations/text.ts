@@ -10,6 +10,7 @@ import type { Heap } from '../memory/heap.ts';
 import { columnSet } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 import { valuesOf } from '../template/operation-hint.ts';
+import { repairEncoding, repairEncodingInSlices } from '../values/double-encoding.ts';
 import { removeTags, removeTagsInSlices, unescapeHtml, unescapeHtmlInSlices } from '../values/html.ts';
 import { normalise, normaliseInSlices } from '../values/normalise.ts';
 import * as edits from '../values/text-edits.ts';
@@ -31,7 +32,7 @@ const pad = Type.Object(
 const PLAIN_STEPS = [
   ...(['trim', 'collapse_spaces', 'upper', 'lower', 'title', 'sentence', 'nfc', 'nfkc', 'strip_accents'] as const),
   ...(['remove_control', 'remove_invisible', 'straighten_quotes', 'remove_tags', 'unescape_html'] as const),
-  ...(['digits_only', 'letters_only'] as const),
+  ...(['digits_only', 'letters_only', 'fix_encoding'] as const),
 ] as const;
 
 const plainStep = Type.Enum([...PLAIN_STEPS]);
@@ -58,6 +59,7 @@ const OTHER_NAMES = {
   ...{ upper: 'uppercase to_upper toupper', lower: 'lowercase to_lower tolower', nfc: '', nfkc: '' },
   ...{ strip_accents: 'unaccent remove_accents', remove_tags: 'strip_html strip_tags', unescape_html: '' },
   ...{ remove_control: '', remove_invisible: '', straighten_quotes: '', digits_only: '', letters_only: '' },
+  ...{ fix_encoding: 'fix_mojibake ftfy fix_text repair_encoding' },
 } satisfies Record<(typeof PLAIN_STEPS)[number], string>;
 
 export const text = defineOperation({
@@ -76,7 +78,7 @@ export const text = defineOperation({
     steps: Type.Array(step, {
       minItems: 1,
       description:
-        '`trim` (removes white space at both ends, including no-break spaces), `collapse_spaces` (replaces runs of white space by one space), `upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é becomes e, ø becomes o, ß becomes ss; Latin, Greek and Cyrillic letters), `remove_control` (also line breaks and tabs; between other characters they become a space), `remove_invisible` (zero-width characters and soft hyphens, but not inside emoji and joined words), `straighten_quotes`, `remove_tags` (HTML tags, comments, scripts and styles; tags that separate lines or blocks become a space), `unescape_html` (`&amp;` becomes &, `&#39;` an apostrophe; use it after `remove_tags`), `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, `{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
+        '`trim` (removes white space at both ends, including no-break spaces), `collapse_spaces` (replaces runs of white space by one space), `upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é becomes e, ø becomes o, ß becomes ss; Latin, Greek and Cyrillic letters), `remove_control` (also line breaks and tabs; between other characters they become a space), `remove_invisible` (zero-width characters and soft hyphens, but not inside emoji and joined words), `straighten_quotes`, `remove_tags` (HTML tags, comments, scripts and styles; tags that separate lines or blocks become a space), `unescape_html` (`&amp;` becomes &, `&#39;` an apostrophe; use it after `remove_tags`), `digits_only` (0 to 9), `letters_only`, `fix_encoding` (`CafÃ©` becomes Café: UTF-8 that was read as windows-1252 or ISO 8859-1, up to three times; only in texts whose characters beyond ASCII are all of this kind), `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, `{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
     }),
     into: intoParameter,
   }),
@@ -121,6 +123,12 @@ export const text = defineOperation({
           ['1234567890123', '1234567890123'],
         ],
       },
+    },
+    {
+      title: 'Texts that were encoded twice',
+      operation: { op: 'text', columns: 'name', steps: ['fix_encoding'] },
+      input: { columns: ['name'], rows: [['MÃ¼ller'], ['Ã–zil â€“ â‚¬'], ['Café'], ['Café Ã©']] },
+      output: { columns: ['name'], rows: [['Müller'], ['Özil – €'], ['Café'], ['Café Ã©']] },
     },
     {
       title: 'Upper case is independent of the locale',
@@ -206,6 +214,7 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     unescape_html: () => steps.stringStep(heap, '&', unescapeHtml, unescapeHtmlInSlices),
     digits_only: () => steps.digitStep(heap),
     letters_only: () => steps.letterStep(heap),
+    fix_encoding: () => steps.stringStep(heap, 'not_ascii', repairEncoding, repairEncodingInSlices),
   };
   return made[step]();
 }

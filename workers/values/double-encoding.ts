@@ -1,0 +1,78 @@
+// Repairs texts that were encoded twice: UTF-8 that a program read as windows-1252 or ISO 8859-1, and encoded again
+// (`CafÃ©` is Café). A text is repaired only if all its characters beyond ASCII are such sequences.
+
+import { done, type TextWork } from './text-edits.ts';
+
+/** Bytes of the characters that windows-1252 has at 0x80 to 0x9F. */
+const BYTES: ReadonlyMap<string, number> = new Map(
+  [...'€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'].map((character, index) => [character, 0x80 + index]),
+);
+
+/** A text that was encoded more often than this is left at that. */
+const ROUNDS_MAX = 3;
+
+/** Number of repaired characters after which the work may pause. */
+const PAUSE_CHARACTERS = 16_384;
+
+export function repairEncoding(text: string): string {
+  return done(repairEncodingInSlices(text));
+}
+
+/** Same for long texts. May pause at each `undefined`. */
+export function* repairEncodingInSlices(text: string): TextWork {
+  let repaired = text;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const made: string | null = yield* decodedOnce(repaired);
+    if (made === null) break;
+    repaired = made;
+  }
+  return repaired;
+}
+
+/** Returns null if the text contains no sequence, or another character beyond ASCII. */
+function* decodedOnce(text: string): Generator<undefined, string | null, undefined> {
+  const pieces: string[] = [];
+  let copied = 0;
+  let nextPause = PAUSE_CHARACTERS;
+  for (let at = 0; at < text.length; at++) {
+    if (at >= nextPause) {
+      nextPause += PAUSE_CHARACTERS;
+      yield;
+    }
+    if (text.charCodeAt(at) < 0x80) continue;
+    const length = sequenceLength(byteAt(text, at));
+    const point = length === 0 ? -1 : decodedPoint(text, at, length);
+    if (point < 0) return null;
+    pieces.push(text.slice(copied, at), String.fromCodePoint(point));
+    copied = at + length;
+    at = copied - 1;
+  }
+  return copied === 0 ? null : pieces.join('') + text.slice(copied);
+}
+
+/** Number of bytes that a lead byte of UTF-8 announces, or 0. */
+function sequenceLength(lead: number): number {
+  if (lead >= 0xc2 && lead <= 0xdf) return 2;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+}
+
+/** Returns the code point of the sequence at a position, or -1 if it is not valid UTF-8. */
+function decodedPoint(text: string, at: number, length: number): number {
+  let point = byteAt(text, at) & (0xff >> (length + 1));
+  for (let index = 1; index < length; index++) {
+    const byte = byteAt(text, at + index);
+    if (byte < 0x80 || byte > 0xbf) return -1;
+    point = point * 64 + (byte & 63);
+  }
+  const least = [0, 0, 0x80, 0x800, 0x10000][length]!;
+  const isSurrogate = point >= 0xd800 && point <= 0xdfff;
+  return point < least || point > 0x10ffff || isSurrogate ? -1 : point;
+}
+
+/** Returns the byte that a character was read from, or -1. */
+function byteAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code < 0x100) return code;
+  return BYTES.get(text[at]!) ?? -1;
+}
