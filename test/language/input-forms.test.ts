@@ -148,3 +148,18 @@ operations:
     error: 'MALFORMED_FILE',
   },
 ]);
+
+golden('columns declared by their names alone', [
+  {
+    name: 'beside others with settings',
+    template: `input: {columns: [b, {name: c, match: [C]}, {name: d, required: false}], other_columns: drop}
+output: {format: ndjson}`,
+    input: 'a,b,C\n1,2,3\n',
+    output: '{"b":"2","c":"3","d":null}\n',
+  },
+  {
+    name: 'a name twice',
+    template: 'input: {columns: [a, {name: a}]}',
+    problems: ['/input/columns/1/name DUPLICATE_COLUMN'],
+  },
+]);

@@ -247,9 +247,8 @@ test('keys in the wrong section are sent to the right one', async (t) => {
   t.strictSame(said('input: {skip_rows: 3}'), ['Unknown key "skip_rows". Write csv: {header_row: ...}.']);
   t.strictSame(said('steps: []'), ['Unknown key "steps". Did you mean "operations"?']);
   t.match(said('output: {format: excel}'), [/Did you mean "xlsx"\?/]);
-  t.strictSame(said('input: {columns: [Betrag]}'), [
-    'Write a mapping of keys to values, not "Betrag". Write {name: "Betrag"}.',
-  ]);
+  t.strictSame(said('input: {columns: [Betrag, {name: Tag, match: [Datum]}]}'), [], 'a name alone is short for {name}');
+  t.strictSame(said('input: {columns: [5]}'), ['Write a text or a mapping of keys to values, not 5.']);
 });
 
 test('a column that the Template reads and does not declare is a note of the check', async (t) => {

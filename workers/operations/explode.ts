@@ -2,7 +2,7 @@
 import type { ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { ExplodedRows, type ExplodePlan } from '../execution/cells/copied-rows.ts';
-import { columnName, exactlyOne } from '../template/base-parameters.ts';
+import { columnName } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
 
@@ -12,28 +12,33 @@ const ITEMS_MAX = 10_000;
 /** Largest maximum that a Template may set: a cell of 4 MiB has no more values. */
 const ITEMS_MOST = 5_000_000;
 
-const parameters = Type.Object(
-  {
-    column: columnName,
-    separator: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Separator of the values.' })),
-    json: Type.Optional(
-      Type.Literal(true, { description: 'The cell is a JSON array; anything else is the error BAD_JSON.' }),
-    ),
-    trim: Type.Optional(Type.Boolean({ default: true, description: 'Removes white space around the parts.' })),
-    index_into: Type.Optional(
-      Type.String({ minLength: 1, description: 'A new column with the number of the value in its cell, from 1.' }),
-    ),
-    max_items: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: ITEMS_MOST,
-        default: ITEMS_MAX,
-        description: 'A cell with more values is the error SPLIT_COUNT.',
-      }),
-    ),
-  },
-  exactlyOne(['separator'], ['json']),
-);
+const parameters = Type.Object({
+  column: columnName,
+  separator: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Separator of the values. Without it, the cells are JSON arrays.',
+    }),
+  ),
+  json: Type.Optional(
+    Type.Literal(true, {
+      description: 'The cells are JSON arrays, as without `separator`; anything else is the error BAD_JSON.',
+    }),
+  ),
+  trim: Type.Optional(Type.Boolean({ default: true, description: 'Removes white space around the parts.' })),
+  index_into: Type.Optional(
+    Type.String({ minLength: 1, description: 'A new column with the number of the value in its cell, from 1.' }),
+  ),
+  max_items: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ITEMS_MOST,
+      default: ITEMS_MAX,
+      description: 'A cell with more values is the error SPLIT_COUNT.',
+    }),
+  ),
+});
 
 export const explode = defineOperation({
   name: 'explode',
@@ -45,7 +50,7 @@ export const explode = defineOperation({
       form: "column: ..., separator: ','",
     },
   ],
-  parametersKnownAs: { by: 'Write separator: "," or json: true.' },
+  parametersKnownAs: { by: 'Write separator: ","; without it, the cells are JSON arrays.' },
   parameters,
   cells: false,
   memory: 'O',
@@ -103,6 +108,8 @@ export const explode = defineOperation({
 function plan(given: Static<typeof parameters>, scope: Scope): ExplodePlan | null {
   const { separator, trim = true, index_into: index, max_items: itemsMax = ITEMS_MAX } = given;
   const column = scope.read(given.column, '/column');
+  if (given.json !== undefined && separator !== undefined)
+    scope.problem('/json', 'BAD_PARAMETERS', 'A cell has a separator or is a JSON array: leave out one of the two.');
   if (column === null) return null;
   if (index !== undefined) scope.add(index, 'integer', '/index_into');
   const takes: readonly ColumnType[] = separator === undefined ? ['text', 'json'] : ['text'];

@@ -225,7 +225,10 @@ export const inputSection = Type.Object({
   footer: metaValues(
     'Values in the last records, for CSV and fixed columns; a pattern uses the last record that matches. The Run waits for the end of the file. The records are also rows.',
   ),
-  columns: Type.Array(declaredColumn, { default: [], description: 'Columns with their names in the Template.' }),
+  columns: Type.Array(Type.Union([columnName, declaredColumn]), {
+    default: [],
+    description: 'Columns with their names in the Template; a name alone is short for `{name}`.',
+  }),
 });
 
 export const defaultsSection = Type.Object({

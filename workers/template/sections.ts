@@ -142,8 +142,14 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
     hidden: input.hidden,
     preamble: metaValuesOf(input.preamble),
     footer: metaValuesOf(input.footer),
-    columns: withSheetColumn(input.columns, input.sheet_into),
+    columns: withSheetColumn(input.columns.map(columnOf), input.sheet_into),
   };
+}
+
+/** A name alone is a column without further settings. */
+function columnOf(given: Static<typeof inputSection>['columns'][number]): TemplateInput['columns'][number] {
+  const defaults = { match: [], required: true };
+  return typeof given === 'string' ? { name: given, ...defaults } : { ...defaults, ...given };
 }
 
 function metaValuesOf(given: Static<typeof inputSection>['preamble']): readonly MetaValue[] {
