@@ -44,6 +44,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./inspect.ts')).command,
   },
   {
+    name: 'head',
+    summary: 'print the first rows of a file as a table',
+    load: async () => (await import('./head.ts')).command,
+  },
+  {
     name: 'studio',
     summary: 'show in a browser what a Template does to a sample, while it is written',
     load: async () => (await import('./studio.ts')).command,

@@ -32,6 +32,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   get: ['get run_0123456789 -o cleaned.csv'],
   wait: ['wait run_0123456789 -o cleaned.csv'],
   inspect: ['inspect orders.csv', 'inspect --json --explain exports/*.csv', 'inspect --sheet Orders report.xlsx'],
+  head: ['head orders.csv', 'head -n 30 report.xlsx'],
   studio: ['studio bank.yaml statement.csv', 'studio new.yaml statement.csv --like target.csv --port 8000'],
   keys: ['keys issue acme --catalog catalog', 'keys list acme --catalog catalog'],
   'keys issue': [
@@ -94,7 +95,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...['apply', 'convert', 'exec', 'process', 'transform'].map((word) => [word, 'run'] as const),
   ...['start', 'server', 'daemon', 'up'].map((word) => [word, 'serve'] as const),
   ...['upload', 'post', 'submit'].map((word) => [word, 'send'] as const),
-  ...['describe', 'detect', 'head', 'info', 'profile', 'sniff'].map((word) => [word, 'inspect'] as const),
+  ...['describe', 'detect', 'info', 'profile', 'sniff'].map((word) => [word, 'inspect'] as const),
   ...['validate', 'lint', 'verify'].map((word) => [word, 'template check'] as const),
   ...['suggest', 'infer', 'generate', 'new'].map((word) => [word, 'template draft'] as const),
   ...['ui', 'edit', 'gui', 'watch'].map((word) => [word, 'studio'] as const),
