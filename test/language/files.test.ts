@@ -1,5 +1,6 @@
 // Reading of files: missing values, quotes, line ends, blank lines, ragged rows, encodings, compression, detection.
 import { gzipSync } from 'node:zlib';
+import { zipOf } from '../workers/input/xlsx/zip-writer.ts';
 import { golden } from './golden.ts';
 
 const PASS = 'operations: []';
@@ -403,4 +404,30 @@ golden('no rows', [
   },
   { name: 'JSON', template: 'operations: []\noutput: {format: json}', input: 'a,b\n', output: '[]\n' },
   { name: 'NDJSON', template: 'operations: []\noutput: {format: ndjson}', input: 'a,b\n', output: '' },
+]);
+
+const ARCHIVE = zipOf([
+  { name: 'export/Orders.csv', content: 'a,b\n1,2\n' },
+  { name: 'export/lines.ndjson', content: '{"a":7,"b":8}\n' },
+  { name: 'readme.txt', content: 'hello' },
+]);
+const chosen = (name: string): string => `input: {archive_file: "${name}"}`;
+const noMatch = (number: string, name: string): string =>
+  `UNSUPPORTED_FILE_TYPE: The file is a ZIP archive in which ${number} of 3 match "${name}" (input.archive_file). Exactly one must match.`;
+
+golden('a file of a ZIP archive', [
+  { name: 'by its name', template: chosen('orders.csv'), input: ARCHIVE, output: 'a,b\n1,2\n' },
+  { name: 'by a pattern', template: chosen('L*s.*json'), input: ARCHIVE, output: 'a,b\n7,8\n' },
+  { name: 'an only file', template: chosen('*'), input: zipOf([{ name: 'x', content: 'a\n1\n' }]), output: 'a\n1\n' },
+  { name: 'of which there is none', template: chosen('*.xlsx'), input: ARCHIVE, error: noMatch('no file', '*.xlsx') },
+  { name: 'of which there are several', template: chosen('*r*'), input: ARCHIVE, error: noMatch('2 files', '*r*') },
+  {
+    name: 'parts may not overlap',
+    template: chosen('orders*s.csv'),
+    input: ARCHIVE,
+    error: noMatch('no file', 'orders*s.csv'),
+  },
+  { name: 'without a name', template: PASS, input: ARCHIVE, error: 'UNSUPPORTED_FILE_TYPE' },
+  { name: 'a wrong declaration', template: 'input: {archive_file: 3}', problems: ['/input/archive_file BAD_TYPE'] },
+  { name: 'any other file is read as always', template: chosen('*.csv'), input: 'a\n1\n', output: 'a\n1\n' },
 ]);

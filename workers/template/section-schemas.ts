@@ -113,6 +113,14 @@ const jsonInput = Type.Object({
   ),
 });
 
+const parquetInput = Type.Object({
+  bytes: Type.Enum(['text', 'hex', 'base64'], {
+    default: 'text',
+    description:
+      'Columns of bytes without a type: as `text` (bytes that are not UTF-8 refuse the file), as `hex` digits (`00ff`) or in `base64`.',
+  }),
+});
+
 const sheetName = Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 1 })], {
   title: 'a name, or a number from 1',
 });
@@ -203,6 +211,11 @@ export const inputSection = Type.Object({
   csv: Type.Optional(csvInput),
   fixed: nullable(fixedInput, 'Columns at fixed positions of each line; null = the file has no such columns.'),
   json: Type.Optional(jsonInput),
+  parquet: Type.Optional(parquetInput),
+  archive_file: nullable(
+    Type.String({ minLength: 1, maxLength: 256 }),
+    'The file to read in a ZIP archive of several files, such as `orders.csv` or `*.csv`: its name without folders, regardless of case; `*` is any text. Exactly one file must match; null = the only file.',
+  ),
   sheet: nullable(
     Type.Union([sheetName, Type.Array(sheetName, { minItems: 1, maxItems: 1000 })], {
       title: 'a name, a number from 1, a list of these, or "*"',

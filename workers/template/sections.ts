@@ -112,7 +112,9 @@ export function templateSectionsOf(
 
 /** @param source the section as written, after its schema has accepted it */
 export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInput {
-  const input = withDefaults(inputSection, { csv: {}, json: {}, ...(source as object) }) as Static<typeof inputSection>;
+  const input = withDefaults(inputSection, { csv: {}, json: {}, parquet: {}, ...(source as object) }) as Static<
+    typeof inputSection
+  >;
   const csv = input.csv!;
   const json = input.json!;
   return {
@@ -134,6 +136,8 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
       nulBytes: csv.nul_bytes,
     },
     json: { records: json.records, flatten: json.flatten },
+    parquetBytes: input.parquet!.bytes,
+    archiveFile: input.archive_file,
     fixed: input.fixed && { columns: input.fixed.columns, recordLength: input.fixed.record_length ?? null },
     sheet: input.sheet,
     sheetInto: input.sheet_into,

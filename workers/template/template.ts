@@ -105,6 +105,10 @@ export interface TemplateInput {
   readonly format: 'auto' | 'lines' | 'fixed';
   readonly csv: CsvInput;
   readonly json: JsonInput;
+  /** Representation of Parquet columns of bytes without a type. */
+  readonly parquetBytes: 'text' | 'hex' | 'base64';
+  /** Name of a file in a ZIP archive, in which `*` is any text; null = the only file. */
+  readonly archiveFile: string | null;
   /**
    * Sheets of a workbook, by name or number starting at 1; '*' = all visible sheets with cells, null = the first of
    * these.

@@ -187,6 +187,8 @@ const TABLE_INPUT: TemplateInput = {
     nulBytes: 'fail',
   },
   json: { records: null, flatten: null },
+  parquetBytes: 'text',
+  archiveFile: null,
   fixed: null,
   sheet: null,
   sheetInto: null,

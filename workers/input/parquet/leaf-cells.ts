@@ -274,7 +274,7 @@ export class LeafCells {
   #notText(): Failed {
     return new Failed(
       'MALFORMED_FILE',
-      `Column ${this.#column} of the Parquet file contains bytes that are not UTF-8 text. Leave the column out (input.other_columns: drop).`,
+      `Column ${this.#column} of the Parquet file contains bytes that are not UTF-8 text. Leave the column out (input.other_columns: drop), or write input.parquet: {bytes: hex}.`,
     );
   }
 

@@ -8,7 +8,7 @@ import { LeafCells, NullTexts } from './leaf-cells.ts';
 import { LeafPages, type PageTools } from './leaf-pages.ts';
 import { malformedParquet, ROW_PAGES_MAX } from './limits.ts';
 import { OPTIONAL, REPEATED, type SchemaNode } from './schema.ts';
-import { hasKind, valueForm } from './value-form.ts';
+import { type BytesAs, hasKind, valueForm } from './value-form.ts';
 
 // Columns that are lists, maps, structs or repeated fields, assembled from their stored columns.
 
@@ -345,6 +345,7 @@ export interface ColumnTools {
   readonly pages: PageTools;
   readonly arena: Arena;
   readonly nullValues: readonly string[];
+  readonly bytesAs: BytesAs;
   /** Offset of the metadata in the file. */
   readonly position: number;
 }
@@ -365,7 +366,7 @@ export function useColumns(columns: readonly SchemaNode[], used: ReadonlySet<num
   const open = (leaf: SchemaNode, place: number, isNested: boolean): readonly [LeafPages, LeafCells] => {
     const pages = new LeafPages(tools.pages, leaf);
     leaves.set(leaf.leaves[0], pages);
-    const form = valueForm(leaf, tools.position);
+    const form = valueForm(leaf, tools.position, tools.bytesAs);
     const settings = { form, arena, nullTexts: isNested ? noTexts : nullTexts, column: place + 1 };
     return [pages, new LeafCells(pages, settings, isNested)];
   };

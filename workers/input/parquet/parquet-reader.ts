@@ -116,7 +116,13 @@ export class ParquetReader implements RowReader {
   #use(): UsedColumns {
     const { arena, input } = this.#settings;
     const { columns, start } = this.#footer;
-    const tools = { pages: this.#tools, arena, nullValues: input.nullValues, position: start };
+    const tools = {
+      pages: this.#tools,
+      arena,
+      nullValues: input.nullValues,
+      bytesAs: input.parquetBytes,
+      position: start,
+    };
     return useColumns(columns, this.#wanted, tools);
   }
 

@@ -10,6 +10,7 @@ import {
   KIND_TIME,
 } from '../../kernel/layout/cells.ts';
 import { civilDate, DAY_MAX, DAY_MIN, dateText } from '../../values/timestamp.ts';
+import { CELL_BYTES_MAX } from '../ceilings.ts';
 import { DECIMAL_BYTES_MAX, DECIMAL_SCALE_MAX, malformedParquet, unsupportedParquet } from './limits.ts';
 import {
   type DigitsForm,
@@ -140,17 +141,34 @@ export function valueWidth({ physical, typeLength }: SchemaNode): number {
 /**
  * Throws Failed for a type without meaning.
  * @param position offset of the metadata in the file
+ * @param bytesAs representation of bytes without a type
  */
-export function valueForm(leaf: SchemaNode, position: number): ValueForm {
+export function valueForm(leaf: SchemaNode, position: number, bytesAs: BytesAs = 'text'): ValueForm {
   const { physical, typeLength, meaning } = leaf;
   if (physical === FIXED_LEN_BYTE_ARRAY && typeLength < 1)
     throw malformedParquet('a column of values without a length', position);
   if (meaning.is === 'decimal' && (meaning.scale < 0 || meaning.scale > DECIMAL_SCALE_MAX))
     throw malformedParquet('a decimal of an impossible scale', position);
-  const form = formOf(leaf);
+  const form = (bytesAs === 'text' ? null : encodedBytes(leaf, bytesAs)) ?? formOf(leaf);
   if (form === null) throw unsupportedParquet('a logical type on a physical type that cannot store it');
   return form;
 }
+
+export type BytesAs = 'text' | 'hex' | 'base64';
+
+/** Bytes that one byte becomes, at most. */
+const ENCODED_BYTES = { hex: 2, base64: 4 / 3 } as const;
+
+/** Returns null for a column that does not consist of bytes without a type. */
+function encodedBytes({ physical, meaning }: SchemaNode, as: 'hex' | 'base64'): ValueForm | null {
+  const isBytes = physical === BYTE_ARRAY || physical === FIXED_LEN_BYTE_ARRAY;
+  if (!isBytes || meaning.is !== 'plain') return null;
+  const text: ValueText = (view, at, bytes) => Buffer.from(view.buffer, at, bytes).toString(as);
+  const bytesMax = Math.floor(CELL_BYTES_MAX / ENCODED_BYTES[as]) - BASE64_PADDING;
+  return { kind: KIND_TEXT, text, bytesMax, isNative: always };
+}
+
+const BASE64_PADDING = 2;
 
 /** True if its cells may have a kind. */
 export function hasKind({ physical, meaning }: SchemaNode): boolean {

@@ -19,8 +19,8 @@ import { XmlStretch } from './xml-stretch.ts';
 import { WindowRoom } from './xml-window.ts';
 
 /** See WholeFileFormat.within. */
-export function packedIn(source: WholeSource, { inflatedBytesMax }: WholeFileSettings): PackedFile | null {
-  return packedFile(new ZipArchive(source, inflatedBytesMax, () => null), source);
+export function packedIn(source: WholeSource, { inflatedBytesMax, input }: WholeFileSettings): PackedFile | null {
+  return packedFile(new ZipArchive(source, inflatedBytesMax, () => null), source, input.archiveFile);
 }
 
 /**

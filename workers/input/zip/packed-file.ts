@@ -2,6 +2,7 @@
 // it is read.
 import { extname } from 'node:path';
 import { Failed } from '../../protocol/failure.ts';
+import { foldCase } from '../../values/text-edits.ts';
 import type { PackedFile } from '../format.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
 import type { EntryReader } from './entry-reader.ts';
@@ -21,15 +22,46 @@ const KNOWN_ARCHIVES: readonly (readonly [entry: string, name: string])[] = [
 const NOISE = /^__macosx\/|(?:^|\/)(?:\.ds_store|thumbs\.db|desktop\.ini)$|\/$/;
 
 /** Returns null for an office document. Throws Failed for unsupported archives. */
-export function packedFile(archive: ZipArchive, source: WholeSource): PackedFile | null {
+export function packedFile(archive: ZipArchive, source: WholeSource, wanted: string | null): PackedFile | null {
   if (PACKAGE_PARTS.some((part) => archive.has(part))) return null;
   const known = KNOWN_ARCHIVES.find(([entry]) => archive.has(entry));
   if (known !== undefined) throw unsupported(`The file is ${known[1]}; save it as XLSX or CSV.`);
   const files = [...archive.names].filter((name) => !NOISE.test(name));
   if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive contains no file.');
-  if (files.length > 1) throw unsupported('The file is a ZIP archive with several files; send each file by itself.');
-  const entry = archive.open(files[0]!)!;
-  return { source: new EntrySource(entry, source), ending: extname(files[0]!).slice(1) };
+  const name = wanted === null ? onlyFile(files) : matchingFile(files, wanted);
+  return { source: new EntrySource(archive.open(name)!, source), ending: extname(name).slice(1) };
+}
+
+function onlyFile([name, ...others]: readonly string[]): string {
+  if (others.length === 0) return name!;
+  const advice = 'send each file by itself, or name the file in the Template (input.archive_file: "*.csv")';
+  throw unsupported(`The file is a ZIP archive with several files; ${advice}.`);
+}
+
+/** @param wanted a name of the Template, in which `*` is any text */
+function matchingFile(files: readonly string[], wanted: string): string {
+  const parts = foldCase(wanted).split('*');
+  const matching = files.filter((name) => matches(foldCase(name.slice(name.lastIndexOf('/') + 1)), parts));
+  if (matching.length === 1) return matching[0]!;
+  const number = matching.length === 0 ? 'no file' : `${matching.length} files`;
+  throw unsupported(
+    `The file is a ZIP archive in which ${number} of ${files.length} match ${JSON.stringify(wanted)} (input.archive_file). Exactly one must match.`,
+  );
+}
+
+/** True if the parts occur in this order: the first at the beginning, the last at the end. */
+function matches(name: string, parts: readonly string[]): boolean {
+  const [first, ...others] = parts as [string, ...string[]];
+  const last = others.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }
 
 function unsupported(message: string): Failed {
