@@ -1,6 +1,6 @@
 // The engine for local files: its threads, memory budget and temporary folder, and Runs that are processed in parts.
 import { rmSync, statSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { OutputTurns } from '../../workers/output/sink/output-turns.ts';
@@ -214,8 +214,13 @@ export class LocalEngine {
   /**
    * @param input a path, or "-" for standard input. Throws a system error if it cannot be read.
    * @param template replaces the Template of the settings
+   * @param fileName name of the file for expressions; null if it has none
    */
-  async run(input: string, template: TemplateText = this.#settings.template): Promise<LocalResult> {
+  async run(
+    input: string,
+    template: TemplateText = this.#settings.template,
+    fileName: string | null = input === '-' ? null : basename(input),
+  ): Promise<LocalResult> {
     const start = performance.now();
     const task = this.#pool.nextTask();
     const outputPath = join(this.#folder, `${task}.output`);
@@ -224,7 +229,7 @@ export class LocalEngine {
     this.#inputs.set(input, path);
     const { size } = statSync(path);
     this.#inputBytes += size;
-    const whole = { ...this.#task(task, path, outputPath), template };
+    const whole = { ...this.#task(task, path, outputPath), fileName, template };
     const inParts = await this.#runInParts(whole, size);
     const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
     const parts = inParts?.parts ?? 1;

@@ -40,7 +40,7 @@ export interface FormSink {
    * Called at the beginning of the file part with the file name extension, in lower case without the dot, or ''. The
    * rest of the name is dropped.
    */
-  fileStarted(ending: string): void;
+  fileStarted(ending: string, fileName: string): void;
   /** The bytes are a view that is valid during the call. */
   fileBytes(bytes: Buffer): void;
   /** Reports the length of parts that are not used. */
@@ -140,7 +140,7 @@ export class FormReader {
     if (simple === null) return false;
     this.#isSimple = true;
     this.#fileSeen = true;
-    this.#sink.fileStarted(endingOf(simple.fileName));
+    this.#sink.fileStarted(endingOf(simple.fileName), simple.fileName);
     if (simple.end > simple.start) this.#sink.fileBytes(bytes.subarray(simple.start, simple.end));
     return true;
   }
@@ -174,7 +174,7 @@ export class FormReader {
       return;
     }
     this.#fileSeen = true;
-    this.#sink.fileStarted(endingOf(fileName));
+    this.#sink.fileStarted(endingOf(fileName), fileName);
     stream.on('data', (bytes: Buffer) => {
       if (this.#over) return;
       // Pieces are views of the written bytes, except for bytes that busboy has held back.

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { access, chmod, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
@@ -20,6 +20,8 @@ export type TemplateSource = string | Uint8Array | Readable;
 export interface RunTemplateOptions {
   /** File extension of the source, such as "xlsx", if the source is not a path. */
   readonly ending?: string;
+  /** Name of the source for the expression `run.file`, if the source is not a path. */
+  readonly fileName?: string;
   readonly delimiter?: string;
   /** The record with the header, counted from 0. */
   readonly headerRow?: number;
@@ -104,7 +106,9 @@ export async function runTemplate(
   let folder: string | null = null;
   try {
     folder = await mkdtemp(join(tmpdir(), 'template-run-'));
-    const result = await engine.run(await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`)));
+    const path = await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`));
+    const fileName = typeof source === 'string' ? basename(source) : (options.fileName ?? null);
+    const result = await engine.run(path, text, fileName);
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
     const { output, rejects } = result.outcome;

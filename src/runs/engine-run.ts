@@ -178,7 +178,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
     const overrides = { delimiter, headerRow };
     const output = taskOutputs.targetOf(number);
     const spillDirectory = paths.spillFor(number);
-    const { ending } = this.#upload;
+    const { ending, fileName } = this.#upload;
     const startedAt = this.#startedAt;
     const { template, limits, tables, secretsDirectory, reservationBytes } = this.#frame;
     const { accountRow } = this.#memory;
@@ -187,6 +187,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
       template,
       source,
       ending,
+      fileName,
       overrides,
       limits,
       output,

@@ -49,6 +49,8 @@ const NO_LISTENER: UploadListener = { grown: () => {}, parametersChanged: () => 
 export class Upload implements BodySink, FormSink, SpoolListener {
   readonly finished: Promise<UploadEnd>;
   ending = '';
+  /** Name of the uploaded file, for expressions of the Template only. It must not reach a response, log or metric. */
+  fileName: string | null = null;
   sizeBytes = 0;
   /** Time at which the last byte of the body arrived (performance.now). */
   endedAfter = 0;
@@ -120,8 +122,9 @@ export class Upload implements BodySink, FormSink, SpoolListener {
   }
 
   /** Called by the form, as are the following methods up to `whole`. */
-  fileStarted(ending: string): void {
+  fileStarted(ending: string, fileName: string): void {
     this.ending = ending;
+    this.fileName = fileName === '' ? null : fileName;
   }
 
   fileBytes(bytes: Buffer): void {

@@ -5,7 +5,7 @@ import { zipOf } from '../workers/input/xlsx/zip-writer.ts';
 import { ALL_SCOPES, step, template } from './catalog-folder.ts';
 import type { Answer } from './client.ts';
 import { expectError, expectRun } from './expect.ts';
-import { file } from './multipart.ts';
+import { CANARY, file } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
 
 const as = (format: string, rest: object = {}): object => template([], { output: { format, ...rest } });
@@ -30,6 +30,11 @@ const CASES: Record<string, [object, string | Buffer, string]> = {
     'c,b,d,a\n3,2,4,1\n',
   ],
   'copy puts a new column at the end': [one('copy', { from: 'a', to: 'z' }), 'a,b\n1,2\n', 'a,b,z\n1,2,1\n'],
+  'the name of the upload, if the Template asks for it': [
+    one('set', { columns: { f: 'run.file' } }),
+    'a\n1\n',
+    `a,f\n1,${CANARY}-upload.csv\n`,
+  ],
   'set a constant': [one('set', { column: 'k', value: 'EUR' }), 'a\n1\n2\n', 'a,k\n1,EUR\n2,EUR\n'],
   'set an existing column keeps its place': [one('set', { column: 'a', value: 'x' }), 'a,b\n1,2\n', 'a,b\nx,2\n'],
   'set from other columns sees the row as it came in': [

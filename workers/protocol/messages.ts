@@ -51,6 +51,8 @@ export interface RunTask {
    * type.
    */
   readonly ending: string;
+  /** Name of the file without folders, which only expressions of the Template can read. Absent if it has none. */
+  readonly fileName?: string | null;
   readonly overrides: TaskOverrides;
   readonly limits: TaskLimits;
   /** The output stays in memory up to `memoryBytesMax` bytes; a larger output is written to the file `path`. */

@@ -32,6 +32,7 @@ type PackedTask = readonly [
   tables: number,
   part: TaskPart | null,
   showsHeaders: boolean,
+  fileName: string | null,
 ];
 
 type PackedMessage =
@@ -88,6 +89,7 @@ export class TaskEncoder {
       this.#place(task.tables),
       task.part ?? null,
       task.showsHeaders ?? false,
+      task.fileName ?? null,
     ];
   }
 
@@ -122,7 +124,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, part, showsHeaders] = shared;
+    const [template, limits, tables, part, showsHeaders, fileName] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -140,6 +142,7 @@ export class TaskDecoder {
       accountRow,
       part: part ?? undefined,
       showsHeaders,
+      fileName,
     };
   }
 }

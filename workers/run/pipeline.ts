@@ -238,10 +238,10 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true, publicName);
   const output = new OutputStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
-  const { startedAt, secretsDirectory } = parts.task;
+  const { startedAt, secretsDirectory, fileName = null } = parts.task;
   const works: (() => Steps)[] = [];
   const beforeRows = (work: () => Steps): void => void works.push(work);
-  const contextOf = () => ({ ...parts, startedAt, beforeRows });
+  const contextOf = () => ({ ...parts, startedAt, fileName, beforeRows });
   const { steps } = parts.plan;
   const reports = steps.map(emptyReport);
   parts.report.operations = reports;
@@ -275,6 +275,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       cellWhere,
       beforeRows,
       startedAt,
+      fileName,
       meta: parts.meta,
       secretsDirectory,
       defersRows: () => holdRowsBack(link),

@@ -91,6 +91,8 @@ export interface OperatorContext {
   readonly defersRows: () => void;
   /** Start time of the Run in RFC 3339 (`run.started_at`). */
   readonly startedAt: string;
+  /** Name of the input file without folders (`run.file`); null if it has none. */
+  readonly fileName: string | null;
   /** Values above and below the table of the file, by their names in the Template (`run.meta.<name>`). */
   readonly meta: MetaValues;
   /** Folder with one file per secret of the account, named like the secret, or null. */

@@ -214,10 +214,17 @@ export type ReportProblem = (pointer: string, code: string, message: string) => 
 /** Prefix of the name that the Template gives to the value. */
 export const META_PREFIX = 'run.meta.';
 
-const NONE: ReadonlyMap<string, Type> = new Map();
+/** The name of the input file. */
+export const FILE_NAME = 'run.file';
 
-/** The variables of expressions: the values that `input.preamble` and `input.footer` declare. All are texts. */
+const ONLY_FILE_NAME: ReadonlyMap<string, Type> = new Map([[FILE_NAME, STRING]]);
+
+/**
+ * The variables of expressions: the name of the file, and the values that `input.preamble` and `input.footer` declare.
+ * All are texts.
+ */
 export function metaVariables({ preamble, footer }: TemplateInput): ReadonlyMap<string, Type> {
-  if (preamble.length + footer.length === 0) return NONE;
-  return new Map([...preamble, ...footer].map(({ name }) => [META_PREFIX + name, STRING]));
+  if (preamble.length + footer.length === 0) return ONLY_FILE_NAME;
+  const declared = [...preamble, ...footer].map(({ name }) => [META_PREFIX + name, STRING] as const);
+  return new Map([...ONLY_FILE_NAME, ...declared]);
 }

@@ -2,7 +2,7 @@
 // newer one was requested, and answers questions about the last complete Run. Rows stay in this thread; only
 // requested rows are sent to the command.
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { inputFormats } from '../input/index.ts';
 import { FileSource } from '../input/source/file-source.ts';
@@ -241,6 +241,7 @@ class WatchServer {
       template,
       source: { kind: 'file', path },
       ending,
+      fileName: basename(path),
       overrides: { delimiter: null, headerRow: null },
       limits: NO_LIMITS,
       output: { path: join(folder, `${number}.output`), memoryBytesMax: OUTPUT_MEMORY_BYTES_MAX },

@@ -130,3 +130,18 @@ ${at('nothing.csv')}: ENOENT: ${at('nothing.csv')} does not exist.
   t.match(JSON.parse(json.stdout), { file: orders, rows: 4 });
   t.equal((await cliOnTerminal({}, 'inspect', '--json', orders)).stdout, json.stdout);
 });
+
+t.test('the name of the file is a value of expressions, without its folders', async (t) => {
+  const columns = [
+    '-e',
+    'set: {columns: {file: run.file, no: string(run.row)}}',
+    '-e',
+    'select: {columns: [file, no]}',
+  ];
+  const named = await cli('run', ...columns, orders);
+  t.match(named.stdout, /^file,no\norders\.csv,1\norders\.csv,2\n/);
+  t.match(await cli('run', '-e', 'filter: {where: run.name == "a"}', orders), {
+    status: 2,
+    stderr: /Write run\.row, run\.file/,
+  });
+});

@@ -125,7 +125,7 @@ holds('messages say what to write', [
   ],
   [
     'run',
-    '!run is not a value by itself. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.',
+    '!run is not a value by itself. Write run.row, run.file, run.started_at or run.meta.<name>, or row["run"] for a column.',
   ],
   ['for', '!for is a word of the language. Write row["for"] for a column of this name.'],
   ['status = "x"', '!The character "=" has no meaning here. Write == to compare.'],

@@ -137,6 +137,9 @@ function runOnce(
 
 type Around = ReturnType<typeof makeMemory> & { readonly spill: SpillFolder };
 
+/** What an operator learns about the file and the Run. */
+const NO_FILE = { startedAt: STARTED_AT, fileName: null, meta: {} };
+
 function drive(
   definition: OperationDefinition,
   { plan, where }: { readonly plan: unknown; readonly where: StepCondition | null },
@@ -162,7 +165,7 @@ function drive(
   const failedChecks: string[] = [];
   const works: (() => Steps)[] = [];
   const beforeRows: OperatorContext['beforeRows'] = (work) => void works.push(work);
-  const moment = { clock: options.clock ?? ALWAYS_DUE, tables, beforeRows, startedAt: STARTED_AT, meta: {} };
+  const moment = { ...NO_FILE, clock: options.clock ?? ALWAYS_DUE, tables, beforeRows };
   const context: OperatorContext = {
     input: before,
     output: after,

@@ -20,6 +20,7 @@ function task(number: number, template: RunTask['template'], source: RunTask['so
     tables: { people: { path: '/tables/people.csv', sha256: 'ab' } },
     secretsDirectory: null,
     startedAt: '2026-01-01T00:00:00.000Z',
+    fileName: 'päth.csv',
     reservationBytes: 1,
     accountRow: 7,
   };

@@ -13,15 +13,15 @@ import { KIND_TEXT } from '../../kernel/layout/cells.ts';
 import { type RowErrorCode, rowOfFile } from '../../protocol/report.ts';
 import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
-import { META_PREFIX } from '../../template/template.ts';
+import { FILE_NAME, META_PREFIX } from '../../template/template.ts';
 import { parseTimestamp } from '../../values/timestamp.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { type LookupContext, tableLookup } from '../join/table-lookup.ts';
 
-/** Environment of an expression. Without the file's values (`meta`), all of them are null. */
+/** Environment of an expression. Without the file's values (`meta`) and its name, these are null. */
 export type ExpressionContext = LookupContext &
   Pick<OperatorContext, 'startedAt' | 'clock'> &
-  Partial<Pick<OperatorContext, 'meta'>>;
+  Partial<Pick<OperatorContext, 'meta' | 'fileName'>>;
 
 /** One expression, compiled for the batches of one operator. */
 export class RowExpression {
@@ -67,7 +67,8 @@ export class RowExpression {
       lookup: (table, keyColumn, valueColumn) => tableLookup(context, table, keyColumn, valueColumn),
       runRow: (row) => rowOfFile(this.#batch!.sourceRow(row)),
       variable(name) {
-        const value = context.meta?.[name.slice(META_PREFIX.length)] ?? null;
+        const isFile = name === FILE_NAME;
+        const value = (isFile ? context.fileName : context.meta?.[name.slice(META_PREFIX.length)]) ?? null;
         return () => value;
       },
       ...(startedAt === null ? {} : { startedAt }),

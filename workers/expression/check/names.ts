@@ -299,7 +299,7 @@ function unknown(scope: CheckScope, node: IdentifierNode, name: string): Type {
     return unresolved(
       scope,
       node,
-      'run is not a value by itself. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.',
+      'run is not a value by itself. Write run.row, run.file, run.started_at or run.meta.<name>, or row["run"] for a column.',
     );
   }
   if (name === 'row') return unresolved(scope, node, 'row is not a value by itself. Write row["column"].');
