@@ -26,6 +26,8 @@ test('a Template is normalised with every default filled in', async (t) => {
     },
     fixed: null,
     json: { records: null, flatten: null },
+    parquetBytes: 'text',
+    archiveFile: null,
     sheet: null,
     sheetInto: null,
     table: null,
