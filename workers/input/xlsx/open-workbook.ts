@@ -29,7 +29,7 @@ import { SheetKernel } from './sheet-kernel.ts';
 import { SheetReader, type SheetSettings } from './sheet-reader.ts';
 import type { StringStore } from './string-store.ts';
 import { decodeEntities } from './text-decoder.ts';
-import { CLOSE, EMPTY, END, MORE, OPEN, XmlTokens } from './xml-tokens.ts';
+import { CLOSE, EMPTY, END, MORE, OPEN, TEXT, XmlTokens } from './xml-tokens.ts';
 import { XmlWindow } from './xml-window.ts';
 
 // The parts of a workbook that are read as a whole: relationships, sheets, tables and styles.
@@ -42,15 +42,29 @@ export type Attributes = ReadonlyMap<string, string>;
 /** @param parent name of the enclosing element, '' for the root */
 export type ElementVisitor = (name: string, attributes: Attributes, parent: string) => void;
 
+/** A piece of a text: a long text may arrive in several pieces. */
+type TextVisitor = (piece: string, parent: string) => void;
+
 /**
  * Calls `visit` at the start of each element. Throws Failed.
  * @param part name of the part for failures, as in "In its styles"
  */
-function visitElements(part: string, source: PieceSource, giveWay: GiveWay, visit: ElementVisitor): Coroutine<void> {
-  return inPart(() => part, visitAll(source, giveWay, visit));
+function visitElements(
+  part: string,
+  source: PieceSource,
+  giveWay: GiveWay,
+  visit: ElementVisitor,
+  visitText?: TextVisitor,
+): Coroutine<void> {
+  return inPart(() => part, visitAll(source, giveWay, visit, visitText));
 }
 
-function* visitAll(source: PieceSource, giveWay: GiveWay, visit: ElementVisitor): Coroutine<void> {
+function* visitAll(
+  source: PieceSource,
+  giveWay: GiveWay,
+  visit: ElementVisitor,
+  visitText?: TextVisitor,
+): Coroutine<void> {
   const tokens = new XmlTokens(new XmlWindow(source, null, SMALL_WINDOW_BYTES));
   const parents: string[] = [''];
   let bytes = 0;
@@ -63,6 +77,7 @@ function* visitAll(source: PieceSource, giveWay: GiveWay, visit: ElementVisitor)
         if (bytes > PART_BYTES_MAX) throw malformedWorkbook('a part that describes it is too long');
         for (let from = tokens.at; !tokens.refill(from); from = 0) yield tokens.window.wait();
       } else if (token === CLOSE) parents.pop();
+      else if (token === TEXT) visitText?.(tokens.bytes.toString('utf8', tokens.start, tokens.end), parents.at(-1)!);
       else if (token === OPEN || token === EMPTY) {
         const name = tokens.bytes.toString('latin1', tokens.start, tokens.end);
         visit(name, attributesOf(tokens), parents.at(-1)!);
@@ -243,10 +258,21 @@ interface WorkbookSheet {
 
 interface Workbook {
   readonly sheets: readonly WorkbookSheet[];
+  readonly names: readonly DefinedName[];
   readonly is1904: boolean;
   readonly sharedStringsPart: string | null;
   readonly stylesPart: string | null;
 }
+
+/** A name for a formula, which is often a range of cells: `Orders!$B$5:$H$200`. */
+interface DefinedName {
+  readonly name: string;
+  formula: string;
+}
+
+/** Maximum number of defined names that are searched, and maximum length of a formula that can be a range. */
+const NAMES_MAX = 10_000;
+const FORMULA_LENGTH_MAX = 500;
 
 /** Usual location of the workbook part, for files that do not declare it. */
 const USUAL_PART = 'xl/workbook.xml';
@@ -266,14 +292,23 @@ function* readWorkbook(archive: ZipArchive): Coroutine<Workbook> {
   let root = '';
   let is1904 = false;
   const listed: { name: string; state: string; id: string }[] = [];
-  yield* visitElements('the list of its sheets', source, archive.giveWay, (name, attributes, parent) => {
+  const names: DefinedName[] = [];
+  const visitText: TextVisitor = (piece, parent) => {
+    const last = names.at(-1);
+    if (parent === 'definedName' && last !== undefined && last.formula.length <= FORMULA_LENGTH_MAX)
+      last.formula += piece;
+  };
+  const visit: ElementVisitor = (name, attributes, parent) => {
     if (parent === '') root = name;
+    if (name === 'definedName' && names.length < NAMES_MAX)
+      names.push({ name: attributes.get('name') ?? '', formula: '' });
     if (name === 'workbookPr') is1904 = /^(?:1|true|on)$/.test(attributes.get('date1904') ?? '');
     if (name !== 'sheet' || parent !== 'sheets') return;
     if (listed.length >= SHEETS_MAX) throw malformedWorkbook(`it has more than ${SHEETS_MAX} sheets`);
     const state = attributes.get('state') ?? 'visible';
     listed.push({ name: attributes.get('name') ?? '', state, id: attributes.get('id') ?? '' });
-  });
+  };
+  yield* visitElements('the list of its sheets', source, archive.giveWay, visit, visitText);
   if (root !== 'workbook') {
     throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is an office document, but not a workbook; send .xlsx or CSV.');
   }
@@ -287,6 +322,7 @@ function* readWorkbook(archive: ZipArchive): Coroutine<Workbook> {
       const visibility = state === 'hidden' || state === 'veryHidden' ? state : 'visible';
       return { name, visibility, part: link?.kind === 'worksheet' ? link.target : null };
     }),
+    names,
     is1904,
     sharedStringsPart: partOf('sharedStrings'),
     stylesPart: partOf('styles'),
@@ -319,6 +355,10 @@ export class OpenWorkbook {
 
   get sheets(): readonly WorkbookSheet[] {
     return this.#workbook.sheets;
+  }
+
+  get names(): readonly DefinedName[] {
+    return this.#workbook.names;
   }
 
   /** null if the workbook has no shared strings. */
@@ -451,8 +491,35 @@ function* tableOf(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], name: 
     const lastRow = table.range.lastRow - table.totalsRows;
     return { ...chosen, range: { ...table.range, lastRow }, hasHeader: table.headerRows > 0 };
   }
-  const message = `The workbook lacks the table ${JSON.stringify(name)}, which the Template reads.`;
+  const range = namedRange(workbook, sheets, name) ?? rangeOfCells(sheets, name);
+  if (range !== null) return range;
+  const message = `The workbook lacks the table or name ${JSON.stringify(name)}, which the Template reads.`;
   throw new Failed('TEMPLATE_COLUMNS_MISSING', message, { columns: [] });
+}
+
+/** A sheet in quotes or without, and a range, as in `'My orders'!$B$5:$H$200`. */
+const SHEET_RANGE = /^(?:'((?:[^']|'')+)'|([^'!]+))!(\$?[A-Z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Z]{1,3}\$?[0-9]{1,7})?)$/;
+const CELL_RANGE = /^\$?[A-Z]{1,3}\$?[0-9]{1,7}:\$?[A-Z]{1,3}\$?[0-9]{1,7}$/i;
+
+/** Returns the cells of a defined name; null if it does not exist, or if it is not one range of a chosen sheet. */
+function namedRange(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], wanted: string): ChosenSheet | null {
+  for (const { name, formula } of workbook.names) {
+    if (!isSameName(name, wanted)) continue;
+    const [, quoted, plain, cells = ''] = SHEET_RANGE.exec(decodeEntities(formula).trim()) ?? [];
+    const sheetName = quoted?.replaceAll("''", "'") ?? plain;
+    const chosen = sheets.find(({ sheet }) => sheetName !== undefined && isSameName(sheet.name, sheetName));
+    const range = parseRange(cells);
+    if (chosen !== undefined && chosen.sheet.part !== null && range !== null) return { ...chosen, range };
+  }
+  return null;
+}
+
+/** Returns the cells of a range such as `B5:H200` of the first of these sheets; null for another text. */
+function rangeOfCells(sheets: readonly ChosenSheet[], text: string): ChosenSheet | null {
+  const withCells = sheets.filter(({ sheet }) => sheet.part !== null);
+  const chosen = withCells.find(({ sheet }) => sheet.visibility === 'visible') ?? withCells[0];
+  const range = CELL_RANGE.test(text) ? parseRange(text) : null;
+  return chosen === undefined || range === null ? null : { ...chosen, range };
 }
 
 function isSameName(name: string, wanted: string): boolean {
