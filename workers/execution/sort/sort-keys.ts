@@ -469,7 +469,7 @@ const term = Type.Object(
         {
           default: 'typed',
           description:
-            '`typed`: texts by code points, other values by size; `natural`: numbers inside texts by size, regardless of case; `case_insensitive`: texts regardless of case; `{locale: de}`: texts by the alphabet of a language, accents and case only between equal letters; `{order: [low, high]}`: the listed texts in this order, other texts after them.',
+            '`typed`: texts by code points, other values by size; `natural`: numbers inside texts by size, regardless of case; `case_insensitive`: texts regardless of case; `{locale: de}`: texts by the alphabet of a language, accents and case only between equal letters, and only in the first 1,000 characters; `{order: [low, high]}`: the listed texts in this order, other texts after them.',
         },
       ),
     ),

@@ -2,7 +2,6 @@
 // into another one whose code points sort in the wanted order. The alphabets are part of this file, so that a sort has
 // the same result on every machine, whatever its version of Node.
 import { normalise } from '../../values/normalise.ts';
-import { PIECE_UNITS } from '../../values/text-edits.ts';
 
 export interface TextOrder {
   /** Returns a text that sorts by code points as the given text should. */
@@ -85,8 +84,11 @@ const END = '\0';
 const MARKS = /\p{M}+/gu;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-/** Maximum distance from the end of a piece at which a long text is cut between two words. */
-const CUT_UNITS = 256;
+/**
+ * Number of UTF-16 units that are compared by the alphabet: far more than in a name or a title. The rest of a longer
+ * text is compared by code points.
+ */
+const START_UNITS_MAX = 1000;
 
 class LanguageOrder implements TextOrder {
   /** Tailored letters with the letters that replace them. */
@@ -101,18 +103,14 @@ class LanguageOrder implements TextOrder {
   }
 
   key(text: string): string {
-    return this.#parts(text).join(END);
+    const end = endOfStart(text);
+    const parts = this.#parts(end === text.length ? text : text.slice(0, end));
+    return end === text.length ? parts.join(END) : [...parts, text.slice(end)].join(END);
   }
 
   *keyInSlices(text: string): Generator<undefined, string, undefined> {
-    const all = ['', '', ''];
-    for (let from = 0; from < text.length; ) {
-      const to = cutBefore(text, from + PIECE_UNITS);
-      for (const [index, part] of this.#parts(text.slice(from, to)).entries()) all[index] += part;
-      from = to;
-      yield;
-    }
-    return all.join(END);
+    yield;
+    return this.key(text);
   }
 
   /** Returns the letters, and what distinguishes texts with the same letters: their accents, then their case. */
@@ -158,12 +156,11 @@ function casesOf(text: string): string {
   return cases;
 }
 
-/** Returns a position near `end` that is between two words, or at least between two characters. */
-function cutBefore(text: string, end: number): number {
-  if (end >= text.length) return text.length;
-  for (let at = end; at > end - CUT_UNITS; at--) if (text[at] === ' ') return at;
-  const isLow = (text.charCodeAt(end) & 0xfc00) === 0xdc00;
-  return isLow ? end + 1 : end;
+/** Returns the number of units that are compared by the alphabet. */
+function endOfStart(text: string): number {
+  if (text.length <= START_UNITS_MAX) return text.length;
+  const isLow = (text.charCodeAt(START_UNITS_MAX) & 0xfc00) === 0xdc00;
+  return START_UNITS_MAX - (isLow ? 1 : 0);
 }
 
 export function languageOrder(name: AlphabetName): TextOrder {
