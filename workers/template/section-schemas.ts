@@ -223,7 +223,10 @@ export const inputSection = Type.Object({
     'XLSX: name of the sheet, or number from 1; a list, or `*` for all visible sheets: several sheets with the same header are read one after the other; null = the first visible sheet with cells.',
   ),
   sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, after the others.'),
-  table: nullable(Type.String({ minLength: 1 }), 'XLSX: name of an Excel table, a defined name, or a range of cells such as `B5:H200`; only these cells are read, and the first row of a range is the header.'),
+  table: nullable(
+    Type.String({ minLength: 1 }),
+    'XLSX: name of an Excel table, a defined name, or a range of cells such as `B5:H200`; only these cells are read, and the first row of a range is the header.',
+  ),
   merged: Type.Enum(['first', 'fill'], {
     default: 'first',
     description: 'XLSX: only the `first` cell of a merged range has its value, or all of its cells (`fill`).',
