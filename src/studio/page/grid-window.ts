@@ -3,11 +3,57 @@ import { HEADER_ROW, type Place } from './grid-keys.ts';
 
 export const ROW_HEIGHT = 26;
 export const HEAD_HEIGHT = 70;
+/** Width of a column that the user has not changed. */
 export const COLUMN_WIDTH = 150;
+const COLUMN_WIDTH_MIN = 48;
+const COLUMN_WIDTH_MAX = 1_200;
 export const NUMBER_WIDTH = 64;
 
 /** Rows and columns rendered beyond the visible ones. */
 const OVERSCAN = 6;
+
+/** Positions of the columns from the left, in pixels, without the column of row numbers. */
+export class ColumnLayout {
+  /** Left edge of each column, and the right edge of the last one. */
+  readonly #edges: readonly number[];
+
+  constructor(widths: readonly number[]) {
+    const edges = [0];
+    for (const width of widths) edges.push(edges.at(-1)! + width);
+    this.#edges = edges;
+  }
+
+  get columns(): number {
+    return this.#edges.length - 1;
+  }
+
+  get total(): number {
+    return this.#edges.at(-1)!;
+  }
+
+  left(column: number): number {
+    return this.#edges[column] ?? this.total;
+  }
+
+  width(column: number): number {
+    return (this.#edges[column + 1] ?? this.total) - this.left(column);
+  }
+
+  /** Index of the column at an offset, by bisection. */
+  at(offset: number): number {
+    let [low, high] = [0, this.columns];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.left(middle) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+export function boundedWidth(width: number): number {
+  return Math.max(COLUMN_WIDTH_MIN, Math.min(COLUMN_WIDTH_MAX, Math.round(width)));
+}
 
 export interface View {
   readonly top: number;
@@ -24,12 +70,12 @@ export interface Shown {
   readonly lastColumn: number;
 }
 
-export function shownOf({ top, left, width, height }: View, rows: number, columns: number): Shown {
+export function shownOf({ top, left, width, height }: View, rows: number, layout: ColumnLayout): Shown {
   return {
     firstRow: Math.max(0, Math.floor(top / ROW_HEIGHT) - OVERSCAN),
     lastRow: Math.min(rows - 1, Math.ceil((top + height) / ROW_HEIGHT) + OVERSCAN),
-    firstColumn: Math.max(0, Math.floor(left / COLUMN_WIDTH) - OVERSCAN),
-    lastColumn: Math.min(columns - 1, Math.ceil((left + width) / COLUMN_WIDTH) + OVERSCAN),
+    firstColumn: Math.max(0, layout.at(left) - OVERSCAN),
+    lastColumn: Math.min(layout.columns - 1, layout.at(left + width) + OVERSCAN),
   };
 }
 
@@ -42,10 +88,10 @@ export function viewOf({ scrollTop, scrollLeft, clientWidth, clientHeight }: HTM
   return { top: scrollTop, left: scrollLeft, width: clientWidth, height: clientHeight };
 }
 
-export function scrollTo(box: HTMLElement, { row, column }: Place): void {
-  const left = column * COLUMN_WIDTH;
+export function scrollTo(box: HTMLElement, { row, column }: Place, layout: ColumnLayout): void {
+  const left = layout.left(column);
   if (left < box.scrollLeft) box.scrollLeft = left;
-  const right = left + COLUMN_WIDTH + NUMBER_WIDTH - box.clientWidth;
+  const right = left + layout.width(column) + NUMBER_WIDTH - box.clientWidth;
   if (right > box.scrollLeft) box.scrollLeft = right;
   if (row === HEADER_ROW) return;
   const top = row * ROW_HEIGHT;

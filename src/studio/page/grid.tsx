@@ -8,7 +8,9 @@ import { ColumnHead, profileOf } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';
 import {
+  boundedWidth,
   COLUMN_WIDTH,
+  ColumnLayout,
   HEAD_HEIGHT,
   NUMBER_WIDTH,
   pageRows,
@@ -28,16 +30,19 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const { columns } = pages;
   const count = pages.count.value;
   pages.arrived.value;
-  const shown = shownOf(view, count, columns.length);
+  const layout = new ColumnLayout(columns.map(({ name }) => studio.widths.value.get(name) ?? COLUMN_WIDTH));
+  const shown = shownOf(view, count, layout);
   const current = placeInside(active.value, count, columns.length);
-  const placeOf = placesIn(active, current);
+  const placeOf = placesIn(active, current, layout);
   const onKeyDown = (event: KeyboardEvent): void => {
     const place = current;
     const row = place.row === HEADER_ROW ? null : pages.row(place.row);
     const next = placeAfter(place, event, { rows: count, columns: columns.length, page: pageRows(view) });
-    if (next !== null) {
+    if (event.altKey && resizeByKey(studio, columns[place.column], layout.width(place.column), event.key)) {
+      // The column has another width.
+    } else if (next !== null) {
       active.value = next;
-      focus(scroller.current!, next);
+      focus(scroller.current!, next, layout);
     } else if (event.key === ' ' && row !== null) studio.mark(row);
     else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey))
       openMenu(studio, place, row, columns, event.target as HTMLElement);
@@ -46,7 +51,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
     event.preventDefault();
   };
   const shownColumns = columns.slice(shown.firstColumn, shown.lastColumn + 1);
-  const width = NUMBER_WIDTH + columns.length * COLUMN_WIDTH;
+  const width = NUMBER_WIDTH + layout.total;
   return (
     <div
       ref={scroller}
@@ -125,9 +130,47 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
             ▾
           </button>
           <ColumnHead studio={studio} column={column} index={firstColumn + offset} />
+          <WidthHandle studio={studio} column={column} />
         </div>
       ))}
     </div>
+  );
+}
+
+/** Change of a width for one press of an arrow key, in pixels. */
+const KEY_PIXELS = 24;
+
+/** Alt and an arrow key change the width of a column. */
+function resizeByKey(studio: Studio, column: WatchedColumn | undefined, width: number, key: string): boolean {
+  const by = key === 'ArrowRight' ? KEY_PIXELS : key === 'ArrowLeft' ? -KEY_PIXELS : 0;
+  if (by === 0 || column === undefined) return false;
+  resize(studio, column, width + by);
+  return true;
+}
+
+function resize(studio: Studio, { name }: WatchedColumn, width: number): void {
+  studio.widths.value = new Map([...studio.widths.value, [name, boundedWidth(width)]]);
+}
+
+/** The right border of a header, which can be dragged. */
+function WidthHandle({ studio, column }: { readonly studio: Studio; readonly column: WatchedColumn }): JSX.Element {
+  return (
+    <span
+      class="width-handle"
+      aria-hidden="true"
+      title="Drag, or Alt and an arrow key"
+      onClick={(event) => event.stopPropagation()}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+      onPointerMove={(event) => {
+        const handle = event.currentTarget;
+        if (!handle.hasPointerCapture(event.pointerId)) return;
+        resize(studio, column, event.clientX - handle.parentElement!.getBoundingClientRect().left);
+      }}
+    />
   );
 }
 
@@ -170,14 +213,14 @@ function placeInside({ row, column }: Place, rows: number, columns: number): Pla
 }
 
 /** Only one cell of the grid is in the Tab order: the cell that had the focus last. */
-function placesIn(active: Signal<Place>, current: Place): PlaceOf {
+function placesIn(active: Signal<Place>, current: Place, layout: ColumnLayout): PlaceOf {
   return (row, column) => {
     const isActive = current.row === row && current.column === column;
     return {
       tabIndex: isActive ? 0 : -1,
       'data-active': isActive,
       'aria-colindex': column + 2,
-      style: { left: `${NUMBER_WIDTH + column * COLUMN_WIDTH}px`, width: `${COLUMN_WIDTH}px` },
+      style: { left: `${NUMBER_WIDTH + layout.left(column)}px`, width: `${layout.width(column)}px` },
       onFocus: () => {
         active.value = { row, column };
       },
@@ -185,8 +228,8 @@ function placesIn(active: Signal<Place>, current: Place): PlaceOf {
   };
 }
 
-function focus(box: HTMLElement, place: Place): void {
-  scrollTo(box, place);
+function focus(box: HTMLElement, place: Place, layout: ColumnLayout): void {
+  scrollTo(box, place, layout);
   // Waits until the cell has been rendered.
   requestAnimationFrame(() => {
     box.querySelector<HTMLElement>('[data-active="true"]')?.focus({ preventScroll: true });

@@ -77,6 +77,8 @@ export class Studio {
   readonly tested = signal<readonly TestedAnswer[] | null>(null);
   /** True while the tests or the whole file are run. */
   readonly isRunning = signal(false);
+  /** Widths of columns that the user has changed, by name, in pixels. */
+  readonly widths = signal<ReadonlyMap<string, number>>(new Map());
   readonly facet = signal<Facet | null>(null);
   readonly isBusy = signal(false);
   readonly rowsRead = signal(0);

@@ -51,6 +51,27 @@ test('panes are resized and hidden, by mouse and by keys', options, async (t) =>
   t.strictSame(problems, []);
 });
 
+test('columns are widened by mouse and by keys', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  const head = page.locator('.grid [role=columnheader]', { hasText: 'name' });
+  const next = page.locator('.grid [role=columnheader]', { hasText: 'amount' });
+  const place = (await head.boundingBox())!;
+  t.equal(place.width, 150);
+  await page.mouse.move(place.x + 147, place.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(place.x + 300, place.y + 40);
+  await page.mouse.up();
+  t.equal((await head.boundingBox())!.width, 300);
+  t.equal((await next.boundingBox())!.x, place.x + 300, 'the next column moves');
+  t.equal(await page.getByRole('region', { name: 'Profile of a column' }).count(), 0, 'dragging is no click');
+  await page.locator('.grid [data-active=true]').focus();
+  await page.keyboard.press('Alt+ArrowLeft');
+  t.equal((await head.boundingBox())!.width, 276);
+  t.strictSame(await axeFindings(page), []);
+  t.strictSame(problems, []);
+});
+
 test('all parts are on a narrow screen', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);
