@@ -106,7 +106,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
           new WatchThread({ ...settings, memoryBudgetBytes: MEMORY_BUDGET_BYTES_MIN, onProgress: () => {} }),
         onFault,
         runTest: (run) => tests.run(run),
-        draft: draftOf,
+        draft: (path) => draftOf(path, null, '.', ended.signal),
         runWhole: (template, path) => runWhole(template, path, { tables, secretsDirectory }),
       });
       const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);

@@ -59,11 +59,13 @@ export async function draftOf(
     secretsDirectory: null,
     overrides: { delimiter: null, headerRow: null },
   });
-  signal?.addEventListener('abort', () => void engine.close());
+  const stop = (): void => void engine.close();
+  signal?.addEventListener('abort', stop);
   try {
     const targets = like === null ? null : await readTarget(like, runsOf(engine, like));
     return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder));
   } finally {
+    signal?.removeEventListener('abort', stop);
     await engine.close();
   }
 }

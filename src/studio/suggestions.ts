@@ -8,7 +8,7 @@ import { csvText } from './golden-test.ts';
 import type { Suggestion } from './studio-answers.ts';
 
 /** Cells of a draft. A draft of this size takes about half a second. */
-const CELLS_MAX = 50_000;
+const CELLS_MAX = 40_000;
 
 const ROWS_MAX = 2_000;
 
