@@ -21,22 +21,30 @@ t.test('an upload that the disk refuses: 503, and the log says why under its req
   const service = await startService(t, { accounts: { acme: {} } }, { 'disk-floor': 0 });
   const client = service.client();
   const spool = join(service.dataFolder, 'spool');
-  // Once it is admitted: what is missing by then is made again.
+  // Once it is admitted: before, the node is not ready. A folder that is only missing would be made again.
   const upload = client.hold('pick', [file(LARGE)], 1000, { headers: { 'x-request-id': 'refused-1' } });
   const isAdmitted = (text: string): boolean => !/charge="reservations"} 0$/m.test(text);
   await until(async () => (await client.get('/metrics')).text, isAdmitted);
   rmSync(spool, { recursive: true });
+  writeFileSync(spool, 'in its place');
   const answer = await upload.finish();
   expectError(t, answer, 503, 'SERVER_BUSY');
   const faults = await until(
-    async () => service.events.filter(({ event }) => event === 'fault'),
+    async () => service.events.filter(({ event, request_id }) => event === 'fault' && request_id === 'refused-1'),
     (found) => found.length > 0,
   );
-  t.match(faults, [{ level: 'error', request_id: 'refused-1', fault: /ENOENT/ }]);
-  mkdirSync(spool);
-  expectNew(t, await client.upload('pick', [file(LARGE)], { headers: { 'x-request-id': 'made-2' } }));
+  t.match(faults, [{ level: 'error', request_id: 'refused-1', fault: /ENOTDIR/ }]);
+  rmSync(spool);
+  // The node may make it again, too, and may not be ready yet.
+  mkdirSync(spool, { recursive: true });
+  let uploads = 0;
+  const made = await until(
+    () => client.upload('pick', [file(LARGE)], { headers: { 'x-request-id': `made-${++uploads}` } }),
+    ({ status }) => status === 201,
+  );
+  expectNew(t, made);
   const lines = await until(
-    async () => service.events.filter(({ request_id }) => request_id === 'made-2'),
+    async () => service.events.filter(({ request_id }) => request_id === `made-${uploads}`),
     (found) => found.length > 0,
   );
   t.match(lines, [{ event: 'request', run_status: 'succeeded' }], 'the line has the id of the request');
