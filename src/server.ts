@@ -25,13 +25,20 @@ import { type CheckedTemplate, OutputMissingError, OutputNames } from './outputs
 import { openPool } from './pool/pool.ts';
 import { TaskFrames } from './pool/task-frames.ts';
 import type { Gate } from './routes/endpoint.ts';
-import { apiRoutes, healthRoutes, metricsRoutes, type Pages, PROBES, pageRoutes } from './routes/index.ts';
+import {
+  type ApiParts,
+  apiRoutes,
+  healthRoutes,
+  metricsRoutes,
+  type Pages,
+  PROBES,
+  pageRoutes,
+} from './routes/index.ts';
 import { type OperatorSources, operatorRoutes, templateCount } from './routes/operator.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
-import type { NodeState } from './runs/node-state.ts';
-import { Readiness } from './runs/readiness.ts';
+import { Readiness, type ReadinessParts } from './runs/readiness.ts';
 import { type RunEnded, RunIds, type RunRecord, type RunTexts } from './runs/run.ts';
 import { SlowUploads } from './runs/slow-uploads.ts';
 import { interruptedRun } from './runs/supervise-run.ts';
@@ -79,6 +86,9 @@ export interface Listening {
   readonly accounts: number;
   readonly templates: number;
 }
+
+/** Everything that the parts of a node share. Each user declares which of it it needs. */
+type NodeState = ApiParts & ReadinessParts & { readonly budget: MemoryBudget };
 
 /** Time between the last response and closing its connection, so that the client can read it. */
 const LAST_ANSWER_MILLISECONDS = 200;

@@ -4,7 +4,21 @@ import type { Account, Plan } from '../catalog/catalog.ts';
 import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
 import { TEMPLATE_LIST_EXAMPLE, USAGE_EXAMPLE } from '../http/openapi-schemas.ts';
 import { API_PATH } from '../runs/run.ts';
+import type { AdmissionStore } from '../stores/admission-store.ts';
+import type { BillingPeriods } from '../stores/billing-period.ts';
 import { countRate, type Endpoint, type Granted } from './endpoint.ts';
+
+/** The parts of the node that get_usage needs. */
+interface UsageParts {
+  readonly admissions: AdmissionStore;
+  readonly periods: BillingPeriods;
+}
+
+/** The parts of the node that list_templates needs. */
+export interface TemplateListParts {
+  /** Responses by account of the catalog: requests at the same time share one text. */
+  readonly templateLists: WeakMap<object, string>;
+}
 
 export const getUsageEndpoint = {
   name: 'get_usage',
@@ -27,9 +41,9 @@ export const getUsageEndpoint = {
   },
   countsRate: true,
   handle: answerUsage,
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<UsageParts>;
 
-async function answerUsage({ node, exchange, access, rates, name }: Granted): Promise<void> {
+async function answerUsage({ node, exchange, access, rates, name }: Granted<UsageParts>): Promise<void> {
   const { admissions, periods } = node;
   const { plan } = access.subscription;
   const period = periods.of(access.subscription, admissions.now());
@@ -81,9 +95,9 @@ export const listTemplatesEndpoint = {
     errors: [...ERRORS_EVERYWHERE, 'CONCURRENCY_LIMIT_REACHED'],
   },
   handle: answerTemplates,
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<TemplateListParts>;
 
-function answerTemplates({ node, exchange, access: { account } }: Granted): void {
+function answerTemplates({ node, exchange, access: { account } }: Granted<TemplateListParts>): void {
   let text = node.templateLists.get(account);
   if (text === undefined) {
     text = listText(account);

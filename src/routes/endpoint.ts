@@ -14,7 +14,6 @@ import type { Exchange } from '../http/exchange.ts';
 import type { EndpointDescription } from '../http/openapi.ts';
 import type { Method, PathParameters } from '../http/router.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
-import type { NodeState } from '../runs/node-state.ts';
 import type { RateLimiter } from '../stores/rate-limiter.ts';
 
 // Checks 2 to 4 of every endpoint that requires a key: the key, its scope, the subscription, the request rate. If a
@@ -93,8 +92,9 @@ function refuseAccess(failures: FailurePace, exchange: Exchange, { code, message
 // records are next to their handlers; index.ts is the table.
 
 /** A request that has passed checks 2 and 3, and also 4 unless its handler counts the rate. */
-export interface Granted {
-  readonly node: NodeState;
+export interface Granted<Node> {
+  /** The parts of the node that the handler needs. */
+  readonly node: Node;
   readonly exchange: Exchange;
   readonly access: Authenticated<CheckedTemplate>;
   readonly rates: RateLimiter;
@@ -104,7 +104,7 @@ export interface Granted {
 }
 
 /** An endpoint of the API that requires a key. */
-export interface Endpoint extends AccessRule {
+export interface Endpoint<Node> extends AccessRule {
   readonly method: Method;
   /** For example /api/v1/runs/{run_id}. A parameter is one whole segment. */
   readonly path: string;
@@ -112,5 +112,5 @@ export interface Endpoint extends AccessRule {
   /** Set if its handler counts the request's rate together with another call to the stores. */
   readonly countsRate?: true;
   /** Responds to the exchange, immediately or later. A throw or rejection is a fault of the service. */
-  readonly handle: (granted: Granted) => MaybePromise<void>;
+  readonly handle: (granted: Granted<Node>) => MaybePromise<void>;
 }

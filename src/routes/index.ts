@@ -6,14 +6,14 @@ import { busy } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/router.ts';
-import type { NodeState } from '../runs/node-state.ts';
+import type { CreateRunParts } from '../runs/create-run.ts';
 import type { Readiness } from '../runs/readiness.ts';
 import { API_PATH } from '../runs/run.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { getUsageEndpoint, listTemplatesEndpoint } from './account.ts';
+import { getUsageEndpoint, listTemplatesEndpoint, type TemplateListParts } from './account.ts';
 import { type Endpoint, type Gate, grantAccess, identify } from './endpoint.ts';
-import { getRunOutputEndpoint, getRunRejectsEndpoint } from './outputs.ts';
+import { getRunOutputEndpoint, getRunRejectsEndpoint, type OutputParts } from './outputs.ts';
 import { consoleRoutes, referenceRoute, startRoute } from './pages.ts';
 import { createRunEndpoint, getRunEndpoint } from './runs.ts';
 
@@ -34,8 +34,11 @@ async function getMetrics(metrics: Metrics, exchange: Exchange): Promise<void> {
   exchange.text(200, metrics.contentType, await metrics.text());
 }
 
+/** The parts of the node that all endpoints together need. */
+export type ApiParts = CreateRunParts & OutputParts & TemplateListParts;
+
 /** Endpoints that require a key, under the names that plans limit. A name without its record does not compile. */
-const ENDPOINTS: { readonly [Name in EndpointName]: Endpoint & { readonly name: Name } } = {
+const ENDPOINTS: { readonly [Name in EndpointName]: Endpoint<ApiParts> & { readonly name: Name } } = {
   list_templates: listTemplatesEndpoint,
   create_run: createRunEndpoint,
   get_run: getRunEndpoint,
@@ -70,7 +73,7 @@ export function pageRoutes(pages: Pages): Route[] {
   ];
 }
 
-export function apiRoutes(gate: Gate, node: NodeState): Route[] {
+export function apiRoutes(gate: Gate, node: ApiParts): Route[] {
   const openApi = Buffer.from(JSON.stringify(apiDocument()));
   return [
     ...Object.values(ENDPOINTS).map((endpoint) => guarded(endpoint, gate, node)),
@@ -79,7 +82,7 @@ export function apiRoutes(gate: Gate, node: NodeState): Route[] {
 }
 
 /** The handler only sees requests with access. */
-function guarded(endpoint: Endpoint, gate: Gate, node: NodeState): Route {
+function guarded(endpoint: Endpoint<ApiParts>, gate: Gate, node: ApiParts): Route {
   const { name, method, path, handle } = endpoint;
   const grant = endpoint.countsRate ? identify : grantAccess;
   return {

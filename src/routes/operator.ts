@@ -1,11 +1,13 @@
 // The operator's page on the operations port, with its data read at each request.
+
+import type { DiskFloor } from '../admission/disk-floor.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogStore } from '../catalog/catalog-store.ts';
 import type { Route } from '../http/router.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import { NONCE_PLACE, Page } from '../pages/html-page.ts';
 import { type OperatorState, operatorPage } from '../pages/operator-page.ts';
-import type { NodeState } from '../runs/node-state.ts';
+import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Readiness } from '../runs/readiness.ts';
 import { plainHelp } from '../telemetry/metric-definition.ts';
 import type { MetricSources } from '../telemetry/metrics.ts';
@@ -13,7 +15,7 @@ import type { RecentCodes } from '../telemetry/recent-codes.ts';
 
 /** What the page reads. */
 export interface OperatorSources {
-  readonly node: Pick<NodeState, 'disk' | 'activeRuns'>;
+  readonly node: { readonly disk: DiskFloor; readonly activeRuns: ActiveRuns };
   readonly sources: MetricSources;
   readonly catalog: CatalogStore<CheckedTemplate>;
   readonly readiness: Readiness;

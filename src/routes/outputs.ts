@@ -5,10 +5,12 @@ import type { Exchange } from '../http/exchange.ts';
 import { ERRORS_EVERYWHERE, headerParameter, pathParameter } from '../http/openapi.ts';
 import type { HeaderPair } from '../http/request-head.ts';
 import type { RangeReader } from '../http/send-bytes.ts';
-import { OutputMissingError, type StoredOutput } from '../outputs/output-store.ts';
+import { OutputMissingError, type OutputStore, type StoredOutput } from '../outputs/output-store.ts';
 import { retryAfter } from '../runs/answer-run.ts';
-import type { NodeState } from '../runs/node-state.ts';
+import type { Drain } from '../runs/drain.ts';
 import { expiryOf, fileNameOf, type RunRecord } from '../runs/run.ts';
+import type { AdmissionStore } from '../stores/admission-store.ts';
+import type { RunStore } from '../stores/stores.ts';
 import type { Endpoint, Granted } from './endpoint.ts';
 import { findRun, RUN_PATH, runNotFound } from './runs.ts';
 
@@ -71,6 +73,14 @@ const EXPIRY_SLACK_MILLISECONDS = 10_000;
 
 const FILE_CONTENT = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 
+/** The parts of the node that downloads need. */
+export interface OutputParts {
+  readonly runs: RunStore;
+  readonly admissions: AdmissionStore;
+  readonly outputs: OutputStore;
+  readonly drain: Drain;
+}
+
 export const getRunOutputEndpoint = {
   name: 'get_run_output',
   method: 'GET',
@@ -122,7 +132,7 @@ export const getRunOutputEndpoint = {
     // An output never changes, so the Run's id identifies its bytes.
     else await answerFile(granted, run, run.output, `"${run.id}"`, fileNameOf(run, 'output') ?? run.id);
   },
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<OutputParts>;
 
 export const getRunRejectsEndpoint = {
   ...getRunOutputEndpoint,
@@ -139,10 +149,10 @@ export const getRunRejectsEndpoint = {
       );
     else await answerFile(granted, run, run.rejects, `"${run.id}-rejects"`, fileNameOf(run, 'rejects') ?? run.id);
   },
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<OutputParts>;
 
 async function answerFile(
-  granted: Granted,
+  granted: Granted<OutputParts>,
   run: RunRecord,
   output: StoredOutput,
   entityTag: string,
@@ -197,7 +207,7 @@ async function answerFile(
 }
 
 /** The Run exists but has no output, or not yet. */
-function noOutput(node: NodeState, run: RunRecord): Refusal {
+function noOutput(node: Pick<OutputParts, 'admissions'>, run: RunRecord): Refusal {
   if (run.status !== 'running') return refusal('RUN_NOT_FOUND', 'The Run has failed: it has no output.');
   const message = 'The Run is not finished: it has no output yet. Ask again after Retry-After seconds.';
   return { ...refusal('RUN_NOT_FOUND', message), headers: [retryAfter(node, run)] };
@@ -214,7 +224,7 @@ function rangeOf(exchange: Exchange, output: StoredOutput, entityTag: string): B
 
 /** Returns null if the output is missing. */
 async function openOutput(
-  node: NodeState,
+  node: OutputParts,
   output: StoredOutput,
   start: number,
   lengthBytes: number,
@@ -224,7 +234,7 @@ async function openOutput(
 }
 
 /** A drain waits until the source is closed, up to its deadline. Then the download is cut with its connection. */
-function whileDraining({ drain }: NodeState, source: RangeReader): RangeReader {
+function whileDraining({ drain }: Pick<OutputParts, 'drain'>, source: RangeReader): RangeReader {
   const leave = drain.enter();
   const forget = drain.onDeadline(leave);
   const close = (): void => {
@@ -236,7 +246,11 @@ function whileDraining({ drain }: NodeState, source: RangeReader): RangeReader {
 }
 
 /** Returns null if the output has expired. */
-async function reprDigest(node: NodeState, output: StoredOutput, source: RangeReader): Promise<HeaderPair | null> {
+async function reprDigest(
+  node: Pick<OutputParts, 'outputs'>,
+  output: StoredOutput,
+  source: RangeReader,
+): Promise<HeaderPair | null> {
   try {
     const digest = await node.outputs.sha256(output);
     return digest === null ? null : ['Repr-Digest', `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`];

@@ -1,4 +1,5 @@
 // create_run (its checks before an Idempotency-Key, a slot and memory are acquired) and get_run.
+
 import { passesRate } from '../admission/authenticate.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { type Refusal, refusal } from '../http/error-codes.ts';
@@ -7,8 +8,8 @@ import { boundaryOf } from '../http/multipart.ts';
 import { ERRORS_EVERYWHERE, headerParameter, pathParameter, runContent } from '../http/openapi.ts';
 import { CREATE_RUN_ENCODING } from '../http/openapi-schemas.ts';
 import type { CreateRunRequest } from '../runs/admit.ts';
-import { retryAfter } from '../runs/answer-run.ts';
-import { createRun } from '../runs/create-run.ts';
+import { type AnswerParts, retryAfter } from '../runs/answer-run.ts';
+import { type CreateRunParts, createRun } from '../runs/create-run.ts';
 import { API_PATH, isRunId, type RunRecord, runJson } from '../runs/run.ts';
 import { FORM_BYTES_MAX } from '../uploads/upload.ts';
 import { countRate, type Endpoint, type Granted } from './endpoint.ts';
@@ -83,7 +84,7 @@ export const createRunEndpoint = {
   },
   countsRate: true,
   handle: postRun,
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<CreateRunParts>;
 
 export const getRunEndpoint = {
   name: 'get_run',
@@ -105,13 +106,13 @@ export const getRunEndpoint = {
   },
   countsRate: true,
   handle: getRun,
-} as const satisfies Endpoint;
+} as const satisfies Endpoint<RunReadParts>;
 
 /**
  * Checks 4 to 8. The rate is counted together with the following step. It is counted here only if the request is
  * refused before that.
  */
-function postRun(granted: Granted): MaybePromise<void> {
+function postRun(granted: Granted<CreateRunParts>): MaybePromise<void> {
   const { node, exchange, access, rates, name } = granted;
   const request = readRequest(granted);
   if ('boundary' in request) return createRun(node, request);
@@ -121,7 +122,7 @@ function postRun(granted: Granted): MaybePromise<void> {
 }
 
 /** Checks 5 to 8. */
-function readRequest({ exchange, access, parameters }: Granted): CreateRunRequest | Refusal {
+function readRequest({ exchange, access, parameters }: Granted<unknown>): CreateRunRequest | Refusal {
   const { account, subscription } = access;
   const keys = exchange.headerValues('idempotency-key');
   const key = keys[0] ?? null;
@@ -141,14 +142,24 @@ function readRequest({ exchange, access, parameters }: Granted): CreateRunReques
   return { exchange, account, subscription, template, rateLimit, key, boundary };
 }
 
-async function getRun(granted: Granted): Promise<void> {
+/** The parts of the node that get_run needs. */
+type RunReadParts = Pick<AnswerParts, 'admissions' | 'runs'>;
+
+async function getRun(granted: Granted<RunReadParts>): Promise<void> {
   const { exchange, node } = granted;
   const run = await findRun(granted);
   if (run !== null) exchange.json(200, runJson(run), run.status === 'running' ? [retryAfter(node, run)] : []);
 }
 
 /** Check 4 and reading the account's Run in one step. Returns null if the exchange has been answered. */
-export async function findRun({ node, exchange, access, rates, name, parameters }: Granted): Promise<RunRecord | null> {
+export async function findRun({
+  node,
+  exchange,
+  access,
+  rates,
+  name,
+  parameters,
+}: Granted<Pick<AnswerParts, 'runs'>>): Promise<RunRecord | null> {
   const runId = parameters['run_id']!;
   const { id } = access.account;
   const limit = access.subscription.plan.rateLimits[name];

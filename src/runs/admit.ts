@@ -1,17 +1,32 @@
 // Checks 9 to 12 of create_run, made by the admission store in one step, and their input.
 
+import type { DiskFloor } from '../admission/disk-floor.ts';
 import type { Lease } from '../admission/lease.ts';
-import type { RunMemory } from '../admission/run-memory.ts';
+import type { RunMemories, RunMemory } from '../admission/run-memory.ts';
 import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal, refusal } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
-import type { AdmissionAnswer, AdmissionOutcome } from '../stores/admission-store.ts';
+import type { AdmissionAnswer, AdmissionOutcome, AdmissionStore } from '../stores/admission-store.ts';
+import type { BillingPeriods } from '../stores/billing-period.ts';
 import type { RateLimit } from '../stores/rate-limiter.ts';
-import type { NodeState } from './node-state.ts';
+import type { Drain } from './drain.ts';
 
 // Input of create_run after the checks of the route, and the refusal for a reused key.
+
+/** The parts of the node that decide whether it admits a request. */
+export interface AdmissionParts {
+  /** Unique for each node and each start of it. */
+  readonly name: string;
+  readonly admissions: AdmissionStore;
+  readonly periods: BillingPeriods;
+  readonly memories: RunMemories;
+  readonly disk: DiskFloor;
+  readonly drain: Drain;
+  /** Whether the memory held by finished Runs of the account leaves capacity for another Run. */
+  readonly mayKeepRun: (account: string) => boolean;
+}
 
 export interface CreateRunRequest {
   readonly exchange: Exchange;
@@ -39,7 +54,7 @@ export type Capacity =
   | { readonly memory: null; readonly refusal: Refusal };
 
 /** Check 12. The lease releases the reserved memory. */
-export function reserveCapacity(node: NodeState, request: CreateRunRequest, lease: Lease): MaybePromise<Capacity> {
+export function reserveCapacity(node: AdmissionParts, request: CreateRunRequest, lease: Lease): MaybePromise<Capacity> {
   if (node.drain.draining) return noCapacity('The service is about to stop. Try again shortly.');
   if (!node.mayKeepRun(request.account.id)) {
     return noCapacity(
@@ -62,7 +77,7 @@ function noCapacity(message: string): Capacity {
 
 /** @param isCounted whether the request already counts towards the rate limit */
 export function requestAdmission(
-  node: NodeState,
+  node: AdmissionParts,
   { account, subscription, template, key, rateLimit }: CreateRunRequest,
   runId: string,
   hasCapacity: boolean,
@@ -88,7 +103,7 @@ export function requestAdmission(
  * @param capacityRefusal the refusal if this node lacks capacity
  */
 export function refusalOf(
-  node: NodeState,
+  node: AdmissionParts,
   request: CreateRunRequest,
   outcome: Extract<AdmissionOutcome, { kind: 'other_template' | 'quota' | 'slots' | 'no_capacity' }>,
   capacityRefusal: Refusal | null,
@@ -103,7 +118,7 @@ export function refusalOf(
 }
 
 export function quotaRefusal(
-  { admissions, periods }: NodeState,
+  { admissions, periods }: AdmissionParts,
   { subscription }: CreateRunRequest,
   used: number,
 ): Refusal {

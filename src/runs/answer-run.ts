@@ -3,10 +3,19 @@
 import { busy } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HeaderPair } from '../http/request-head.ts';
-import { SharedStoreUnavailableError } from '../stores/stores.ts';
+import type { AdmissionStore } from '../stores/admission-store.ts';
+import { type RunStore, SharedStoreUnavailableError } from '../stores/stores.ts';
 import type { CreateRunRequest } from './admit.ts';
-import type { NodeState } from './node-state.ts';
+import type { Drain } from './drain.ts';
 import { type LiveRun, type RunOver, type RunRecord, runJson, runPath } from './run.ts';
+
+/** The parts of the node that a response to a waiting request needs. */
+export interface AnswerParts {
+  readonly admissions: AdmissionStore;
+  readonly runs: RunStore;
+  readonly drain: Drain;
+  readonly onFault: (fault: unknown, requestId: string) => void;
+}
 
 /** Retry-After starts at 1 s and grows by 1 s for each such step of the Run's age, up to RETRY_SECONDS_MAX. */
 const RETRY_STEP_MILLISECONDS = 30_000;
@@ -34,7 +43,7 @@ const UNRECORDED: RunOver = {
 const REPLAYED: HeaderPair = ['Idempotent-Replayed', 'true'];
 
 /** Retry-After for a running Run. Clamped to 1 to RETRY_SECONDS_MAX seconds, also when the clock jumps. */
-export function retryAfter({ admissions }: NodeState, run: RunRecord): HeaderPair {
+export function retryAfter({ admissions }: Pick<AnswerParts, 'admissions'>, run: RunRecord): HeaderPair {
   const seconds = Math.floor((admissions.now() - run.createdAt) / RETRY_STEP_MILLISECONDS);
   return ['Retry-After', String(Math.min(RETRY_SECONDS_MAX, Math.max(1, seconds)))];
 }
@@ -51,7 +60,7 @@ export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boo
  * (performance.now) or at the drain deadline, whichever is first. The Run may belong to another node.
  */
 export async function answerRepeat(
-  node: NodeState,
+  node: AnswerParts,
   { exchange, account }: CreateRunRequest,
   runId: string,
   deadline: number,
@@ -88,7 +97,12 @@ export async function answerRepeat(
   }
 }
 
-export function answerRunning(node: NodeState, exchange: Exchange, run: RunRecord, replayed: boolean): void {
+export function answerRunning(
+  node: Pick<AnswerParts, 'admissions'>,
+  exchange: Exchange,
+  run: RunRecord,
+  replayed: boolean,
+): void {
   exchange.runId = run.id;
   const headers: HeaderPair[] = [['Location', runPath(run.id)], retryAfter(node, run)];
   exchange.json(202, runJson(run), replayed ? [...headers, REPLAYED] : headers);
@@ -96,7 +110,7 @@ export function answerRunning(node: NodeState, exchange: Exchange, run: RunRecor
 
 /** Responds when the Run is over, or at `deadline` (performance.now), whichever is first. Then calls `answered`. */
 export function answerWhenOver(
-  node: NodeState,
+  node: AnswerParts,
   exchange: Exchange,
   live: LiveRun,
   deadline: number,
@@ -136,7 +150,7 @@ export function answerWhenOver(
  * over. If the failed store is shared between nodes, `unavailable` is called.
  */
 export function promiseRun(
-  node: NodeState,
+  node: AnswerParts,
   live: LiveRun,
   requestId: string,
   then: (promised: boolean) => void = () => {},

@@ -5,10 +5,16 @@ import { passesRate } from '../admission/authenticate.ts';
 import { Lease } from '../admission/lease.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal, refusal } from '../http/error-codes.ts';
+import type { OutputNames } from '../outputs/output-store.ts';
+import type { TaskFrames } from '../pool/task-frames.ts';
 import type { AdmissionAnswer, AdmissionOutcome, Admitted, KeyHolder } from '../stores/admission-store.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
+import type { IdleFiles } from '../uploads/idle-files.ts';
+import type { WriteBlocks } from '../uploads/spooled-file.ts';
 import { Upload, type UploadEnd } from '../uploads/upload.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import {
+  type AdmissionParts,
   type Capacity,
   type CreateRunRequest,
   keyReused,
@@ -17,15 +23,27 @@ import {
   requestAdmission,
   reserveCapacity,
 } from './admit.ts';
-import { answerRepeat, answerRunning, answerWhenOver, promiseRun } from './answer-run.ts';
-import { EngineRun } from './engine-run.ts';
-import { Admission, type KeyClaim, type Promoted, Waiter } from './key-claims.ts';
-import type { NodeState } from './node-state.ts';
-import { LiveRun, newRun, type RunRecord } from './run.ts';
-import { superviseRun } from './supervise-run.ts';
+import { type AnswerParts, answerRepeat, answerRunning, answerWhenOver, promiseRun } from './answer-run.ts';
+import { type EngineParts, EngineRun } from './engine-run.ts';
+import { Admission, type KeyClaim, type KeyClaims, type Promoted, Waiter } from './key-claims.ts';
+import { LiveRun, newRun, type RunIds, type RunRecord } from './run.ts';
+import { type SupervisionParts, superviseRun } from './supervise-run.ts';
+
+/** The parts of the node that create_run needs, including those of its steps. */
+export interface CreateRunParts extends AdmissionParts, AnswerParts, EngineParts, SupervisionParts {
+  readonly activeRuns: ActiveRuns;
+  readonly keyClaims: KeyClaims;
+  readonly ids: RunIds;
+  readonly frames: TaskFrames;
+  readonly outputNames: OutputNames;
+  readonly idleFiles: IdleFiles;
+  readonly blocks: WriteBlocks;
+  readonly paths: EngineParts['paths'] & { readonly spoolFor: (upload: number) => string };
+  readonly waitMilliseconds: number;
+}
 
 /** Resolves when the request is answered and its Run, if it made one, is over. */
-export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
+export async function createRun(node: CreateRunParts, request: CreateRunRequest): Promise<void> {
   const leave = node.drain.enter();
   const lease = new Lease();
   const keyClaim = request.key === null ? null : node.keyClaims.open();
@@ -59,7 +77,7 @@ export async function createRun(node: NodeState, request: CreateRunRequest): Pro
  * the disk check is complete: a repeat needs no capacity and does not wait for the disk.
  */
 function ask(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   runId: string,
   reserving: MaybePromise<Capacity>,
@@ -90,7 +108,7 @@ interface Held {
 }
 
 function continueRequest(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   outcome: AdmissionOutcome,
   held: Held,
@@ -101,13 +119,18 @@ function continueRequest(
   return refuse(node, request, outcome, held);
 }
 
-async function refuse(node: NodeState, request: CreateRunRequest, outcome: NotAdmitted, held: Held): Promise<void> {
+async function refuse(
+  node: CreateRunParts,
+  request: CreateRunRequest,
+  outcome: NotAdmitted,
+  held: Held,
+): Promise<void> {
   const capacityRefusal = outcome.kind === 'no_capacity' ? (await held.capacity).refusal : null;
   await held.lease.release();
   request.exchange.refuse(refusalOf(node, request, outcome, capacityRefusal));
 }
 
-async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
+async function ownRun(node: CreateRunParts, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
   const { keyClaim, lease } = held;
   const capacity = held.capacity instanceof Promise ? await held.capacity : held.capacity;
   if (capacity.memory === null) throw new Error('the admission store admitted a request without capacity');
@@ -125,7 +148,7 @@ async function ownRun(node: NodeState, request: CreateRunRequest, admitted: Admi
  * only its upload.
  */
 async function repeat(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   holder: KeyHolder,
   { capacity, lease }: Held,
@@ -151,14 +174,14 @@ interface RunClaims {
 type Whole = Extract<UploadEnd, { kind: 'whole' }>;
 
 /** Begins an upload that is stored for the engine. The lease removes its file. */
-function storedUpload(node: NodeState, request: CreateRunRequest, lease: Lease): Upload {
+function storedUpload(node: CreateRunParts, request: CreateRunRequest, lease: Lease): Upload {
   const upload = newUpload(node, request, node.paths.spoolFor(node.pool.nextTask()));
   lease.hold(() => upload.spool?.discard());
   return upload;
 }
 
 /** Creates an upload; without a path, the file is only hashed and counted. The caller calls `begin`. */
-function newUpload(node: NodeState, request: CreateRunRequest, spoolPath: string | null): Upload {
+function newUpload(node: CreateRunParts, request: CreateRunRequest, spoolPath: string | null): Upload {
   const { exchange, boundary, subscription, template, key } = request;
   const { uploadBytesMax, rowsMax } = subscription.plan;
   const upload = new Upload(exchange.body!, {
@@ -184,7 +207,7 @@ function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<UploadEnd,
 }
 
 /** The caller abandons the admission if it did not get its Run. */
-async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunClaims): Promise<void> {
+async function makeRun(node: CreateRunParts, request: CreateRunRequest, claims: RunClaims): Promise<void> {
   const { admission, lease } = claims;
   const upload = claims.upload ?? storedUpload(node, request, lease);
   const frame = node.frames.of(request.account, request.subscription, request.template);
@@ -222,7 +245,7 @@ async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunCl
 
 /** Refusals that only the complete body shows. They are checked before the engine continues. */
 function bodyRefusal(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   admission: Admission,
   run: RunRecord,
@@ -239,7 +262,7 @@ function bodyRefusal(
 }
 
 function startRun(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   admission: Admission,
   run: RunRecord,
@@ -282,7 +305,7 @@ interface RepeatedRun {
 }
 
 async function replayRun(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   { fingerprint, runId, live }: RepeatedRun,
 ): Promise<void> {
@@ -309,7 +332,7 @@ interface Joining {
 }
 
 /** The caller releases the lease. */
-async function joinWaiters(node: NodeState, request: CreateRunRequest, joining: Joining): Promise<void> {
+async function joinWaiters(node: CreateRunParts, request: CreateRunRequest, joining: Joining): Promise<void> {
   const { holder, capacity, lease } = joining;
   const waiter = new Waiter((runId) => requestAdmission(node, request, runId, true, true));
   const joined = follow(node, request, waiter, holder);
@@ -357,7 +380,7 @@ async function joinWaiters(node: NodeState, request: CreateRunRequest, joining: 
  * @param isLetIn the request already waited elsewhere
  */
 function follow(
-  { keyClaims, admissions, name, onFault }: NodeState,
+  { keyClaims, admissions, name, onFault }: CreateRunParts,
   { account, key, exchange }: CreateRunRequest,
   waiter: Waiter,
   holder: KeyHolder,
@@ -396,7 +419,7 @@ async function outcomeOf({ claim, answer }: Promoted): Promise<PromotedOutcome> 
 }
 
 /** Releases what a waiter was promoted to after the waiter has left. */
-async function giveUp(node: NodeState, promoted: Promoted): Promise<void> {
+async function giveUp(node: CreateRunParts, promoted: Promoted): Promise<void> {
   try {
     const { outcome } = await promoted.answer;
     if (outcome.kind === 'admitted') await node.admissions.abandon(outcome.claim);
@@ -410,7 +433,7 @@ async function giveUp(node: NodeState, promoted: Promoted): Promise<void> {
  * answered or its client is gone.
  */
 async function awaitPromotion(
-  node: NodeState,
+  node: CreateRunParts,
   request: CreateRunRequest,
   waiter: Waiter,
   upload: Upload,
@@ -483,7 +506,12 @@ interface Arrived {
 }
 
 /** Answers the request if a response is available now. Resolves to true if it did. */
-function answer(node: NodeState, request: CreateRunRequest, waiter: Waiter, arrived: Arrived): MaybePromise<boolean> {
+function answer(
+  node: CreateRunParts,
+  request: CreateRunRequest,
+  waiter: Waiter,
+  arrived: Arrived,
+): MaybePromise<boolean> {
   const { exchange } = request;
   const { state } = waiter;
   const { end, isLate, isDrained, deadline } = arrived;

@@ -8,15 +8,26 @@
 //   has become fast.
 import { rm } from 'node:fs/promises';
 import type { RunTask, TaskOverrides } from '../../workers/protocol/messages.ts';
-import type { RunMemory } from '../admission/run-memory.ts';
-import type { PooledRun } from '../pool/pool.ts';
+import type { RunMemories, RunMemory } from '../admission/run-memory.ts';
+import type { TaskOutputs } from '../outputs/local-outputs.ts';
+import type { PooledRun, ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
 import type { TaskFrame } from '../pool/task-frames.ts';
 import type { CheckedParameters } from '../uploads/parameters.ts';
 import type { Upload, UploadListener } from '../uploads/upload.ts';
 import type { RunPhase } from './active-runs.ts';
-import type { NodeState } from './node-state.ts';
-import { UploadPace, type WatchedUpload } from './slow-uploads.ts';
+import type { RunTexts } from './run.ts';
+import { type SlowUploads, UploadPace, type WatchedUpload } from './slow-uploads.ts';
+
+/** The parts of the node on which the engine's work on an upload depends. */
+export interface EngineParts extends Pick<RunTexts, 'times'> {
+  readonly pool: ThreadPool;
+  readonly taskOutputs: TaskOutputs;
+  readonly memories: RunMemories;
+  readonly slowUploads: SlowUploads;
+  readonly paths: { readonly spillFor: (task: number) => string };
+  readonly onFault: (fault: unknown, requestId: string) => void;
+}
 
 export interface EngineEnd {
   readonly end: TaskEnd;
@@ -33,7 +44,7 @@ interface CurrentTask {
 }
 
 export class EngineRun implements UploadListener, WatchedUpload {
-  #node: NodeState;
+  #node: EngineParts;
   #upload: Upload;
   #frame: TaskFrame;
   readonly #memory: RunMemory;
@@ -56,7 +67,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
   #onBegun: () => void = () => {};
 
   /** Follows the upload from now on, starting with the bytes and parameters that have already arrived. */
-  constructor(node: NodeState, upload: Upload, frame: TaskFrame, memory: RunMemory, requestId: string) {
+  constructor(node: EngineParts, upload: Upload, frame: TaskFrame, memory: RunMemory, requestId: string) {
     this.#node = node;
     this.#upload = upload;
     this.#frame = frame;

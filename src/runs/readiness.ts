@@ -1,12 +1,21 @@
 // Whether the node can accept Runs, and if not, why. Read by /readyz and the metrics, and checked periodically so
 // that the log reports changes even without requests.
+import type { DiskFloor } from '../admission/disk-floor.ts';
+import type { ThreadPool } from '../pool/pool.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { NodeState } from './node-state.ts';
+import type { Drain } from './drain.ts';
 
 /** Interval between two checks. */
 const CHECK_MILLISECONDS = 1_000;
 
-type ReadinessParts = Pick<NodeState, 'drain' | 'pool' | 'disk' | 'storeUnreadyReason'>;
+/** The parts of the node that decide whether it is ready. */
+export interface ReadinessParts {
+  readonly drain: Drain;
+  readonly pool: Pick<ThreadPool, 'unreadyReason'>;
+  readonly disk: DiskFloor;
+  /** Why the shared stores accept no Run; null if they do, or if this node has no shared stores. */
+  readonly storeUnreadyReason: () => string | null;
+}
 
 export class Readiness {
   readonly #node: ReadinessParts;

@@ -1,15 +1,17 @@
 // Supervises one Run from start to end: time limit, drain, a client that disconnects, and the result of the engine.
+
 import { Failed, type Failure } from '../../workers/protocol/failure.ts';
 import { REJECTS_SUFFIX, type RunOutcomeOutput, type TaskOutcome } from '../../workers/protocol/messages.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, isHttpError, type Refusal } from '../http/error-codes.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { REJECTS_MIME_TYPE, rejectsName, type StoredOutput } from '../outputs/output-store.ts';
-import type { BeginAnswer } from '../stores/admission-store.ts';
+
+import { type OutputStore, REJECTS_MIME_TYPE, rejectsName, type StoredOutput } from '../outputs/output-store.ts';
+import type { AdmissionStore, BeginAnswer } from '../stores/admission-store.ts';
 import { SharedStoreUnavailableError, StoreUnavailableError } from '../stores/stores.ts';
+import type { Drain } from './drain.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
 import type { Admission } from './key-claims.ts';
-import type { NodeState } from './node-state.ts';
 import {
   endedRun,
   type LiveRun,
@@ -42,6 +44,18 @@ export function interruptedRun(
 
 // Supervises one Run from start to end: time limit, drain, a client that disconnects, and the result of the engine.
 // Does not send responses: waiting requests listen to the LiveRun.
+
+/** The parts of the node that the supervision of a Run needs. */
+export interface SupervisionParts extends RunTexts {
+  readonly admissions: AdmissionStore;
+  readonly outputs: OutputStore;
+  readonly drain: Drain;
+  readonly runMilliseconds: number;
+  readonly retentionMilliseconds: number;
+  /** Reports each ended Run to the log and the metrics. `exchange` is the request that started the Run. */
+  readonly onRunEnded: (run: RunRecord, details: RunEnded, exchange: Exchange) => void;
+  readonly onFault: (fault: unknown, requestId: string) => void;
+}
 
 export interface SupervisedRun {
   readonly live: LiveRun;
@@ -93,7 +107,7 @@ type Ending =
   | { readonly kind: 'client_left' };
 
 /** Resolves when the Run is over and all waiting requests are notified. Never rejects. */
-export async function superviseRun(node: NodeState, run: SupervisedRun): Promise<void> {
+export async function superviseRun(node: SupervisionParts, run: SupervisedRun): Promise<void> {
   const { live, engine, admission } = run;
   let over: RunOver;
   let engineIsDone = false;
@@ -119,7 +133,7 @@ export async function superviseRun(node: NodeState, run: SupervisedRun): Promise
  * Resolves with the first event that ends the Run. The time limit starts when a thread begins the Run, not while the
  * Run is queued.
  */
-function nextEnding(node: NodeState, run: SupervisedRun): Promise<Ending> {
+function nextEnding(node: SupervisionParts, run: SupervisedRun): Promise<Ending> {
   const { engine, onClientLeft } = run;
   return new Promise((resolve) => {
     // Most Runs end before this first timer fires, and then need no other timer.
@@ -153,7 +167,11 @@ function nextEnding(node: NodeState, run: SupervisedRun): Promise<Ending> {
  * Makes the Run visible to others. If the store fails, the call is repeated at the end of the Run.
  * @param onLost called when the claim does not belong to this Run any more
  */
-function show(node: NodeState, { admission, live, fingerprint, exchange }: SupervisedRun, onLost: () => void): void {
+function show(
+  node: SupervisionParts,
+  { admission, live, fingerprint, exchange }: SupervisedRun,
+  onLost: () => void,
+): void {
   const then = (answer: BeginAnswer): void => {
     if (answer === 'lost') onLost();
   };
@@ -166,7 +184,7 @@ function show(node: NodeState, { admission, live, fingerprint, exchange }: Super
   }
 }
 
-function recordEnd(node: NodeState, run: SupervisedRun, ending: Ending): MaybePromise<RunOver> {
+function recordEnd(node: SupervisionParts, run: SupervisedRun, ending: Ending): MaybePromise<RunOver> {
   if (ending.kind === 'client_left')
     return dropped(node, run, busy('The client of this Run has left.'), INTERRUPTED, null);
   if (ending.kind === 'lost') return dropped(node, run, UNRECORDED.refusal, INTERRUPTED, null);
@@ -189,7 +207,7 @@ function recordEnd(node: NodeState, run: SupervisedRun, ending: Ending): MaybePr
 }
 
 function succeeded(
-  node: NodeState,
+  node: SupervisionParts,
   run: SupervisedRun,
   outcome: TaskOutcome,
   outputPath: string,
@@ -203,7 +221,7 @@ function succeeded(
 
 /** Records a Run whose output is stored. If that fails, or if no Run remains, removes the output. */
 async function record(
-  node: NodeState,
+  node: SupervisionParts,
   run: SupervisedRun,
   outcome: TaskOutcome,
   { mimeType, ending }: RunOutcomeOutput,
@@ -235,7 +253,7 @@ async function record(
 }
 
 function keepRejects(
-  node: NodeState,
+  node: SupervisionParts,
   { live }: SupervisedRun,
   rejects: RunOutcomeOutput,
   outputPath: string,
@@ -245,14 +263,14 @@ function keepRejects(
   return node.outputs.keep(rejects, path, { runId: live.run.id, keepMilliseconds, file: 'rejects' });
 }
 
-async function removeAll(node: NodeState, output: StoredOutput, rejects: StoredOutput | null): Promise<void> {
+async function removeAll(node: SupervisionParts, output: StoredOutput, rejects: StoredOutput | null): Promise<void> {
   await node.outputs.remove(output);
   if (rejects !== null) await node.outputs.remove(rejects);
 }
 
 /** Ends with a failed Run, or with an HTTP error and no Run while an HTTP error can still be sent. */
 function failed(
-  node: NodeState,
+  node: SupervisionParts,
   run: SupervisedRun,
   failure: Failure,
   outcome: TaskOutcome | null,
@@ -264,7 +282,7 @@ function failed(
 
 /** Ends without a Run. If the Run was promised, ends with a failed Run instead. */
 function dropped(
-  node: NodeState,
+  node: SupervisionParts,
   run: SupervisedRun,
   refusal: Refusal,
   failure: Failure,
@@ -282,7 +300,7 @@ function failureOf(fault: unknown): Failure {
 }
 
 /** Last attempt to record a failure after a fault. If this fails too, the waiting requests are still answered. */
-async function failedAtLast(node: NodeState, run: SupervisedRun, failure: Failure): Promise<RunOver> {
+async function failedAtLast(node: SupervisionParts, run: SupervisedRun, failure: Failure): Promise<RunOver> {
   try {
     if (failure === UNCHARGED) return await dropped(node, run, UNRECORDED.refusal, failure, null);
     return await failed(node, run, failure, null);
@@ -292,7 +310,7 @@ async function failedAtLast(node: NodeState, run: SupervisedRun, failure: Failur
   }
 }
 
-function failedResult(node: NodeState, { code, message }: Failure, outcome: TaskOutcome | null): RunResult {
+function failedResult(node: SupervisionParts, { code, message }: Failure, outcome: TaskOutcome | null): RunResult {
   const completedAt = node.admissions.now();
   return {
     completedAt,
@@ -308,7 +326,7 @@ function failedResult(node: NodeState, { code, message }: Failure, outcome: Task
 
 /** Records the end. A rejection means that nothing was recorded, and that the Run may end in another way. */
 function finish(
-  node: NodeState,
+  node: SupervisionParts,
   run: SupervisedRun,
   result: RunResult,
   outcome: TaskOutcome | null,

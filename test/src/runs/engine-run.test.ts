@@ -5,8 +5,7 @@ import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/me
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
 import type { TaskFrame } from '../../../src/pool/task-frames.ts';
-import { type EngineEnd, EngineRun } from '../../../src/runs/engine-run.ts';
-import type { NodeState } from '../../../src/runs/node-state.ts';
+import { type EngineEnd, type EngineParts, EngineRun } from '../../../src/runs/engine-run.ts';
 import { SlowUploads } from '../../../src/runs/slow-uploads.ts';
 import { TimeTexts } from '../../../src/telemetry/time-texts.ts';
 import { checkParameters } from '../../../src/uploads/parameters.ts';
@@ -59,16 +58,16 @@ function rig(fileMib = 1) {
       };
     },
   };
-  const node = partly<NodeState>({
-    pool: partly<NodeState['pool']>(pool),
+  const node = partly<EngineParts>({
+    pool: partly<EngineParts['pool']>(pool),
     memories,
     slowUploads: new SlowUploads(),
     times: new TimeTexts(),
-    taskOutputs: partly<NodeState['taskOutputs']>({
+    taskOutputs: partly<EngineParts['taskOutputs']>({
       targetOf: () => ({ path: 'out', memoryBytesMax: 0 }),
       discard: async () => {},
     }),
-    paths: partly<NodeState['paths']>({ spillFor: () => 'spill' }),
+    paths: partly<EngineParts['paths']>({ spillFor: () => 'spill' }),
   });
   const memory = memories.admit('slow', BYTES)!;
   const others = ['b', 'c', 'd'].map((account) => memories.admit(account, BYTES)!);
