@@ -23,7 +23,6 @@ import { WaitingAnswers } from './http/send-bytes.ts';
 import { TaskOutputs } from './outputs/local-outputs.ts';
 import { type CheckedTemplate, OutputMissingError, OutputNames } from './outputs/output-store.ts';
 import { openPool } from './pool/pool.ts';
-import { TaskFrames } from './pool/task-frames.ts';
 import type { Gate } from './routes/endpoint.ts';
 import {
   type ApiParts,
@@ -36,11 +35,10 @@ import {
 } from './routes/index.ts';
 import { type OperatorSources, operatorRoutes, templateCount } from './routes/operator.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
-import { Drain } from './runs/drain.ts';
+import { Drain, Readiness, type ReadinessParts } from './runs/drain.ts';
+import { SlowUploads, TaskFrames } from './runs/engine-run.ts';
 import { KeyClaims } from './runs/key-claims.ts';
-import { Readiness, type ReadinessParts } from './runs/readiness.ts';
 import { type RunEnded, RunIds, type RunRecord, type RunTexts } from './runs/run.ts';
-import { SlowUploads } from './runs/slow-uploads.ts';
 import { interruptedRun } from './runs/supervise-run.ts';
 import { checkApart, type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './runtime/data-directory.ts';
 import { BillingPeriods } from './stores/billing-period.ts';

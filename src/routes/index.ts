@@ -7,7 +7,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import type { Route } from '../http/router.ts';
 import type { CreateRunParts } from '../runs/create-run.ts';
-import type { Readiness } from '../runs/readiness.ts';
+import type { Readiness } from '../runs/drain.ts';
 import { API_PATH } from '../runs/run.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

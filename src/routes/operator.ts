@@ -8,7 +8,7 @@ import type { CheckedTemplate } from '../outputs/output-store.ts';
 import { NONCE_PLACE, Page } from '../pages/html-page.ts';
 import { type OperatorState, operatorPage } from '../pages/operator-page.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
-import type { Readiness } from '../runs/readiness.ts';
+import type { Readiness } from '../runs/drain.ts';
 import { plainHelp } from '../telemetry/metric-definition.ts';
 import type { MetricSources } from '../telemetry/metrics.ts';
 import type { RecentCodes } from '../telemetry/recent-codes.ts';

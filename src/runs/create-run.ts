@@ -6,7 +6,6 @@ import { Lease } from '../admission/lease.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal, refusal } from '../http/error-codes.ts';
 import type { OutputNames } from '../outputs/output-store.ts';
-import type { TaskFrames } from '../pool/task-frames.ts';
 import type { AdmissionAnswer, AdmissionOutcome, Admitted, KeyHolder } from '../stores/admission-store.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
 import type { IdleFiles } from '../uploads/idle-files.ts';
@@ -24,7 +23,7 @@ import {
   reserveCapacity,
 } from './admit.ts';
 import { type AnswerParts, answerRepeat, answerRunning, answerWhenOver, promiseRun } from './answer-run.ts';
-import { type EngineParts, EngineRun } from './engine-run.ts';
+import { type EngineParts, EngineRun, type TaskFrames } from './engine-run.ts';
 import { Admission, type KeyClaim, type KeyClaims, type Promoted, Waiter } from './key-claims.ts';
 import { LiveRun, newRun, type RunIds, type RunRecord } from './run.ts';
 import { type SupervisionParts, superviseRun } from './supervise-run.ts';

@@ -6,18 +6,19 @@
 // - over
 // - leaving, then suspended: while the upload is slow and memory is short. Runs again once the upload is complete or
 //   has become fast.
+
 import { rm } from 'node:fs/promises';
 import type { RunTask, TaskOverrides } from '../../workers/protocol/messages.ts';
 import type { RunMemories, RunMemory } from '../admission/run-memory.ts';
+import type { Account, CatalogTemplate, Plan, Subscription } from '../catalog/catalog.ts';
 import type { TaskOutputs } from '../outputs/local-outputs.ts';
+import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { PooledRun, ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
-import type { TaskFrame } from '../pool/task-frames.ts';
 import type { CheckedParameters } from '../uploads/parameters.ts';
 import type { Upload, UploadListener } from '../uploads/upload.ts';
 import type { RunPhase } from './active-runs.ts';
 import type { RunTexts } from './run.ts';
-import { type SlowUploads, UploadPace, type WatchedUpload } from './slow-uploads.ts';
 
 /** The parts of the node on which the engine's work on an upload depends. */
 export interface EngineParts extends Pick<RunTexts, 'times'> {
@@ -274,4 +275,105 @@ export class EngineRun implements UploadListener, WatchedUpload {
     const discarding = this.#node.taskOutputs.discard(task.end.outputPath);
     if (discarding instanceof Promise) discarding.catch((fault) => this.#node.onFault(fault, this.#requestId));
   }
+}
+
+// Detects slow uploads: checks incomplete uploads a few times per second, and lets the engine's work on each decide
+// how to react.
+
+/**
+ * An upload is slow if fewer bytes than this arrive within the time below: under 64 KiB/s, its Run waits far more
+ * than it works.
+ */
+const SLOW_BYTES = 128 * 1024;
+const SLOW_MILLISECONDS = 2000;
+
+const CHECK_MILLISECONDS = 250;
+
+/** Tracks the speed of one upload. */
+export class UploadPace {
+  #bytes = 0;
+  #since: number;
+
+  /** @param now milliseconds, of performance.now */
+  constructor(now: number) {
+    this.#since = now;
+  }
+
+  /** @param bytes number of upload bytes that have arrived */
+  isSlow(bytes: number, now: number): boolean {
+    if (bytes - this.#bytes >= SLOW_BYTES) this.restart(bytes, now);
+    return now - this.#since >= SLOW_MILLISECONDS;
+  }
+
+  /** Restarts the measurement after the upload had to wait for this service. */
+  restart(bytes: number, now: number): void {
+    this.#bytes = bytes;
+    this.#since = now;
+  }
+}
+
+export interface WatchedUpload {
+  /** @param now milliseconds, of performance.now */
+  check(now: number): void;
+}
+
+export class SlowUploads {
+  readonly #watched = new Set<WatchedUpload>();
+  #watch: NodeJS.Timeout | null = null;
+
+  add(upload: WatchedUpload): void {
+    this.#watched.add(upload);
+    this.#watch ??= setInterval(() => this.#check(), CHECK_MILLISECONDS);
+  }
+
+  /** Idempotent. */
+  remove(upload: WatchedUpload): void {
+    this.#watched.delete(upload);
+  }
+
+  #check(): void {
+    const now = performance.now();
+    for (const upload of this.#watched) upload.check(now);
+    if (this.#watched.size > 0 || this.#watch === null) return;
+    clearInterval(this.#watch);
+    this.#watch = null;
+  }
+}
+
+// The common part of all tasks of one account, plan and Template, created once: the pool sends each thread the same
+// object only once.
+
+/** The part of a task that does not depend on the request. */
+export type TaskFrame = Pick<RunTask, 'template' | 'limits' | 'tables' | 'secretsDirectory' | 'reservationBytes'>;
+
+interface Entry {
+  readonly account: Account;
+  readonly plan: Plan;
+  readonly frame: TaskFrame;
+}
+
+export class TaskFrames {
+  /** Objects of the catalog never change: a new catalog has new objects. */
+  #entries = new WeakMap<CatalogTemplate<CheckedTemplate>, Entry>();
+
+  of(account: Account, { plan }: Subscription, template: CatalogTemplate<CheckedTemplate>): TaskFrame {
+    const known = this.#entries.get(template);
+    if (known !== undefined && known.account === account && known.plan === plan) return known.frame;
+    const frame = frameOf(account, plan, template);
+    this.#entries.set(template, { account, plan, frame });
+    return frame;
+  }
+}
+
+function frameOf(account: Account, plan: Plan, template: CatalogTemplate<CheckedTemplate>): TaskFrame {
+  const { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax } = plan;
+  const tables: Record<string, RunTask['tables'][string]> = {};
+  for (const [name, { path, sha256 }] of account.tables) tables[name] = { path, sha256 };
+  return {
+    template: { source: template.source, format: template.format, sha256: template.sha256 },
+    limits: { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax },
+    tables,
+    secretsDirectory: account.secretsDirectory,
+    reservationBytes: template.checked.reservationBytes,
+  };
 }

@@ -4,7 +4,7 @@
 import t from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';
-import { SlowUploads, UploadPace } from '../../../src/runs/slow-uploads.ts';
+import { SlowUploads, UploadPace } from '../../../src/runs/engine-run.ts';
 import { AccountShare } from '../../../workers/memory/account-share.ts';
 import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES, threadShare } from '../../../workers/memory/budget.ts';
 import { NO_ACCOUNT } from '../../../workers/protocol/messages.ts';

@@ -4,9 +4,13 @@ import t from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
-import type { TaskFrame } from '../../../src/pool/task-frames.ts';
-import { type EngineEnd, type EngineParts, EngineRun } from '../../../src/runs/engine-run.ts';
-import { SlowUploads } from '../../../src/runs/slow-uploads.ts';
+import {
+  type EngineEnd,
+  type EngineParts,
+  EngineRun,
+  SlowUploads,
+  type TaskFrame,
+} from '../../../src/runs/engine-run.ts';
 import { TimeTexts } from '../../../src/telemetry/time-texts.ts';
 import { checkParameters } from '../../../src/uploads/parameters.ts';
 import type { Upload } from '../../../src/uploads/upload.ts';
