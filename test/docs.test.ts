@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
 import { COMMANDS } from '../src/commands/index.ts';
 import { operationTable } from '../workers/operations/index.ts';
-import { templateLanguage } from '../workers/plan/template-language.ts';
+import { templateLanguage } from '../workers/plan/plan.ts';
 import { templateReference } from '../workers/template/reference.ts';
 import { problemsOf } from './workers/template/check-problems.ts';
 

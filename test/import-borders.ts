@@ -38,7 +38,7 @@ export const LAYERS: readonly string[] = [
 export const TYPES_FROM_ABOVE: readonly string[] = [
   'workers/protocol/messages.ts imports workers/input/reader.ts',
   'workers/protocol/messages.ts imports workers/template/template-text.ts',
-  'workers/protocol/run-progress.ts imports workers/input/source/source.ts',
+  'workers/protocol/task-claims.ts imports workers/input/source/source.ts',
   'workers/template/check.ts imports workers/output/format.ts',
   'workers/template/language.ts imports workers/output/format.ts',
   'workers/template/operation.ts imports workers/execution/tables/run-tables.ts',
@@ -67,7 +67,7 @@ const WORKERS_FOR_COMMANDS = [
   /^workers\/memory\/collector\.ts$/,
   /^workers\/run\/(?:inspect|split)\.ts$/,
   /^workers\/thread\/thread\.ts$/,
-  /^workers\/output\/(?:index|planned-output|sink\/output-turns)\.ts$/,
+  /^workers\/output\/(?:index|planned-output|sink\/file-sink)\.ts$/,
 ];
 
 /** The studio informs its page about the features of the language. */

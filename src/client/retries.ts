@@ -1,7 +1,6 @@
 // Retries requests that may be repeated, and resumes downloads after a lost connection.
 
-import { refuseErrors, TemplateRunError, unexpected } from './answers.ts';
-import { ConnectionLostError, type TransportAnswer } from './transport.ts';
+import { ConnectionLostError, refuseErrors, TemplateRunError, type TransportAnswer, unexpected } from './answers.ts';
 
 // Retries requests that may be repeated: exponential backoff with full jitter, never before Retry-After has elapsed.
 

@@ -10,10 +10,12 @@ import {
   readUsage,
   refuseErrors,
   type SucceededRun,
+  type Transport,
+  type TransportAnswer,
+  type Upload,
 } from './answers.ts';
 import type { RunBody, Template, Usage } from './api-schemas.ts';
 import { delayMilliseconds, retrying, wait } from './retries.ts';
-import type { Transport, TransportAnswer, Upload } from './transport.ts';
 
 /** Six attempts in about 8 s, or longer if the service requests it. A restart of the service fits into this time. */
 const RETRIES = 5;

@@ -3,7 +3,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
-import { OutputTurns } from '../../workers/output/sink/output-turns.ts';
+import { OutputTurns } from '../../workers/output/sink/file-sink.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
 import {
   REJECTS_SUFFIX,
@@ -15,7 +15,7 @@ import {
   type ThreadStart,
 } from '../../workers/protocol/messages.ts';
 import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/protocol/report.ts';
-import { forgetProgress, PROGRESS_BYTES, progressOf } from '../../workers/protocol/run-progress.ts';
+import { forgetProgress, PROGRESS_BYTES, progressOf } from '../../workers/protocol/task-claims.ts';
 import { type PartSizes, partsOf } from '../../workers/run/split.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { Thread } from '../../workers/thread/thread.ts';

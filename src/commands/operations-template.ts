@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { outputFormats } from '../../workers/output/index.ts';
 import { outputFile } from '../../workers/output/planned-output.ts';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
-import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { isMapping } from '../../workers/template/source-node.ts';
 import { parseTemplate, type TemplateText } from '../../workers/template/template-text.ts';
 import { UsageError } from './command.ts';

@@ -1,7 +1,7 @@
 // `template`: checks, tests and explains Template files, and prints the language's schema and reference.
 
 import { type ExplainedColumn, type Explanation, explainTemplate } from '../../workers/plan/explain.ts';
-import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { MEMORY_CLASSES } from '../../workers/template/operation.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { compactSchema, publishedSchema } from '../../workers/template/schema.ts';

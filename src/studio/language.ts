@@ -2,7 +2,7 @@
 
 import { FUNCTIONS_BY_THEME } from '../../workers/expression/functions/index.ts';
 import { operationTable } from '../../workers/operations/index.ts';
-import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { baseParameters, cellParameters, columnName, columnSet } from '../../workers/template/base-parameters.ts';
 import { type JsonSchema, jsonSchema, mappingSchema } from '../../workers/template/json-schema.ts';
 import type { OperationDefinition } from '../../workers/template/operation.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { helpPage } from '../../src/commands/run-cli.ts';
-import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { withParts } from './generated-parts.ts';
 import { failureTable, flagTable, httpCodeTable, metricTable } from './program-tables.ts';

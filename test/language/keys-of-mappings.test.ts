@@ -1,7 +1,7 @@
 // Keys of a mapping come from data: headers, cells and units may contain line breaks and all other characters.
 import t from 'tap';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
-import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { applyTemplate } from '../workers/apply-template.ts';
 
 const NAME = 'l1\nl2';

@@ -1,6 +1,6 @@
 // Applies a Template to a table whose cells have native kinds, and returns the kind and text of each cell that a writer receives.
 
-import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../workers/plan/plan.ts';
 import { kindsFormat } from '../fixtures/kinds-format.ts';
 import { type TypedCell, typedTable, typedTableFormat } from '../fixtures/typed-table.ts';
 import { applyTemplate, type Limits } from './apply-template.ts';

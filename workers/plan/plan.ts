@@ -1,6 +1,10 @@
 // The plan of one Run, made before its first row, and the limit on its size.
+
 import { columnsShown, type Schema } from '../batch/schema.ts';
 import type { TableColumns } from '../execution/tables/run-tables.ts';
+import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/encoding.ts';
+import { operationTable } from '../operations/index.ts';
+import { outputFormats } from '../output/index.ts';
 import { PlannedOutput } from '../output/planned-output.ts';
 import { Failed } from '../protocol/failure.ts';
 import { PAUSE, type Sliced } from '../scheduling/time-slices.ts';
@@ -10,7 +14,6 @@ import type { OperationDefinition } from '../template/operation.ts';
 import { operationLabel, outputColumns, retypedColumns, type StepCondition, stepCondition } from '../template/scan.ts';
 import { metaVariables, type Template, type TemplateOperation } from '../template/template.ts';
 import { TemplateScope } from '../template/template-scope.ts';
-import { templateLanguage } from './template-language.ts';
 
 // Limits the size of a Run's plan and accounts for its memory. The plan grows with the number of file columns times
 // the number of operations, so that a header of 80 KB could require gigabytes. Therefore the size is counted step by
@@ -389,3 +392,11 @@ function layoutOf(input: Schema, output: Schema, inPlace: readonly number[]): re
   const indices = new Map(input.map(({ id }, index) => [id, index]));
   return output.map(({ id }) => indices.get(id) ?? -1);
 }
+
+// The Template language of this version: its operations and formats, for the checker, the schema and the plans.
+
+export const templateLanguage: TemplateLanguage = {
+  operations: operationTable,
+  outputFormats,
+  encodings: { nameOf: encodingName, suggested: SUGGESTED_NAMES, auto: AUTO },
+};

@@ -10,8 +10,7 @@ import { TemplateChecker } from '../template/check.ts';
 import type { TemplateLanguage } from '../template/language.ts';
 import type { Template } from '../template/template.ts';
 import type { TemplateText } from '../template/template-text.ts';
-import { type PlanSettings, planInSlices, type RunPlan } from './plan.ts';
-import { templateLanguage } from './template-language.ts';
+import { type PlanSettings, planInSlices, type RunPlan, templateLanguage } from './plan.ts';
 
 // Checks Templates in the language of this version. The checker is shared by the process or thread; it compiles the
 // parts of its schema that Templates need.

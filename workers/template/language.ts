@@ -1,5 +1,5 @@
 // The parts of the Template language that are defined outside this folder: operations, formats and encodings.
-// workers/plan/template-language.ts combines them.
+// workers/plan/plan.ts combines them.
 
 import type { OutputFormatTable } from '../output/format.ts';
 import type { OperationDefinition } from './operation.ts';

@@ -10,8 +10,7 @@ import { AccountShare } from '../memory/account-share.ts';
 import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
 import { type Collector, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
-import { MemorySink } from '../output/sink/file-sink.ts';
-import { OutputTurns } from '../output/sink/output-turns.ts';
+import { MemorySink, OutputTurns } from '../output/sink/file-sink.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
@@ -27,8 +26,7 @@ import {
   type ToWorker,
 } from '../protocol/messages.ts';
 import { FrameSender, taskOutcome } from '../protocol/outcome-codec.ts';
-import { RunProgress } from '../protocol/run-progress.ts';
-import { TaskClaims } from '../protocol/task-claims.ts';
+import { RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
 import { CoreShare } from '../scheduling/core-share.ts';

@@ -1,7 +1,16 @@
 // The entry point `template-run/client` of the package for browsers. Sources and outputs are Blobs. Imports nothing
 // from Node.
 
-import { type Run, redirected, refuseErrors, TemplateRunError } from '../answers.ts';
+import {
+  ConnectionLostError,
+  type Run,
+  redirected,
+  refuseErrors,
+  TemplateRunError,
+  type Transport,
+  type TransportAnswer,
+  type TransportRequest,
+} from '../answers.ts';
 import { type OutputSink, resumedDownload, retrying } from '../retries.ts';
 import {
   type CallOptions,
@@ -11,7 +20,6 @@ import {
   RunsClient,
   type TransferOptions,
 } from '../runs-client.ts';
-import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
 
 // Collects an output in a browser's memory.
 

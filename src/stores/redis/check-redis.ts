@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { FOLDER_MARK, type FolderPlace } from '../../outputs/folder-place.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { SharedStoreUnavailableError } from '../stores.ts';
-import { OUTPUTS_KEY } from './account-keys.ts';
 import type { RedisLink } from './redis-link.ts';
+import { OUTPUTS_KEY } from './run-codec.ts';
 
 // Checks the requirements on Redis when a node starts.
 

@@ -8,9 +8,16 @@ import { randomUUID } from 'node:crypto';
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { SharedStoreUnavailableError } from '../stores.ts';
-import { accountKey, accountsKey, NODES_KEY } from './account-keys.ts';
 import type { RedisLink } from './redis-link.ts';
-import { type ClaimFields, decodeClaim, encodeRecord, runningRecord } from './run-codec.ts';
+import {
+  accountKey,
+  accountsKey,
+  type ClaimFields,
+  decodeClaim,
+  encodeRecord,
+  NODES_KEY,
+  runningRecord,
+} from './run-codec.ts';
 import { FINISH, HEARTBEAT, LEAVE, VANISH } from './scripts/scripts.ts';
 
 const HEARTBEAT_MILLISECONDS = 1_000;

@@ -18,10 +18,19 @@ import type {
 import type { BillingPeriod } from '../billing-period.ts';
 import { type RateDecision, type RateLimit, type RateLimiter, TokenBuckets } from '../rate-limiter.ts';
 import { type RateRequest, type RunAnswer, type RunStore, SharedStoreUnavailableError } from '../stores.ts';
-import { accountKey, idempotencyKey, keyDigest, REPLICATED_KEY } from './account-keys.ts';
 import type { Membership, NodeClaims } from './membership.ts';
 import type { Argument, RedisLink } from './redis-link.ts';
-import { decodeClaim, decodeHolder, decodeRecord, encodeRecord, runningRecord } from './run-codec.ts';
+import {
+  accountKey,
+  decodeClaim,
+  decodeHolder,
+  decodeRecord,
+  encodeRecord,
+  idempotencyKey,
+  keyDigest,
+  REPLICATED_KEY,
+  runningRecord,
+} from './run-codec.ts';
 import { ADMIT, BEGIN, FINISH, PROMISE, RATE, READ, type Script, USAGE, VANISH } from './scripts/scripts.ts';
 
 // Steps that are acknowledged only when replicas have them, so that a failover loses nothing that was acknowledged.

@@ -8,7 +8,6 @@ import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { readMetrics, type ScrapedMetricDefinition } from '../../telemetry/metric-definition.ts';
 import { SharedStoreUnavailableError, type Stores } from '../stores.ts';
-import { outputKey } from './account-keys.ts';
 import { checkRedis, FolderMark, FolderMarkError, RedisOpenError } from './check-redis.ts';
 import { Membership, NodeClaims, Reaper, RedisFormatError } from './membership.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type StepCaller,
 } from './redis-admission-store.ts';
 import { type CallTotals, REDIS_ERROR_KINDS, type RedisAddress, RedisLink } from './redis-link.ts';
+import { outputKey } from './run-codec.ts';
 
 // Metrics about Redis and the fleet.
 

@@ -1,8 +1,8 @@
 // Nodes that are declared lost, with heartbeats that reach Redis late and in another order: never a node that was cut off
 // together with the node that decides. Also the data that remains of a node that leaves.
 import t, { type Test } from 'tap';
-import { accountKey, accountsKey, NODES_KEY } from '../../../src/stores/redis/account-keys.ts';
 import { RedisLink } from '../../../src/stores/redis/redis-link.ts';
+import { accountKey, accountsKey, NODES_KEY } from '../../../src/stores/redis/run-codec.ts';
 import { HEARTBEAT, LEAVE, VANISH } from '../../../src/stores/redis/scripts/scripts.ts';
 import { openLog } from '../../../src/telemetry/log.ts';
 import { pause, until } from '../../blackbox/client.ts';

@@ -12,7 +12,7 @@ import { KIND_BOOLEAN, KIND_DATE, KIND_NUMBER, KIND_TEXT } from '../../../worker
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
-import { templateLanguage } from '../../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../../workers/plan/plan.ts';
 import type { RunTask } from '../../../workers/protocol/messages.ts';
 import { buildPipeline } from '../../../workers/run/pipeline.ts';
 import { emptyReport } from '../../../workers/run/run-job.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import t from 'tap';
 import type { ColumnData } from '../../../workers/batch/batch.ts';
 import type { ColumnType } from '../../../workers/batch/schema.ts';
-import { nestConflicts } from '../../../workers/output/json/json-section.ts';
+import { nestConflicts } from '../../../workers/output/json/json-writer.ts';
 import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 import { fc } from '../../random.ts';

@@ -1,10 +1,10 @@
 // The kernel that decodes single-byte encodings (single-byte.ts), against its scalar reference.
 import { equal } from 'node:assert/strict';
 import { FROM, LENGTH_SHIFT, STATE_BYTES, TO, UTF8_BYTES_MAX } from '../../../workers/kernel/layout/single-byte.ts';
-import { decodeSingleBytes } from '../../../workers/kernel/plain/single-byte.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { checkKernel } from './kernel-rig.ts';
+import { decodeSingleBytes } from './scalar/single-byte.ts';
 
 /** Code units of the bytes from 0x80 on. Two bytes are undefined. */
 const CHARACTERS = Uint16Array.from({ length: 128 }, (_, index) => {

@@ -1,7 +1,7 @@
 // Settings of an output with their defaults, and a sink that keeps its bytes, for tests of the writers.
 import type { CsvSettings } from '../../../workers/output/csv/csv-section.ts';
 import { outputFormats } from '../../../workers/output/index.ts';
-import type { JsonSettings } from '../../../workers/output/json/json-section.ts';
+import type { JsonSettings } from '../../../workers/output/json/json-writer.ts';
 import { type OutputParts, PlannedOutput } from '../../../workers/output/planned-output.ts';
 import type { OutputSink } from '../../../workers/output/sink/output-sink.ts';
 import type { RowWriter, WriterTools } from '../../../workers/output/writer.ts';

@@ -2,7 +2,7 @@
 // filters.
 import { test } from 'tap';
 import { xlsxFormat } from '../../../workers/output/xlsx/xlsx.ts';
-import { templateLanguage } from '../../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../../workers/plan/plan.ts';
 import type { TemplateLanguage } from '../../../workers/template/language.ts';
 import { applyTemplate } from '../apply-template.ts';
 import { problemsOf } from '../template/check-problems.ts';

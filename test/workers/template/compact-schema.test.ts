@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
-import { templateLanguage } from '../../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../../workers/plan/plan.ts';
 import { compactSchema, publishedSchema } from '../../../workers/template/schema.ts';
 import { parseTemplate } from '../../../workers/template/template-text.ts';
 

@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
-import { templateLanguage } from '../../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../../workers/plan/plan.ts';
 import { operationSchema, presentPart, sectionsSchema } from '../../../workers/template/schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;

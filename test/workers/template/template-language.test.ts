@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { FUNCTIONS } from '../../../workers/expression/functions/index.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
 import { explainTemplate } from '../../../workers/plan/explain.ts';
-import { templateLanguage } from '../../../workers/plan/template-language.ts';
+import { templateLanguage } from '../../../workers/plan/plan.ts';
 import { mappingSchema } from '../../../workers/template/json-schema.ts';
 import { templateReference } from '../../../workers/template/reference.ts';
 import { operationSchema, publishedSchema, sectionsSchema } from '../../../workers/template/schema.ts';

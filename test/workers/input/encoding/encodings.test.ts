@@ -8,9 +8,9 @@ import { charactersOf, DOS_NAMES, SINGLE_BYTE_NAMES } from '../../../../workers/
 import { MultiByteSource } from '../../../../workers/input/encoding/text-source.ts';
 import { Undecodable } from '../../../../workers/input/encoding/undecodable.ts';
 import type { ByteSource } from '../../../../workers/input/source/source.ts';
-import { decodeSingleBytes } from '../../../../workers/kernel/plain/single-byte.ts';
 import { fc } from '../../../random.ts';
 import { sweep } from '../../../sweep.ts';
+import { decodeSingleBytes } from '../../kernel/scalar/single-byte.ts';
 import { makeMemory } from '../../operations/harness.ts';
 import { ChunkedSource } from '../read-rows.ts';
 import { encode } from './encode.ts';
