@@ -172,7 +172,10 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
     input: longCell('É b '),
   }),
   'functions of expressions on a cell of 4 MiB': () => ({
-    template: { operations: [{ op: 'set', columns: { n: 'fingerprint(a)', m: 'title(strip_accents(a))' } }] },
+    // On a fast machine the row ends before the Run is cancelled: by TOO_LONG, the limit of steps for one row.
+    template: {
+      operations: [{ op: 'set', columns: { n: 'fingerprint(a)', m: 'title(strip_accents(a))' }, on_error: 'blank' }],
+    },
     input: longCell('É b ß '),
   }),
   'conditions on a cell of 4 MiB': () => ({
