@@ -90,8 +90,11 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
       rowsRead = rows;
     },
   };
-  const onFault = (fault: unknown): void =>
-    void io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`);
+  const onFault = (fault: unknown): void => {
+    // Work in progress that the end of the command interrupts.
+    if (ended.signal.aborted) return;
+    io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`);
+  };
   const thread = new WatchThread(settings);
   try {
     return await TestEngine.with(async (engine) => {

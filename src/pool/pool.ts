@@ -184,6 +184,7 @@ export class ThreadPool {
   #registry: ThreadRegistry;
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
+  #isClosed = false;
   #taskCount = 0;
   #shared: ThreadRegistrySettings['shared'];
   #watch: NodeJS.Timeout | null = null;
@@ -262,7 +263,8 @@ export class ThreadPool {
   }
 
   /**
-   * Starts a task whose number came from nextTask. `ended` is called exactly once, after this function has returned.
+   * Starts a task whose number came from nextTask. `ended` is called exactly once, after this function has returned. A
+   * closed pool interrupts the task.
    */
   run(task: RunTask, ended: (end: TaskEnd) => void, { begun, bytesAgain }: PooledRunSettings = {}): PooledRun {
     const now = performance.now();
@@ -277,8 +279,11 @@ export class ThreadPool {
       grown: null,
       cancelledAt: null,
     };
-    if (!this.#place(entry, now)) this.#queue.push(entry);
-    this.#watch ??= setInterval(() => this.#check(), WATCH_MILLISECONDS);
+    if (this.#isClosed) queueMicrotask(() => entry.ended({ kind: 'interrupted' }));
+    else {
+      if (!this.#place(entry, now)) this.#queue.push(entry);
+      this.#watch ??= setInterval(() => this.#check(), WATCH_MILLISECONDS);
+    }
     return {
       task: task.task,
       grown: (bytes, isEnded) => {
@@ -312,6 +317,7 @@ export class ThreadPool {
    * `size` returns their number.
    */
   async close(): Promise<void> {
+    this.#isClosed = true;
     if (this.#watch !== null) clearInterval(this.#watch);
     await this.#registry.close();
     for (const { ended } of this.#queue.splice(0)) ended({ kind: 'interrupted' });

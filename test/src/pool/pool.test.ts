@@ -186,4 +186,5 @@ t.test('closing interrupts what runs and what waits', async (t) => {
   const running = start(text('sleep 60000')).end;
   await pool.close();
   t.equal((await running).kind, 'interrupted');
+  t.equal((await start(text('late')).end).kind, 'interrupted', 'a Run that is started later does not wait for ever');
 });

@@ -18,6 +18,8 @@ export interface RunningStudio {
   readonly folder: string;
   /** Ends the process at once, without a signal that it could handle. */
   crash(): Promise<void>;
+  /** Asks the process to end, and waits until it has. */
+  end(): Promise<void>;
   ask(route: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<StudioAnswer>;
 }
 
@@ -60,6 +62,7 @@ export async function startStudio(
       child.kill('SIGKILL');
       await ended;
     },
+    end: () => end(child),
     async ask(route, body, headers = {}) {
       const [method, path] = route.split(' ') as [string, string];
       const response = await fetch(origin + path, {

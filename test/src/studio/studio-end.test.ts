@@ -1,0 +1,28 @@
+// The command ends when it is told to, whatever it is doing.
+// With all tests only: some seconds for each moment.
+import { test } from 'tap';
+import { pause } from '../../blackbox/client.ts';
+import { skipUnlessLong } from '../../sweep.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = 'format: 1\noperations: []\n';
+const COLUMNS = Array.from({ length: 40 }, (_, index) => `c${index}`);
+const ROWS = Array.from({ length: 2_000 }, (_, row) => COLUMNS.map((_, column) => `${row},${column}`).join(';'));
+const SAMPLE = `${COLUMNS.join(';')}\n${ROWS.join('\n')}\n`;
+
+/** Moments after the request for suggestions, which take about a second: in their thread, between two of its Runs, after. */
+const MOMENTS_MILLISECONDS = [0, 50, 100, 200, 300, 400, 600, 800, 1_200];
+
+test('a studio ends while suggestions are made', { skip: skipUnlessLong }, async (t) => {
+  for (const milliseconds of MOMENTS_MILLISECONDS) {
+    const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+    const looked = await studio.ask('POST /api/look', { source: TEMPLATE, step: 0, hasRows: false });
+    t.equal(looked.status, 200);
+    // The connection is closed when the studio ends.
+    void studio.ask('POST /api/suggestions', { step: 0 }).catch(() => null);
+    await pause(milliseconds);
+    // A studio that does not end keeps this test from ending.
+    await studio.end();
+    t.pass(`after ${milliseconds} ms`);
+  }
+});
