@@ -114,7 +114,7 @@ type Route = (routes: StudioRoutes, body: JsonBody) => unknown;
 const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['GET /api/state', ({ session }) => session.state()],
   ['GET /api/recovery', ({ session }) => session.recovered()],
-  ['PUT /api/recovery', ({ session }, body) => session.keep(textIn(body, 'source'))],
+  ['PUT /api/recovery', ({ session }, body) => session.keep(body['source'] === null ? null : textIn(body, 'source'))],
   ['GET /api/language', () => studioLanguage()],
   ['GET /api/progress', ({ rowsRead }) => ({ rowsRead: rowsRead() })],
   [

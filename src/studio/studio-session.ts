@@ -280,9 +280,12 @@ export class StudioSession {
     return this.#recovery.read(this.#parts.store.read().source);
   }
 
-  /** Keeps the text of the page until it is saved. A text that is stored, or an untouched draft, needs no copy. */
-  keep(source: string): void {
-    if (source === this.#parts.store.read().source) this.#recovery.remove();
+  /**
+   * Keeps the text of the page until it is saved. A text that is stored, or an untouched draft, needs no copy; null: the
+   * page has no other text than the file.
+   */
+  keep(source: string | null): void {
+    if (source === null || source === this.#parts.store.read().source) this.#recovery.remove();
     else this.#recovery.write(source);
   }
 

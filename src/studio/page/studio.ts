@@ -162,8 +162,13 @@ export class Studio {
     if (text === this.text.value) return;
     this.text.value = text;
     this.message.value = '';
-    this.keeper.keep(text);
+    this.#keep();
     this.#lookSoon();
+  }
+
+  /** A text that another program has written, or that is as in the file, is no work of the user. */
+  #keep(): void {
+    this.keeper.keep(this.isChanged.value ? this.text.value : null);
   }
 
   /**
@@ -255,7 +260,7 @@ export class Studio {
       this.saved.value = { source, sha256: saved.sha256 };
       this.isStored.value = true;
       // The server has removed the copy, but the text may have changed meanwhile.
-      this.keeper.keep(this.text.value);
+      this.#keep();
       this.message.value = 'Saved.';
     } catch (error) {
       const { source: theirs, sha256 } = error instanceof AskError ? error.body : {};

@@ -14,8 +14,8 @@ export class TextKeeper {
   readonly recovered: Signal<RecoveredText | null>;
   readonly #onError: (error: unknown) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The text that is not copied yet. */
-  #waiting: string | null = null;
+  /** The text that is not copied yet; its source is null if the copy is to be removed. */
+  #waiting: { readonly source: string | null } | null = null;
   /** Copies arrive one after the other, so that the last one stays. */
   #copying: Promise<void> = Promise.resolve();
 
@@ -27,10 +27,13 @@ export class TextKeeper {
     });
   }
 
-  /** Copies a text soon. While an earlier text is offered, nothing is copied, because the copy would replace it. */
-  keep(text: string): void {
+  /**
+   * Copies a text soon; null removes the copy, because the text of the page is that of the file. While an earlier text is
+   * offered, nothing is copied, because the copy would replace it.
+   */
+  keep(text: string | null): void {
     if (this.recovered.peek() !== null) return;
-    this.#waiting = text;
+    this.#waiting = { source: text };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#copy(), PAUSE_MILLISECONDS);
   }
@@ -42,19 +45,19 @@ export class TextKeeper {
   }
 
   #copy(): Promise<void> {
-    const source = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = null;
-    if (source === null) return this.#copying;
-    this.#copying = this.#copying.then(() => ask<void>('PUT /api/recovery', { source })).catch(this.#onError);
+    if (waiting === null) return this.#copying;
+    this.#copying = this.#copying.then(() => ask<void>('PUT /api/recovery', waiting)).catch(this.#onError);
     return this.#copying;
   }
 
   /** The page may be about to close. */
   #copyLast(): void {
-    const source = this.#waiting;
-    if (source === null || source.length > LAST_CHARACTERS_MAX) return;
+    const waiting = this.#waiting;
+    if (waiting === null || (waiting.source?.length ?? 0) > LAST_CHARACTERS_MAX) return;
     clearTimeout(this.#timer);
     this.#waiting = null;
-    void ask('PUT /api/recovery', { source }, true).catch(this.#onError);
+    void ask('PUT /api/recovery', waiting, true).catch(this.#onError);
   }
 }

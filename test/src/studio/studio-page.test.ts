@@ -185,9 +185,10 @@ test('what another program writes is shown, and never lost', options, async (t) 
 });
 
 test('axe-core finds nothing, in both themes', options, async (t) => {
+  const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
+  const { page } = await openPage(t, studio.address);
   for (const theme of ['light', 'dark'] as const) {
-    const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
-    const { page } = await openPage(t, studio.address, theme);
+    await page.emulateMedia({ colorScheme: theme });
     await page.getByRole('button', { name: /^8 parse_number/ }).click();
     await page.locator('.cell.decimal.changed').first().click();
     await page.getByRole('region', { name: 'Trace of a cell' }).waitFor();

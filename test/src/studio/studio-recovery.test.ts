@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Dialog } from 'playwright-core';
 import { test } from 'tap';
+import { until } from '../../blackbox/client.ts';
 import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
 import { startStudio } from './studio-process.ts';
 
@@ -22,9 +23,8 @@ test('the text of a command that was killed is offered at the next start', optio
   await page.locator('.cm-line').first().click();
   await page.keyboard.press('Home');
   await page.keyboard.type('# mine ');
-  const kept = page.waitForResponse((response) => response.url().endsWith('/api/recovery'));
-  await kept;
-  t.equal(readFileSync(pathOf(folder), 'utf8'), `# mine ${TEMPLATE}`);
+  const kept = async (): Promise<string> => (existsSync(pathOf(folder)) ? readFileSync(pathOf(folder), 'utf8') : '');
+  t.equal(await until(kept, (text) => text === `# mine ${TEMPLATE}`), `# mine ${TEMPLATE}`);
   t.equal(statSync(pathOf(folder)).mode & 0o777, 0o600, 'only its owner can read it');
   t.equal(readFileSync(killed.templatePath, 'utf8'), TEMPLATE, 'the Template is unchanged');
   await killed.crash();
@@ -64,10 +64,8 @@ test('leaving asks first, and a text that is not wanted is deleted', options, as
   await reloaded;
   await page.getByRole('button', { name: 'Delete the unsaved text' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.waitForResponse(
-    (response) => response.url().endsWith('/api/recovery') && response.request().method() === 'PUT',
-  );
-  t.notOk(existsSync(pathOf(studio.folder)));
+  const isKept = async (): Promise<boolean> => existsSync(pathOf(studio.folder));
+  t.equal(await until(isKept, (kept) => !kept), false);
   t.equal(await page.getByText('unsaved changes').count(), 0);
 });
 
