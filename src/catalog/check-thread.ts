@@ -31,8 +31,8 @@ function processorMilliseconds(kernelThread: string | null): number | null {
   }
 }
 
-// Checks Templates one at a time in a separate thread, with limits on time and memory, so that no Template blocks the
-// event loop. A thread that exceeds a limit is terminated, and the next Template gets a new thread.
+// The thread keeps Templates from blocking the event loop. A thread that exceeds a limit is terminated, and the next
+// Template gets a new thread.
 //
 // States: none → starting → ready ⇄ checking → none (idle, or terminated because a Template exceeded a limit).
 

@@ -1,7 +1,7 @@
-// Checks whether the end of a request is certain from its head (RFC 9112, 3.2 and 6.3). Otherwise the request is
-// refused and its connection closed, because an intermediary may have seen another end and confused bodies with
-// requests (request smuggling). Sees only what the HTTP library reports, which excludes headers after one with an empty
-// name, and the form of chunks.
+// Checks whether the head of a request states clearly where the request ends (RFC 9112, 3.2 and 6.3). If not, the request
+// is refused and its connection is closed: an intermediary may have seen another end, and may take a part of the body for
+// the next request (request smuggling). The HTTP library does not report everything: headers after one with an empty name
+// and the form of chunks cannot be checked here.
 
 /** Maximum size of the request line and all headers together, in bytes. The default of uWebSockets.js is 4 KiB. */
 export const REQUEST_HEAD_BYTES_MAX = 16 * 1024;

@@ -42,8 +42,7 @@ export function interruptedRun(
   return endedRun(running, { ...nothing, completedAt, expiresAt, error: { code, message } }, texts);
 }
 
-// Supervises one Run from start to end: time limit, drain, a client that disconnects, and the result of the engine.
-// Does not send responses: waiting requests listen to the LiveRun.
+// The supervision sends no responses: waiting requests listen to the LiveRun.
 
 /** The parts of the node that the supervision of a Run needs. */
 export interface SupervisionParts extends RunTexts {

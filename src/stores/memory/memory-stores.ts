@@ -32,8 +32,6 @@ import { IdempotencyKeys, type KeyEntry, keyId } from './idempotency.ts';
 import { KeptMemory } from './kept-entries.ts';
 import { RunRecords } from './run-records.ts';
 
-// The admission store of a standalone node: keys, slots, rates and records are in this process.
-
 // Counts the Runs in flight per account, from admission to the end of the Run.
 
 export class RunSlots {

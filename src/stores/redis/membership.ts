@@ -1,5 +1,6 @@
-// Membership of this node in the fleet: heartbeats, claims of this node, and claims without an owner. A heartbeat, timed by Redis's clock, also returns the time in Redis, the
-// nodes that were given up, and whether Redis has lost its data.
+// Membership of this node in the fleet: heartbeats, claims of this node, and claims without an owner. Heartbeats use the
+// clock of Redis. The answer to a heartbeat contains that time, the nodes that were given up, and whether Redis has lost
+// its data.
 //
 // States of an incarnation: joined → given up by other nodes (the next heartbeat reports it, and a new incarnation
 // joins) or left.

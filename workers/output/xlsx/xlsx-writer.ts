@@ -54,9 +54,6 @@ import { withLocalTimes, type XlsxForm } from './xlsx-form.ts';
 import { sheetName } from './xlsx-section.ts';
 import { Deflater, ZipFile } from './zip-file.ts';
 
-// The program of the sheet kernel in a Run's memory, and the content of one cell for the scalar reference
-// implementation.
-
 // Writes the program of the sheet kernel into a Run's memory (field offsets: kernel/layout/output-program.ts). The
 // texts around cells are written once, the locations of columns for each batch.
 
