@@ -144,6 +144,60 @@ output: {format: ndjson}`,
   },
 ]);
 
+const DECIMALS = 'operations:\n  - cast: {columns: {n: decimal}}\n';
+const EQUAL_NAMES = 'g,n,v\na,1.0,5\na,1.00,6\nb,10,7\nb,2,8\nc,0.0,9\nc,-0,4\n';
+
+golden('names that are equal values are one column', [
+  {
+    name: 'named as the first one is written',
+    template: `${DECIMALS}  - pivot: {group_by: g, names_from: n, values_from: v, aggregate: last}`,
+    input: EQUAL_NAMES,
+    output: 'g,0.0,1.0,2,10\na,,6,,\nb,,,8,7\nc,4,,,\n',
+  },
+  {
+    name: 'two rows of one group are refused without an aggregate',
+    template: `${DECIMALS}  - pivot: {group_by: g, names_from: n, values_from: v}`,
+    input: EQUAL_NAMES,
+    error:
+      'TEMPLATE_CHECK_FAILED: Operation 2 pivot (line 1, /operations/1): several rows have the same group and name. Say in "aggregate" what becomes of them.',
+  },
+  {
+    name: 'listed names',
+    template: `${DECIMALS}  - pivot: {group_by: g, names_from: n, values_from: v, values: ["1", "10.0"], aggregate: first}`,
+    input: EQUAL_NAMES,
+    output: 'g,1,10.0\na,5,\nb,,7\nc,,\n',
+    errors: ['pivot: CELL_DROPPED 3 4 5 6'],
+  },
+  {
+    name: 'listed names, with others as errors',
+    template: `${DECIMALS}  - pivot: {group_by: g, names_from: n, values_from: v, values: ["1", "10", "2"], aggregate: first, other: error, on_error: drop_row}`,
+    input: EQUAL_NAMES,
+    output: 'g,1,10,2\na,5,,\nb,,7,8\n',
+    errors: ['pivot: NOT_IN_SET 2 5 6'],
+  },
+  {
+    name: 'listed numbers and integers',
+    template: `operations:
+  - cast: {columns: {n: number}}
+  - pivot: {group_by: g, names_from: n, values_from: v, values: ["1.0", "1e1"], aggregate: first, other: {into: rest}}`,
+    input: 'g,n,v\na,1,5\na,10.0,6\na,2,7\n',
+    output: 'g,1.0,1e1,rest\na,5,6,7\n',
+  },
+  {
+    name: 'a list with the same value twice is refused',
+    template: `operations:
+  - cast: {columns: {n: decimal}}
+  - pivot: {group_by: g, names_from: n, values_from: v, values: ["1", "x", "1.0"]}`,
+    problems: ['/operations/1/pivot/values/2 BAD_VALUE'],
+  },
+  {
+    name: 'texts are compared as written',
+    template: 'operations: [{pivot: {group_by: g, names_from: n, values_from: v, values: ["1.0", "1.00"]}}]',
+    input: 'g,n,v\na,1.0,5\na,1.00,6\n',
+    output: 'g,1.0,1.00\na,5,6\n',
+  },
+]);
+
 golden('total rows of aggregate', [
   {
     name: 'of all rows, after sorted groups; rows that a metric leaves out count only for it',

@@ -2,7 +2,13 @@
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
-import { DistinctNames, type PivotPlan, pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
+import {
+  DistinctNames,
+  keyOfListedName,
+  type PivotPlan,
+  pivotedGroups,
+  withKnownNames,
+} from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { constantValue } from '../execution/cells/value-cells.ts';
 import { DONE } from '../scheduling/time-slices.ts';
@@ -25,7 +31,7 @@ const parameters = Type.Object({
       maxItems: VALUES_MAX,
       uniqueItems: true,
       description:
-        'The names that become columns, in their order. Without it, all names of the rows become columns, sorted (numbers by size, other names by code points); the operation must then be the last one.',
+        'The names that become columns, in their order. Names are compared by value: the decimals 1.0 and 1.00 are one name. Without the list, all names of the rows become columns, as they are first written, sorted (numbers by size, other names by code points); the operation must then be the last one.',
     }),
   ),
   max_columns: Type.Optional(
@@ -172,6 +178,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   if (names === null || source === null) return null;
   const { aggregate, other = 'ignore', max_columns: columnsMax } = given;
   checkListed(given, scope);
+  checkDistinct(given.values ?? [], names, scope);
   const type = metricType(aggregate ?? 'first', source.type);
   if (type === null) {
     const message = `"${aggregate}" does not go with a column of type ${source.type}. Parse or cast it before.`;
@@ -201,6 +208,19 @@ function checkListed({ values, other, max_columns }: Static<typeof parameters>, 
     scope.problem('/max_columns', 'UNUSED_PARAMETER', 'The columns are those of "values": leave out max_columns.');
   if (values === undefined && typeof other === 'object')
     scope.problem('/other', 'UNUSED_PARAMETER', 'Without "values", no name is another one: leave out other.');
+}
+
+/** Two names of the same value, such as the decimals 1.0 and 1.00: one of the columns would always be empty. */
+function checkDistinct(values: readonly string[], { name, type }: Column, scope: Scope): void {
+  const firsts = new Map<string, string>();
+  for (const [index, value] of values.entries()) {
+    const key = keyOfListedName(value, type);
+    const first = firsts.get(key);
+    firsts.set(key, first ?? value);
+    if (first === undefined) continue;
+    const problem = `${JSON.stringify(first)} and ${JSON.stringify(value)} are the same ${type}`;
+    scope.problem(`/values/${index}`, 'BAD_VALUE', `${problem} in the column ${JSON.stringify(name)}: leave one out.`);
+  }
 }
 
 const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';

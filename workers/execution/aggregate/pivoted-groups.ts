@@ -7,9 +7,10 @@ import { countInAnyOrder } from '../../protocol/report.ts';
 import { checkMask, DONE, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import { headerNames } from '../../template/file-columns.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
+import { Decimal, trimZeros } from '../../values/decimal.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
 import { fillNulls } from '../cells/chosen-rows.ts';
-import { textOfValue } from '../cells/value-cells.ts';
+import { constantValue, textOfValue } from '../cells/value-cells.ts';
 import { HashTable, KEY_ABSENT } from '../keys/hash-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import { type MetricName, movesCell } from './accumulators.ts';
@@ -113,6 +114,19 @@ function placed(name: string, { arena: { heap } }: OperatorContext): readonly [n
   return [at, bytes.length];
 }
 
+// Names are compared by value, as in `aggregate`: the decimals 1.0 and 1.00 are one name.
+
+/** Returns the same text for equal values, and '' for null. */
+function keyOfName(value: unknown): string {
+  return textOfValue(value instanceof Decimal ? trimZeros(value, 0) : value);
+}
+
+/** Returns the key of a name in a Template, for a column of this type. */
+export function keyOfListedName(name: string, type: ColumnType): string {
+  const constant = constantValue(name, type);
+  return keyOfName('problem' in constant ? name : constant.value);
+}
+
 // Collects the distinct names of all rows, for a pivot whose columns are not listed.
 
 /** Reads each row and emits none. */
@@ -121,8 +135,8 @@ export class DistinctNames implements Operator {
   readonly #columnsMax: number;
   readonly #context: OperatorContext;
   readonly #reader: CellReader;
-  /** Names with their values, which determine the order. */
-  readonly #names = new Map<string, unknown>();
+  /** By key. The first text of a value is its name, and the value determines the order. */
+  readonly #names = new Map<string, { readonly name: string; readonly value: unknown }>();
   #units = 0;
 
   constructor(header: Column, columnsMax: number, context: OperatorContext) {
@@ -139,10 +153,11 @@ export class DistinctNames implements Operator {
     for (let position = 0; position < batch.live && !this.#isTooMuch(); position++) {
       if ((position & mask) === mask && clock.isDue()) yield PAUSE;
       const value = this.#reader.read(batch.physicalRow(position));
+      const key = keyOfName(value);
+      if (key === '' || this.#names.has(key)) continue;
       const name = textOfValue(value);
-      if (name === '' || this.#names.has(name)) continue;
       this.#units += name.length;
-      this.#names.set(name, value);
+      this.#names.set(key, { name, value });
     }
   }
 
@@ -156,10 +171,10 @@ export class DistinctNames implements Operator {
   rowNames(): readonly string[] | null {
     if (this.#problem() !== null) return null;
     const isNumeric = NUMERIC_TYPES.includes(this.#header.type);
-    const size = ([, value]: readonly [string, unknown]): number => (isNumeric ? Number(String(value)) : 0);
-    return [...this.#names]
-      .sort((a, b) => size(a) - size(b) || Buffer.compare(Buffer.from(a[0]), Buffer.from(b[0])))
-      .map(([name]) => name);
+    const size = (value: unknown): number => (isNumeric ? Number(String(value)) : 0);
+    return [...this.#names.values()]
+      .sort((a, b) => size(a.value) - size(b.value) || Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+      .map(({ name }) => name);
   }
 
   #problem(): string | null {
@@ -168,7 +183,8 @@ export class DistinctNames implements Operator {
       const most = `${this.#columnsMax} different names, or names with more than ${NAMES_UNITS_MAX} characters`;
       return `the column ${header} has more than ${most}. List the columns in "values".`;
     }
-    const isTaken = this.#context.output.some(({ name }) => this.#names.has(name));
+    const others = new Set(this.#context.output.map(({ name }) => name));
+    const isTaken = [...this.#names.values()].some(({ name }) => others.has(name));
     return isTaken ? `the column ${header} contains the name of another column. Rename that column before.` : null;
   }
 
@@ -193,6 +209,7 @@ export interface ListedNames {
 class NamePlaces {
   readonly #context: OperatorContext;
   readonly #list: ListedNames;
+  /** Indexes into the list by key. */
   readonly #places: ReadonlyMap<string, number>;
   readonly #reader: CellReader;
   readonly #keys: RowKeys;
@@ -202,7 +219,7 @@ class NamePlaces {
     const { heap } = context.arena;
     this.#context = context;
     this.#list = list;
-    this.#places = new Map(list.names.map((name, place) => [name, place]));
+    this.#places = new Map(list.names.map((name, place) => [keyOfListedName(name, list.type), place]));
     this.#reader = new CellReader(list.type, list.index);
     this.#keys = new RowKeys(context, [list.index], 'exact');
     this.#table = new HashTable(heap, context.kernel);
@@ -229,14 +246,13 @@ class NamePlaces {
     return places;
   }
 
-  /** The name of a value is its text. */
   #findValues(batch: Batch, rows: number, count: number, places: number): number {
     const { u32 } = this.#context.arena.heap;
     const { rest } = this.#list;
     this.#reader.bind(batch);
     for (let position = 0; position < count; position++) {
       const name = this.#reader.read(u32[(rows >>> 2) + position]!);
-      const place = name === null ? rest : (this.#places.get(textOfValue(name)) ?? rest);
+      const place = name === null ? rest : (this.#places.get(keyOfName(name)) ?? rest);
       u32[(places >>> 2) + position] = place;
     }
     return places;
@@ -292,14 +308,14 @@ export function withKnownNames(
   context: OperatorContext,
 ): (batch: Batch) => Batch {
   const reader = new CellReader(names.type, context.indexOf(names));
-  const known = new Set(values);
+  const known = new Set(values.map((name) => keyOfListedName(name, names.type)));
   return (batch) => {
     const dropped = new Set<number>();
     for (let position = 0; position < batch.live; position++) {
       reader.bind(batch);
       const row = batch.physicalRow(position);
       const name = reader.read(row);
-      if (name !== null && known.has(textOfValue(name))) continue;
+      if (name !== null && known.has(keyOfName(name))) continue;
       if (context.errors.report(batch, row, names.name, 'NOT_IN_SET') === 'drop_row') dropped.add(row);
     }
     return dropped.size === 0 ? batch : withoutRows(batch, dropped);
