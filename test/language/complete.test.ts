@@ -17,6 +17,36 @@ golden('complete', [
     output: 'g,day\na,2024-02-29\na,2025-02-28\na,2026-02-28\na,2027-02-28\na,2028-02-29\nb,2024-02-29\n',
   },
   {
+    name: 'the last days of months stay last days, whatever the first month is',
+    template: `operations: [${DAYS}, {complete: {column: day, step: month, group_by: g}}]`,
+    input: 'g,day\na,2026-04-30\na,2026-05-31\na,2026-07-31\nb,2026-02-28\nb,2026-03-31\nb,2026-05-31\n',
+    output:
+      'g,day\na,2026-04-30\na,2026-05-31\na,2026-06-30\na,2026-07-31\n' +
+      'b,2026-02-28\nb,2026-03-31\nb,2026-04-30\nb,2026-05-31\n',
+  },
+  {
+    name: 'other days stay as they are, also after a short month',
+    template: `operations: [${DAYS}, {complete: {column: day, step: month, group_by: g}}]`,
+    input: 'g,day\na,2026-02-28\na,2026-03-28\na,2026-05-28\nb,2025-12-30\nb,2026-02-28\nb,2026-04-30\n',
+    output:
+      'g,day\na,2026-02-28\na,2026-03-28\na,2026-04-28\na,2026-05-28\n' +
+      'b,2025-12-30\nb,2026-01-30\nb,2026-02-28\nb,2026-03-30\nb,2026-04-30\n',
+  },
+  {
+    name: 'a row counts for the quarter in which it is, and a range has the day of its beginning',
+    template: `operations:
+  - parse_date: {columns: day, formats: [yyyy-MM-dd]}
+  - complete: {column: day, step: quarter, range: {from: "2026-01-15", to: "2026-10-14"}}`,
+    input: 'day\n2026-05-31\n2025-12-31\n2026-06-01\n',
+    output: 'day\n2025-12-31\n2026-01-15\n2026-05-31\n2026-06-01\n2026-07-15\n',
+  },
+  {
+    name: 'a group of several columns by a set that contains the series',
+    template: `operations: [${DAYS}, {complete: {column: day, group_by: "*"}}]`,
+    input: 'day,g\n2026-01-01,a\n2026-01-03,a\n2026-01-02,b\n',
+    output: 'day,g\n2026-01-01,a\n2026-01-02,a\n2026-01-03,a\n2026-01-02,b\n',
+  },
+  {
     name: 'each group has the range of all rows, also one without a value',
     template: `operations:
   - cast: {columns: {n: integer}}
@@ -58,6 +88,13 @@ output: {format: ndjson}`,
       'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group lacks more than 100000 steps. Filter wrong values before, or choose a larger step.',
   },
   {
+    name: 'nor do two of them',
+    template: `operations: [{cast: {columns: {n: integer}}}, {complete: {column: n}}]`,
+    input: 'n\n0\n9000000000\n9000000001\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group lacks more than 100000 steps. Filter wrong values before, or choose a larger step.',
+  },
+  {
     name: 'declarations that do not fit',
     template: `operations:
   - complete: {column: text}
@@ -65,7 +102,9 @@ output: {format: ndjson}`,
   - complete: {column: n, step: day}
   - complete: {column: day, step: hour}
   - complete: {column: day, range: {from: 5}, fill: {n: x}}
-  - complete: {column: day, group_by: g, fill: {g: x}}`,
+  - complete: {column: day, group_by: g, fill: {g: x}}
+  - complete: {column: day, group_by: [g, day]}
+  - complete: {column: n, range: {from: 2, to: 1}}`,
     problems: [
       '/operations/0/complete/column WRONG_TYPE',
       '/operations/2/complete/step BAD_VALUE',
@@ -73,6 +112,8 @@ output: {format: ndjson}`,
       '/operations/4/complete/range/from BAD_VALUE',
       '/operations/4/complete/fill/n BAD_VALUE',
       '/operations/5/complete/fill/g BAD_VALUE',
+      '/operations/6/complete/group_by BAD_VALUE',
+      '/operations/7/complete/range/to BAD_VALUE',
     ],
   },
 ]);

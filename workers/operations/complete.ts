@@ -62,7 +62,7 @@ const parameters = Type.Object({
       ],
       {
         description:
-          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one.',
+          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row counts for the one in which it is, and added dates have the day of the other rows, or the last day of the month if all rows have it.',
       },
     ),
   ),
@@ -173,8 +173,13 @@ export const complete = defineOperation({
 /** Returns null if the file lacks the column and `if_missing` is skip. */
 function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const column = scope.read(given.column, '/column');
-  const groups = given.group_by === undefined ? [] : scope.resolve(given.group_by, '/group_by');
+  const resolved = given.group_by === undefined ? [] : scope.resolve(given.group_by, '/group_by');
   if (column === null) return null;
+  // A set such as "*" means the other columns.
+  const groups = resolved.filter(({ id }) => id !== column.id);
+  if (namesOf(given.group_by).includes(given.column)) {
+    scope.problem('/group_by', 'BAD_VALUE', `"${given.column}" is the series, so it cannot be a column of the groups.`);
+  }
   const units = unitsOf(column.type);
   const unit = given.step ?? (column.type === 'date' ? 'day' : null);
   if (units === null) {
@@ -204,7 +209,16 @@ function planRange(given: Static<typeof parameters>['range'], column: Column, sc
     return null;
   };
   const { from, to } = given === undefined || given === 'group' ? {} : given;
-  return { from: position(from, '/range/from'), to: position(to, '/range/to') };
+  const range = { from: position(from, '/range/from'), to: position(to, '/range/to') };
+  if (range.from !== null && range.to !== null && range.from > range.to) {
+    scope.problem('/range/to', 'BAD_VALUE', '"to" is before "from".');
+  }
+  return range;
+}
+
+/** The names that a set of columns lists. */
+function namesOf(set: Static<typeof parameters>['group_by']): readonly unknown[] {
+  return Array.isArray(set) ? set : [set];
 }
 
 function planFill(
@@ -332,6 +346,8 @@ class AddedRows {
   #pending: ValueRow[] = [];
   #pendingLength = 0;
   #inGroup = 0;
+  /** True if a group lacks too many steps: the Run ends, and nothing more is added. */
+  #isOver = false;
 
   constructor(context: OperatorContext, planned: Plan, put: (batch: Batch) => void) {
     this.#context = context;
@@ -351,8 +367,10 @@ class AddedRows {
     const { input, indexOf, clock, errors } = this.#context;
     const series = indexOf(column);
     const length = group.reduce<number>((sum, cell) => sum + lengthOf(cell), 0);
+    if (this.#isOver) return;
     for (const position of positions) {
       if (this.#inGroup++ === ADDED_MAX) {
+        this.#isOver = true;
         errors.failCheck(
           `a group lacks more than ${ADDED_MAX} steps. Filter wrong values before, or choose a larger step.`,
         );

@@ -1,6 +1,6 @@
 // The steps of a series, such as days or months, and the rows that a group needs for the steps that it lacks.
 import type { ColumnType } from '../../batch/schema.ts';
-import { addMonths, CalendarDate, DAY_MAX, Timestamp } from '../../values/timestamp.ts';
+import { addMonths, CalendarDate, civilDate, endOfMonth, startOfMonth, Timestamp } from '../../values/timestamp.ts';
 
 export const STEP_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 
@@ -41,7 +41,11 @@ export function valueAt(position: bigint, type: ColumnType): unknown {
   return new Timestamp(Number((position - micros) / MICROS_PER_SECOND), Number(micros) * NANOS_PER_MICRO, 0);
 }
 
-/** Lists the missing steps of one group after the other. */
+/**
+ * Lists the missing steps of one group after the other. With steps of months, a row counts for the month, quarter or
+ * year in which it is. The added dates have the day of `from`, or the latest day of the month among the rows so far; they
+ * are the last days of their months as long as all rows are.
+ */
 export class MissingSteps {
   readonly #step: SeriesStep;
   /** First and last position of every group, or null for those of the group's rows. */
@@ -49,24 +53,55 @@ export class MissingSteps {
   readonly #to: bigint | null;
   #anchor: bigint | null = null;
   #count = 0n;
+  /** Number of months of a step, or null for other units. */
+  readonly #months: number | null;
+  /** Day of the month of added dates, from 1. */
+  #day = 1;
+  #isMonthEnd = true;
 
   constructor(step: SeriesStep, from: bigint | null, to: bigint | null) {
     this.#step = step;
     this.#from = from;
     this.#to = to;
+    const months = step.unit === null ? undefined : MONTHS[step.unit];
+    this.#months = months === undefined ? null : months * step.every;
   }
 
   begin(): void {
     this.#anchor = this.#from;
     this.#count = 0n;
+    this.#day = 1;
+    this.#isMonthEnd = true;
+    if (this.#months !== null && this.#from !== null) this.#seeDay(this.#from, true);
   }
 
   /** Yields the missing steps before a row's position. Positions of a group ascend. */
   *before(position: bigint): Generator<bigint, void, undefined> {
     this.#anchor ??= position;
+    if (this.#months !== null) return yield* this.#beforeMonth(position, this.#months);
     const end = this.#to !== null && this.#to < position ? this.#to + 1n : position;
     yield* this.#until(end);
     if (this.#at() === position) this.#count++;
+  }
+
+  /** The same for steps of months. */
+  *#beforeMonth(position: bigint, months: number): Generator<bigint, void, undefined> {
+    const anchor = this.#anchor!;
+    if (position >= anchor) this.#seeDay(position, this.#from === null);
+    const steps = BigInt(Math.floor((monthOf(position) - monthOf(anchor)) / months));
+    while (this.#count < steps) {
+      const at = this.#at();
+      if (this.#to !== null && at > this.#to) return;
+      yield at;
+      this.#count++;
+    }
+    if (this.#count === steps) this.#count++;
+  }
+
+  #seeDay(position: bigint, isDayOfSeries: boolean): void {
+    const days = Number(position);
+    if (isDayOfSeries) this.#day = Math.max(this.#day, civilDate(days).day);
+    if (days !== endOfMonth(days)) this.#isMonthEnd = false;
   }
 
   /** Yields the missing steps after the last row of the group. */
@@ -81,7 +116,6 @@ export class MissingSteps {
     }
   }
 
-  /** Months are counted from the first step: after 31 January and 28 February follows 31 March. */
   #at(): bigint {
     const { unit, every } = this.#step;
     const steps = this.#count * BigInt(every);
@@ -91,10 +125,14 @@ export class MissingSteps {
     if (micros !== undefined) return anchor + steps * micros;
     const days = DAYS[unit];
     if (days !== undefined) return anchor + steps * BigInt(days);
-    const months = Number(steps) * MONTHS[unit]!;
-    return months > MONTHS_MAX ? BigInt(DAY_MAX) + 1n : BigInt(addMonths(Number(anchor), months));
+    const first = addMonths(startOfMonth(Number(anchor)), Number(steps) * MONTHS[unit]!);
+    const last = endOfMonth(first);
+    return BigInt(this.#isMonthEnd ? last : Math.min(first + this.#day - 1, last));
   }
 }
 
-/** More months than all dates have. */
-const MONTHS_MAX = 12 * 9999;
+/** Number of the month of a day, counted from the year 0. */
+function monthOf(position: bigint): number {
+  const { year, month } = civilDate(Number(position));
+  return year * 12 + month - 1;
+}
