@@ -199,6 +199,12 @@ const LEXEMES_MAX = 300_000;
 /** The lexer emits this before plain text, which may start with any character. */
 const PLAIN_TEXT_FOLLOWS = '\u001f';
 
+/** The lexer emits this where a list or mapping in brackets ends without its bracket, because the next line is less indented. */
+const BRACKETS_END = '\u0018';
+
+/** Markers that the lexer inserts. They are not part of the text. */
+const INSERTED = /^[\u0002\u0018\u001f\ufeff]$/;
+
 /** Refuses invalid texts in linear time. For these texts, the library takes seconds and hundreds of MiB. */
 function checkLexemes(text: string): void {
   let left = LEXEMES_MAX;
@@ -220,8 +226,7 @@ function checkLexemes(text: string): void {
       if (directives > PROBLEMS_MAX) throw new SourceRefused(at, 'SYNTAX', 'Remove the lines that begin with "%".');
     }
     before = lexeme;
-    // Markers that the lexer inserts are not part of the text.
-    if (!/^[\u0002\u0018\u001f\ufeff]$/.test(lexeme)) at += lexeme.length;
+    if (!INSERTED.test(lexeme)) at += lexeme.length;
   }
 }
 
@@ -245,7 +250,8 @@ function shallowTokens(text: string): CST.Token[] {
 }
 
 function severalDocuments(at: number): SourceRefused {
-  const message = 'A Template is one YAML document: remove everything after the line "---".';
+  const message =
+    'A Template is one YAML document: remove the line "---", or what follows it if that is another document.';
   return new SourceRefused(at, 'SYNTAX', message);
 }
 
@@ -267,27 +273,40 @@ function atOpening(text: string, problem: SourceProblem): SourceProblem {
   return at === null ? problem : { ...problem, at };
 }
 
-/** The first quote in a line with an odd number of them. */
+/** Quoted texts that are closed, as the lexer returns them. */
+const CLOSED_QUOTE = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')$/s;
+
+/** The first text in quotes that is never closed. Quotes within other texts do not count. */
 function openQuote(text: string, end: number): number | null {
-  let at = 0;
-  for (const line of text.slice(0, end).split('\n')) {
-    const code = line.replace(/(?:^|\s)#.*$/, '');
-    for (const quote of ['"', "'"]) {
-      if (code.split(quote).length % 2 === 0) return at + code.lastIndexOf(quote);
-    }
-    at += line.length + 1;
+  for (const { lexeme, at } of lexemesOf(text)) {
+    if (at > end) return null;
+    if (/^["']/.test(lexeme) && !CLOSED_QUOTE.test(lexeme)) return at;
   }
   return null;
 }
 
+/** The first bracket of the list or mapping that is still open at `end`, or where the next item begins. */
 function openBracket(text: string, end: number, bracket: string): number | null {
-  const closing = bracket === '{' ? '}' : ']';
-  let closed = 0;
-  for (let at = end - 1; at >= 0; at--) {
-    if (text[at] === closing) closed++;
-    else if (text[at] === bracket && closed-- === 0) return at;
+  const open: { readonly lexeme: string; readonly at: number }[] = [];
+  const first = (): number | null => open.find(({ lexeme }) => lexeme === bracket)?.at ?? null;
+  for (const { lexeme, at } of lexemesOf(text)) {
+    if (at >= end) break;
+    if (lexeme === '{' || lexeme === '[') open.push({ lexeme, at });
+    else if (lexeme === '}' || lexeme === ']') open.pop();
+    else if (lexeme === BRACKETS_END && open.length > 0) return first();
   }
-  return null;
+  return first();
+}
+
+/** The lexemes of a text with their offsets, without plain texts and the contents of block texts. */
+function* lexemesOf(text: string): Iterable<{ readonly lexeme: string; readonly at: number }> {
+  let at = 0;
+  let before = '';
+  for (const lexeme of new Lexer().lex(text)) {
+    if (before !== PLAIN_TEXT_FOLLOWS) yield { lexeme, at };
+    before = lexeme;
+    if (!INSERTED.test(lexeme)) at += lexeme.length;
+  }
 }
 
 /** Most problems after the first one in a line, and all after an open quote, are only its consequences. */
@@ -338,11 +357,11 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^Unexpected flow-(?:map|seq)-end/, 'this bracket closes nothing. Remove it, or write the opening one.'],
   [
     /^Implicit (?:map )?keys need/,
-    `a ":" is missing after a key in this line, or a text is not in quotes. ${QUOTE_TEXTS}`,
+    `write "key: value" in this line, with a space after the ":", or put a text into quotes. ${QUOTE_TEXTS}`,
   ],
   [
     /^Unexpected .* at node end/,
-    `this follows a complete value. Write a comma before it, or put the whole text into quotes. ${QUOTE_TEXTS}`,
+    `this follows a complete value. Remove it, write a comma before it, or put the whole text into quotes. ${QUOTE_TEXTS}`,
   ],
   [/collections are not allowed|^Unexpected/, `this is not expected here. ${QUOTE_TEXTS}`],
 ];

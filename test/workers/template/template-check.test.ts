@@ -284,7 +284,11 @@ test('mistakes of YAML are explained in plain words, at the place where they are
     ['format: 1\noperations:\n\t- {a: 1}\n', 3, /indented with a tab/],
     ['format: 1\nname: a: b\n', 2, /second ":" in this value/],
     ['operations:\n  - {a: 1}}\n', 2, /bracket closes nothing/],
-    ['format: 1\nname\noperations: []\n', 2, /a ":" is missing/],
+    ['format: 1\nname\noperations: []\n', 2, /write "key: value"/],
+    ['format:1\noperations: []\n', 1, /with a space after the ":"/],
+    ['description: the customer\'s list\noperations:\n  - {a: "x}\n', 3, /quote is never closed/],
+    ["operations:\n  - {a: '}', with: \"it's\"\n  - {b: 2}\noutput: {format: csv}\n", 2, /this "\{" is never closed/],
+    ['operations: []\n---\noutput: {format: csv}\n', 2, /remove the line "---", or what follows it/],
     ['a: "\\d"\n', 1, /no meaning in double quotes/],
   ];
   for (const [text, line, message] of cases) {
