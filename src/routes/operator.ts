@@ -35,7 +35,6 @@ export function operatorRoutes(sources: OperatorSources): Route[] {
     handle: async (exchange) => {
       const state = await operatorState(sources);
       const page = new Page(operatorPage(state, isPaused, NONCE_PLACE), { hasScript: false });
-      exchange.addHeader('Cache-Control', 'no-store');
       if (!isPaused) exchange.addHeader('Refresh', String(REFRESH_SECONDS));
       page.answer(exchange);
     },

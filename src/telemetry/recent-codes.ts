@@ -1,9 +1,9 @@
-// The error codes of the last minutes, for the operator's page: how often each occurred, and where last.
+// The error codes of the last hour, for the operator's page: how often each occurred, and where last.
 
-/** Occurrences that are kept, of about 100 bytes each. */
+/** Occurrences of each code that are counted, of 8 bytes each. The codes are a closed list of a few dozen. */
 const OCCURRENCES_MAX = 1000;
 
-/** Older occurrences are not shown. */
+/** Older occurrences are not counted. */
 const RECENT_MILLISECONDS = 3_600_000;
 
 /** Contains nothing from a request except names that the catalog knows. */
@@ -16,33 +16,43 @@ export interface CodeOccurrence {
 }
 
 export interface RecentCode {
+  /** At most OCCURRENCES_MAX. */
   readonly count: number;
   readonly last: CodeOccurrence;
   readonly secondsAgo: number;
 }
 
-export class RecentCodes {
-  /** Ring: the oldest occurrence is overwritten. */
-  readonly #occurrences: (CodeOccurrence & { readonly at: number })[] = [];
-  #next = 0;
+interface Occurrences {
+  last: CodeOccurrence;
+  lastAt: number;
+  /** Ring of times, by performance.now: the oldest one is overwritten. */
+  readonly times: number[];
+  next: number;
+}
 
-  add({ code, account, template }: CodeOccurrence, at = performance.now()): void {
-    this.#occurrences[this.#next] = { code, account, template, at };
-    this.#next = (this.#next + 1) % OCCURRENCES_MAX;
+export class RecentCodes {
+  readonly #codes = new Map<string, Occurrences>();
+
+  add(occurrence: CodeOccurrence, at = performance.now()): void {
+    let known = this.#codes.get(occurrence.code);
+    if (known === undefined) {
+      known = { last: occurrence, lastAt: at, times: [], next: 0 };
+      this.#codes.set(occurrence.code, known);
+    }
+    known.last = occurrence;
+    known.lastAt = at;
+    known.times[known.next] = at;
+    known.next = (known.next + 1) % OCCURRENCES_MAX;
   }
 
   /** The most frequent code first. */
   list(now = performance.now()): RecentCode[] {
-    const codes = new Map<string, { count: number; at: number; last: CodeOccurrence }>();
-    for (const { at, ...occurrence } of this.#occurrences) {
-      if (now - at > RECENT_MILLISECONDS) continue;
-      const known = codes.get(occurrence.code) ?? { count: 0, at, last: occurrence };
-      known.count += 1;
-      if (at >= known.at) Object.assign(known, { at, last: occurrence });
-      codes.set(occurrence.code, known);
-    }
-    return [...codes.values()]
-      .sort((a, b) => b.count - a.count)
-      .map(({ count, at, last }) => ({ count, last, secondsAgo: (now - at) / 1000 }));
+    return [...this.#codes.values()]
+      .map(({ last, lastAt, times }) => {
+        const count = times.filter((at) => now - at <= RECENT_MILLISECONDS).length;
+        return { count, last, secondsAgo: (now - lastAt) / 1000 };
+      })
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count);
   }
 }

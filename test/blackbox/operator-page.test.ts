@@ -35,7 +35,7 @@ t.test('an idle node', async (t) => {
   const page = await operator.get('/');
   t.equal(page.status, 200);
   t.match(page.headers['content-type'], /^text\/html/);
-  t.match(page.headers, { refresh: '5', 'cache-control': 'no-store' });
+  t.match(page.headers, { refresh: '5', 'cache-control': 'private, no-store' });
   t.match(page.headers['content-security-policy'], /^default-src 'none'; style-src 'nonce-[\w-]{22}'; base-uri/);
   const text = await shown();
   for (const line of [
