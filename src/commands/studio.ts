@@ -110,7 +110,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         onFault,
         runTest: (run) => tests.run(run),
         draft: (path) => draftOf(path, null, '.', ended.signal),
-        runWhole: (template, path) => runWhole(template, path, { tables, secretsDirectory }),
+        runWhole: (template, path) => runWhole(template, path, { tables, secretsDirectory }, ended.signal),
       });
       const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);
       if (isLater) void store.beginWith(beginningOf(() => draft(ended.signal), format, io, ended.signal));
@@ -134,6 +134,7 @@ async function runWhole(
   template: TemplateText,
   path: string,
   settings: Pick<WatchThreadSettings, 'tables' | 'secretsDirectory'>,
+  signal: AbortSignal,
 ): Promise<WholeOutput> {
   const engine = new LocalEngine({
     threads: 1,
@@ -145,6 +146,8 @@ async function runWhole(
     overrides: { delimiter: null, headerRow: null },
     ...settings,
   });
+  const stop = (): void => void engine.close();
+  signal.addEventListener('abort', stop);
   try {
     const { outcome, outputPath } = await engine.run(path);
     const { failure, output } = outcome;
@@ -154,6 +157,7 @@ async function runWhole(
       throw new NoOutputError('OUTPUT_TOO_LARGE', 'The output has more than 512 MiB. Make it with "template-run run".');
     return new WholeOutput(output.bytes ?? (await readFile(outputPath)), output.mimeType, output.ending);
   } finally {
+    signal.removeEventListener('abort', stop);
     await engine.close();
   }
 }
@@ -196,7 +200,7 @@ const EMPTY_JSON = '{\n  "format": 1,\n  "operations": [],\n  "output": {"format
 
 async function serve(server: StudioServer, port: number, opens: boolean, io: CommandIo): Promise<number> {
   const ended = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => resolve());
   });
   let address: string;
   try {

@@ -9,7 +9,12 @@ import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
 import { OperationUnreadableError, readValue, type StudioSession } from './studio-session.ts';
-import { SampleGoneError, TemplateChangedError, TemplateEncodingError } from './template-store.ts';
+import {
+  RecoveryUnreadableError,
+  SampleGoneError,
+  TemplateChangedError,
+  TemplateEncodingError,
+} from './template-store.ts';
 import { NoOutputError, WholeOutput } from './whole-output.ts';
 
 // Reads the JSON body of a request to the studio and its fields. Refuses invalid bodies with a reason.
@@ -335,7 +340,11 @@ export class StudioServer {
       sendJson(response, 422, { code: 'NO_TEST', message: error.message });
     } else if (error instanceof SampleGoneError) {
       sendJson(response, 422, { code: 'SAMPLE_GONE', message: error.message });
-    } else if (error instanceof TemplateEncodingError || (error as NodeJS.ErrnoException).syscall !== undefined) {
+    } else if (
+      error instanceof TemplateEncodingError ||
+      error instanceof RecoveryUnreadableError ||
+      (error as NodeJS.ErrnoException).syscall !== undefined
+    ) {
       sendJson(response, 422, { code: 'FILE_UNREADABLE', message: (error as Error).message });
     } else {
       this.#onFault(error);

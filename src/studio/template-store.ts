@@ -96,6 +96,7 @@ export class TemplateStore {
     }
   }
 
+  /** Line ends of the text are LF, as in the page. */
   read(): StoredTemplate {
     let bytes: Buffer;
     try {
@@ -105,56 +106,85 @@ export class TemplateStore {
       return { source: this.#beginning, sha256: sha256(Buffer.alloc(0)), isStored: false };
     }
     try {
-      return { source: new TextDecoder('utf-8', { fatal: true }).decode(bytes), sha256: sha256(bytes), isStored: true };
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      return { source: text.replaceAll(CRLF, '\n'), sha256: sha256(bytes), isStored: true };
     } catch {
       throw new TemplateEncodingError();
     }
   }
 
   /**
+   * Writes a text with the line ends of the file.
    * @param before digest of the file as the caller has read it. Throws TemplateChangedError if the file has changed
    * since.
    */
   save(source: string, before: string): StoredTemplate {
     const stored = this.read();
     if (stored.sha256 !== before) throw new TemplateChangedError(stored);
-    const bytes = Buffer.from(source);
+    const bytes = Buffer.from(this.#hasCrlf() ? source.replaceAll('\n', CRLF) : source);
     writeWhole(this.#path, bytes, statSync(this.#path, { throwIfNoEntry: false })?.mode);
     return { source, sha256: sha256(bytes), isStored: true };
+  }
+
+  #hasCrlf(): boolean {
+    return existsSync(this.#path) && readFileSync(this.#path).includes(CRLF);
   }
 }
 
 // The text of the page while it is not saved. It survives the end of the command, a closed page and a lost browser.
 
+/** The line end that editors on Windows write. */
+const CRLF = '\r\n';
+
 /** Permissions of the recovery file: only its owner can read it. */
 const RECOVERY_MODE = 0o600;
+
+/** The recovery file exists and cannot be read, so it is not overwritten. */
+export class RecoveryUnreadableError extends Error {
+  constructor(name: string) {
+    super(`${name} cannot be read, so the unsaved text is not kept.`);
+    this.name = 'RecoveryUnreadableError';
+  }
+}
 
 /** The hidden file `.NAME.unsaved` beside the Template. A catalog ignores hidden files. */
 export class RecoveryFile {
   readonly #path: string;
   readonly #templatePath: string;
+  /** True if the file exists and cannot be read. */
+  #isForeign = false;
 
   constructor(templatePath: string) {
     this.#templatePath = templatePath;
     this.#path = join(dirname(templatePath), `.${basename(templatePath)}.unsaved`);
   }
 
-  /** @param stored the text of the Template now. Null: there is no other text to recover. */
+  /**
+   * @param stored the text of the Template now. Null: there is no other text to recover, or the file belongs to another
+   * user, and is left alone.
+   */
   read(stored: string): RecoveredText | null {
-    const writtenAt = statSync(this.#path, { throwIfNoEntry: false })?.mtimeMs;
-    if (writtenAt === undefined) return null;
-    const source = readFileSync(this.#path, 'utf8');
+    let source: string;
+    let writtenAt: number;
+    try {
+      source = readFileSync(this.#path, 'utf8');
+      writtenAt = statSync(this.#path).mtimeMs;
+    } catch (error) {
+      this.#isForeign = (error as NodeJS.ErrnoException).code !== 'ENOENT';
+      return null;
+    }
     if (source === stored) return null;
     const templateAt = statSync(this.#templatePath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return { source, writtenAt, isTemplateNewer: templateAt > writtenAt };
   }
 
   write(source: string): void {
+    if (this.#isForeign) throw new RecoveryUnreadableError(basename(this.#path));
     writeWhole(this.#path, Buffer.from(source), RECOVERY_MODE);
   }
 
   remove(): void {
-    rmSync(this.#path, { force: true });
+    if (!this.#isForeign) rmSync(this.#path, { force: true });
   }
 }
 

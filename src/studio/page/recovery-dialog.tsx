@@ -15,8 +15,9 @@ export function RecoveryDialog({ studio }: { readonly studio: Studio }): JSX.Ele
       ref={dialog}
       class="recovery"
       aria-labelledby="recovery-title"
-      // Escape is no decision.
+      // Escape is no decision. Browsers close a dialog at the second Escape in any case.
       onCancel={(event) => event.preventDefault()}
+      onClose={() => dialog.current?.showModal()}
     >
       <h2 id="recovery-title">Restore your unsaved text?</h2>
       <p>

@@ -251,7 +251,9 @@ export class Studio {
     this.marked.value = marked;
   }
 
+  /** While a text of an earlier page is offered, nothing is saved: a save removes the offered text. */
   async save(): Promise<void> {
+    if (this.keeper.recovered.peek() !== null) return;
     const source = this.text.value;
     this.#saves++;
     this.#runningSaves++;
@@ -433,6 +435,11 @@ export class Studio {
   }
 
   #takeOther({ source, sha256 }: OtherText): void {
+    if (source === this.text.value) {
+      this.saved.value = { source, sha256 };
+      this.#keep();
+      return;
+    }
     if (this.isChanged.value) {
       this.other.value = { source, sha256 };
       return;
@@ -440,6 +447,13 @@ export class Studio {
     this.saved.value = { source, sha256 };
     this.write(source);
     this.message.value = 'Another program changed the file. The studio now shows the new text.';
+  }
+
+  /** The file is gone, perhaps only for a moment. The text stays, and can be saved again. */
+  #lose(sha256: string): void {
+    this.saved.value = { source: '', sha256 };
+    this.message.value = 'The Template file no longer exists. Save the text to write it again.';
+    this.#keep();
   }
 
   async #poll(): Promise<void> {
@@ -450,6 +464,7 @@ export class Studio {
       const { source, sha256, isStored, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
       // An answer from before a save would look like a change by another program.
       if (saves !== this.#saves) return;
+      if (!isStored && this.isStored.value) this.#lose(sha256);
       this.isStored.value = isStored;
       if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
       this.sampleRowsMax.value = sampleRowsMax;
@@ -464,8 +479,9 @@ export class Studio {
   /** Takes the draft when it is ready, unless the user has begun to write. */
   #waitForDraft(): void {
     const timer = setInterval(async () => {
-      const { source, isDrafting } = await ask<StudioState>('GET /api/state');
-      if (isDrafting || !this.isDrafting.value) return;
+      const state = await ask<StudioState>('GET /api/state').catch(() => null);
+      if (state === null || state.isDrafting || !this.isDrafting.value) return;
+      const { source } = state;
       clearInterval(timer);
       this.isDrafting.value = false;
       if (this.text.value !== this.file.source || source === this.file.source) return;

@@ -16,6 +16,8 @@ export class TextKeeper {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The text that is not copied yet; its source is null if the copy is to be removed. */
   #waiting: { readonly source: string | null } | null = null;
+  /** True if the copy is one of this page. Another page may have a copy of its own. */
+  #hasCopy = false;
   /** Copies arrive one after the other, so that the last one stays. */
   #copying: Promise<void> = Promise.resolve();
 
@@ -32,7 +34,8 @@ export class TextKeeper {
    * offered, nothing is copied, because the copy would replace it.
    */
   keep(text: string | null): void {
-    if (this.recovered.peek() !== null) return;
+    if (this.recovered.peek() !== null || (text === null && !this.#hasCopy)) return;
+    this.#hasCopy = true;
     this.#waiting = { source: text };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#copy(), PAUSE_MILLISECONDS);

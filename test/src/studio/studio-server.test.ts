@@ -1,6 +1,6 @@
 // The studio's server: whom it answers, what it writes, and what it says of a Template over a sample.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -152,6 +152,30 @@ test('a Template that is not there yet begins as a draft of the sample', { skip:
   t.notOk(existsSync(studio.templatePath), 'nothing is written before it is saved');
   const { body: looked } = await studio.ask('POST /api/look', { source: body.source, step: 0, whole: false });
   t.strictSame([looked.problems, looked.failure], [[], null]);
+});
+
+test('a Template with line ends of Windows keeps them, and opens unchanged', async (t) => {
+  const template = TEMPLATE.replaceAll('\n', '\r\n');
+  const studio = await startStudio(t, { template, sample: SAMPLE });
+  const { source, sha256 } = (await studio.ask('GET /api/state')).body;
+  t.equal(source, TEMPLATE);
+  t.equal((await studio.ask('PUT /api/recovery', { source })).status, 200);
+  t.equal((await studio.ask('GET /api/recovery')).body, null, 'the text of the file needs no copy');
+  const saved = await studio.ask('PUT /api/template', { source: `${TEMPLATE}# mine\n`, sha256 });
+  t.equal(saved.status, 200);
+  t.equal(readFileSync(studio.templatePath, 'utf8'), `${template}# mine\r\n`);
+  t.equal((await studio.ask('GET /api/state')).body.sha256, saved.body.sha256);
+});
+
+test('a recovery file that cannot be read is left alone', async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const path = join(studio.folder, '.template.yaml.unsaved');
+  mkdirSync(path);
+  t.equal((await studio.ask('GET /api/recovery')).body, null);
+  const kept = await studio.ask('PUT /api/recovery', { source: 'format: 1\n' });
+  t.not(kept.status, 200);
+  t.match(kept.body.message, /cannot be read, so the unsaved text is not kept/);
+  t.ok(existsSync(path));
 });
 
 test('it saves the Template, and never writes over what another program wrote', async (t) => {
