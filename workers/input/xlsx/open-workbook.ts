@@ -267,6 +267,8 @@ interface Workbook {
 /** A name for a formula, which is often a range of cells: `Orders!$B$5:$H$200`. */
 interface DefinedName {
   readonly name: string;
+  /** Number of the sheet that the name belongs to, from 1; null for a name of the whole workbook. */
+  readonly sheetNumber: number | null;
   formula: string;
 }
 
@@ -300,8 +302,11 @@ function* readWorkbook(archive: ZipArchive): Coroutine<Workbook> {
   };
   const visit: ElementVisitor = (name, attributes, parent) => {
     if (parent === '') root = name;
-    if (name === 'definedName' && names.length < NAMES_MAX)
-      names.push({ name: attributes.get('name') ?? '', formula: '' });
+    if (name === 'definedName' && names.length < NAMES_MAX) {
+      const index = attributes.get('localSheetId');
+      const sheetNumber = index === undefined ? null : Number(index) + 1;
+      names.push({ name: attributes.get('name') ?? '', sheetNumber, formula: '' });
+    }
     if (name === 'workbookPr') is1904 = /^(?:1|true|on)$/.test(attributes.get('date1904') ?? '');
     if (name !== 'sheet' || parent !== 'sheets') return;
     if (listed.length >= SHEETS_MAX) throw malformedWorkbook(`it has more than ${SHEETS_MAX} sheets`);
@@ -440,7 +445,7 @@ export function* chooseSheets(
   const all = workbook.sheets.map((one, index) => ({ sheet: one, number: index + 1, range: null, hasHeader: true }));
   const named = namedSheets(sheet);
   const sheets = named === null ? all : sheetsOf(all, named);
-  if (table !== null) return { sheets: [yield* tableOf(workbook, sheets, table)], form: 'named' };
+  if (table !== null) return { sheets: [yield* tableOf(workbook, sheets, table, named !== null)], form: 'named' };
   if (named !== null) return { sheets, form: 'named' };
   const visible = sheets.filter((one) => one.sheet.visibility === 'visible' && one.sheet.part !== null);
   return { sheets: visible, form: sheet === null ? 'first' : 'all' };
@@ -482,7 +487,13 @@ function lacksSheet(wanted: string | number): Failed {
   });
 }
 
-function* tableOf(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], name: string): Coroutine<ChosenSheet> {
+/** @param isSheetNamed true if the Template names these sheets, false if they are all sheets */
+function* tableOf(
+  workbook: OpenWorkbook,
+  sheets: readonly ChosenSheet[],
+  name: string,
+  isSheetNamed: boolean,
+): Coroutine<ChosenSheet> {
   for (const chosen of sheets) {
     if (chosen.sheet.part === null) continue;
     const tables: readonly SheetTable[] = yield* workbook.tables(chosen.sheet);
@@ -491,27 +502,53 @@ function* tableOf(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], name: 
     const lastRow = table.range.lastRow - table.totalsRows;
     return { ...chosen, range: { ...table.range, lastRow }, hasHeader: table.headerRows > 0 };
   }
-  const range = namedRange(workbook, sheets, name) ?? rangeOfCells(sheets, name);
+  const definitions = definitionsOf(workbook, isSheetNamed ? sheets : [], name);
+  const range = namedRange(definitions, sheets) ?? rangeOfCells(sheets, name);
   if (range !== null) return range;
-  const message = `The workbook lacks the table or name ${JSON.stringify(name)}, which the Template reads.`;
-  throw new Failed('TEMPLATE_COLUMNS_MISSING', message, { columns: [] });
+  throw new Failed('TEMPLATE_COLUMNS_MISSING', whyNoRange(definitions, JSON.stringify(name)), { columns: [] });
+}
+
+function whyNoRange(definitions: readonly DefinedName[], name: string): string {
+  if (definitions.length === 0 || definitions.some(({ formula }) => sheetRange(formula) !== null))
+    return `The workbook lacks the table or name ${name}, which the Template reads.`;
+  return `The name ${name} of the workbook is not one range of cells, such as Sheet1!$A$1:$C$9.`;
 }
 
 /** A sheet in quotes or without, and a range, as in `'My orders'!$B$5:$H$200`. */
 const SHEET_RANGE = /^(?:'((?:[^']|'')+)'|([^'!]+))!(\$?[A-Z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Z]{1,3}\$?[0-9]{1,7})?)$/;
 const CELL_RANGE = /^\$?[A-Z]{1,3}\$?[0-9]{1,7}:\$?[A-Z]{1,3}\$?[0-9]{1,7}$/i;
 
-/** Returns the cells of a defined name; null if it does not exist, or if it is not one range of a chosen sheet. */
-function namedRange(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], wanted: string): ChosenSheet | null {
-  for (const { name, formula } of workbook.names) {
-    if (!isSameName(name, wanted)) continue;
-    const [, quoted, plain, cells = ''] = SHEET_RANGE.exec(decodeEntities(formula).trim()) ?? [];
-    const sheetName = quoted?.replaceAll("''", "'") ?? plain;
-    const chosen = sheets.find(({ sheet }) => sheetName !== undefined && isSameName(sheet.name, sheetName));
-    const range = parseRange(cells);
-    if (chosen !== undefined && chosen.sheet.part !== null && range !== null) return { ...chosen, range };
+/**
+ * Returns the definitions of a name that apply, as in a formula on a sheet: those of the named sheets, otherwise those
+ * of the whole workbook, otherwise that of the only sheet which has one. Throws Failed if several other sheets have it.
+ */
+function definitionsOf(workbook: OpenWorkbook, named: readonly ChosenSheet[], wanted: string): readonly DefinedName[] {
+  const all = workbook.names.filter(({ name }) => isSameName(name, wanted));
+  const ofSheets = named.flatMap(({ number }) => all.filter(({ sheetNumber }) => sheetNumber === number));
+  if (ofSheets.length > 0) return ofSheets;
+  const ofWorkbook = all.filter(({ sheetNumber }) => sheetNumber === null);
+  if (ofWorkbook.length > 0) return ofWorkbook;
+  if (all.length <= 1) return all;
+  const message = `Several sheets define the name ${JSON.stringify(wanted)}. Choose one of them with input.sheet.`;
+  throw new Failed('TEMPLATE_COLUMNS_MISSING', message, { columns: [] });
+}
+
+/** Returns the cells of the first definition that is one range of a chosen sheet, or null. */
+function namedRange(definitions: readonly DefinedName[], sheets: readonly ChosenSheet[]): ChosenSheet | null {
+  for (const { formula } of definitions) {
+    const found = sheetRange(formula);
+    const chosen = found === null ? undefined : sheets.find(({ sheet }) => isSameName(sheet.name, found.sheetName));
+    if (found !== null && chosen !== undefined && chosen.sheet.part !== null) return { ...chosen, range: found.range };
   }
   return null;
+}
+
+/** Returns null for a formula that is not one range of cells. */
+function sheetRange(formula: string): { readonly sheetName: string; readonly range: CellRange } | null {
+  const [, quoted, plain, cells = ''] = SHEET_RANGE.exec(decodeEntities(formula).trim()) ?? [];
+  const sheetName = quoted?.replaceAll("''", "'") ?? plain;
+  const range = parseRange(cells);
+  return sheetName === undefined || range === null ? null : { sheetName, range };
 }
 
 /** Returns the cells of a range such as `B5:H200` of the first of these sheets; null for another text. */

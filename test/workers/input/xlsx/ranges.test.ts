@@ -49,10 +49,58 @@ test('a range of cells', async (t) => {
 });
 
 test('names that are no range of the sheets', async (t) => {
-  for (const table of ['Broken', 'Sum', 'Nothing', 'B2:A1', 'ZZZZ1:ZZZZ2'])
+  for (const table of ['Nothing', 'B2:A1', 'ZZZZ1:ZZZZ2'])
     t.equal(
       await readAs({ table }),
       `TEMPLATE_COLUMNS_MISSING: The workbook lacks the table or name "${table}", which the Template reads.`,
     );
   t.match(await readAs({ table: 'Second', sheet: 'One' }), /lacks the table or name "Second"/);
+});
+
+test('names that are not one range of cells', async (t) => {
+  const formulas = [
+    'One!$A:$B',
+    '$2:$4',
+    'OFFSET(One!$A$1,0,0,2,2)',
+    'One!$A$1:$B$2,One!$D$1:$E$2',
+    '#REF!',
+    'SUM(One!$A$1)',
+  ];
+  const names = formulas.map((formula, index) => `<definedName name="N${'x'.repeat(index)}">${formula}</definedName>`);
+  const book = workbookOf({
+    workbookProperties: `<definedNames>${names.join('')}</definedNames>`,
+    rows: rowsOf(['id', 'n'], ['1', '10']),
+  });
+  for (const index of formulas.keys()) {
+    const table = `N${'x'.repeat(index)}`;
+    const message = `The name "${table}" of the workbook is not one range of cells, such as Sheet1!$A$1:$C$9.`;
+    t.equal(await readAs({ table }, book), `TEMPLATE_COLUMNS_MISSING: ${message}`);
+  }
+});
+
+/** Each of the three sheets has the rows `id` and its number. Sheet numbers of definitions are from 0. */
+function bookWith(...definitions: readonly (readonly [sheet: number | null, formula: string])[]): Buffer {
+  const names = definitions.map(([sheet, formula]) => {
+    const scope = sheet === null ? '' : ` localSheetId="${sheet}"`;
+    return `<definedName name="Data"${scope}>${formula}</definedName>`;
+  });
+  return workbookOf({
+    workbookProperties: `<definedNames>${names.join('')}</definedNames>`,
+    rows: rowsOf(['id'], ['1']),
+    moreSheets: ['Two', 'Three'].map((name, index) => ({ name, rows: rowsOf(['id'], [String(index + 2)]) })),
+  });
+}
+
+test('names of a sheet', async (t) => {
+  const [one, two, three] = ['One!$A$1:$A$2', 'Two!$A$1:$A$2', 'Three!$A$1:$A$2'];
+  const book = bookWith([0, one], [1, two], [null, three]);
+  t.equal(await readAs({ table: 'Data' }, book), 'id\n3\n', 'the name of the workbook comes before those of sheets');
+  t.equal(await readAs({ table: 'data', sheet: 'Two' }, book), 'id\n2\n', 'after that of the sheet that is read');
+  t.equal(await readAs({ table: 'Data', sheet: [2, 1] }, book), 'id\n2\n', 'or of the first of these sheets');
+  t.equal(await readAs({ table: 'Data', sheet: 3 }, book), 'id\n3\n', 'a sheet without such a name');
+  t.equal(await readAs({ table: 'Data' }, bookWith([1, two])), 'id\n2\n', 'the only definition');
+  const several = bookWith([0, one], [1, two]);
+  t.match(await readAs({ table: 'Data' }, several), /Several sheets define the name "Data"\. Choose one of them with/);
+  t.equal(await readAs({ table: 'Data', sheet: 1 }, several), 'id\n1\n');
+  t.match(await readAs({ table: 'Data' }, bookWith([0, one], [null, 'Two!$A:$A'])), /is not one range of cells/);
 });
