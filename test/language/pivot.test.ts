@@ -222,6 +222,14 @@ output: {format: ndjson}`,
     output: '{"g":"x","count":1}\n{"g":"all","count":1}\n',
   },
   {
+    name: 'the columns that rest keeps are null; a group may have the name of the label',
+    template: `operations:
+  - cast: {columns: {d: date}}
+  - aggregate: {group_by: g, metrics: [{fn: count}, {fn: first, column: k}], rest: first, totals: {label: Total}}`,
+    input: 'g,k,d,t\na,x,2026-01-01,p\nTotal,y,2026-01-02,q\na,z,2026-01-03,r\n',
+    output: 'g,count,first_k,d,t\na,2,x,2026-01-01,p\nTotal,1,y,2026-01-02,q\nTotal,3,x,,\n',
+  },
+  {
     name: 'a table without rows has none',
     template: 'operations: [{aggregate: {group_by: g, metrics: [{fn: count}], totals: {label: all}}}]',
     input: 'g\n',

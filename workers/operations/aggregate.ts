@@ -48,6 +48,8 @@ interface PlannedMetric {
   readonly where: CheckedExpression | null;
   readonly source: Column | null;
   readonly type: ColumnType;
+  /** True for a column that `rest` keeps. These are after all others. */
+  readonly isRest: boolean;
 }
 
 const METRICS_HINT = 'Write metrics: [{fn: sum, column: ..., as: ...}].';
@@ -87,7 +89,7 @@ export const aggregate = defineOperation({
         {
           additionalProperties: false,
           description:
-            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns are null. A table without rows has no total row.',
+            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns, and the columns that `rest` keeps, are null. A group with the same name as the label keeps its own row before the total row. A table without rows has no total row.',
         },
       ),
     ),
@@ -217,7 +219,7 @@ export const aggregate = defineOperation({
       const named = new Set([...groups.map(({ name }) => name), ...names, ...planned.map((one) => one?.source?.name)]);
       for (const source of scope.resolve('*', '/rest')) {
         if (named.has(source.name)) continue;
-        planned.push({ fn: 'first', separator: '', percent: 50, where: null, source, type: source.type });
+        planned.push({ fn: 'first', separator: '', percent: 50, where: null, source, type: source.type, isRest: true });
         names.push(source.name);
       }
     }
@@ -250,7 +252,8 @@ export const aggregate = defineOperation({
         }),
       *finish() {
         yield* rows.finish(next);
-        if (totals !== null) yield* totals.finish((batch) => next(withLabel(batch, label, groups, context)));
+        if (totals !== null)
+          yield* totals.finish((batch) => next(labelled(batch, { label, groups, metrics }, context)));
       },
     };
   },
@@ -270,11 +273,27 @@ function totalRow(metrics: readonly PlannedMetric[], context: OperatorContext): 
   return new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted: false });
 }
 
-/** Adds the group columns to the total row: the label, then nulls. */
-function withLabel(batch: Batch, label: string | null, groups: readonly Column[], context: OperatorContext): Batch {
-  const cells = groups.map((_, index) => (index === 0 ? label : null));
-  const added = valueBatch(context, [{ cells, source: batch.sourceRow(batch.physicalRow(0)) }], storedTypes(groups));
-  return batch.withColumns([...added.columns, ...batch.columns]);
+interface TotalRow {
+  readonly label: string | null;
+  readonly groups: readonly Column[];
+  readonly metrics: readonly PlannedMetric[];
+}
+
+/**
+ * Adds the group columns to the total row: the label, then nulls. The columns that `rest` keeps become null: their
+ * cells belong to one group.
+ */
+function labelled(batch: Batch, { label, groups, metrics }: TotalRow, context: OperatorContext): Batch {
+  const rest = metrics.filter(({ isRest }) => isRest);
+  const types = [...storedTypes(groups), ...rest.map(madeType)];
+  const cells = types.map((_, index) => (index === 0 ? label : null));
+  const { columns } = valueBatch(context, [{ cells, source: batch.sourceRow(batch.physicalRow(0)) }], types);
+  const totals = batch.columns.slice(0, metrics.length - rest.length);
+  return batch.withColumns([...columns.slice(0, groups.length), ...totals, ...columns.slice(groups.length)]);
+}
+
+function madeType({ fn, source, type }: PlannedMetric): StoredType {
+  return movesCell(fn, source) ? 'text_with_kind' : type;
 }
 
 function planMetric(given: Static<typeof metric>, index: number, scope: Scope): PlannedMetric | null {
@@ -287,7 +306,7 @@ function planMetric(given: Static<typeof metric>, index: number, scope: Scope): 
   const source = column === undefined ? null : scope.read(column, `/metrics/${index}/column`);
   if (column !== undefined && source === null) return null;
   const type = metricType(fn, source?.type ?? null);
-  if (type !== null) return { fn, separator, percent: p ?? 50, where, source, type };
+  if (type !== null) return { fn, separator, percent: p ?? 50, where, source, type, isRest: false };
   const what = source === null ? 'needs a column' : `does not go with a column of type ${source.type}`;
   scope.problem(
     `/metrics/${index}`,
@@ -336,13 +355,14 @@ function groupMetrics(
   metrics: readonly PlannedMetric[],
   { places, conditions, readTypes }: MetricReads,
 ): GroupMetric[] {
-  return metrics.map(({ fn, source, type, separator, percent }, index) => {
+  return metrics.map((metric, index) => {
+    const { fn, source, separator, percent } = metric;
     const place = places[index]!;
     return {
       fn,
       type: source?.type ?? null,
       reads: source === null ? null : readTypes[place]!,
-      makes: movesCell(fn, source) ? 'text_with_kind' : type,
+      makes: madeType(metric),
       place,
       condition: conditions[index]!,
       separator,
