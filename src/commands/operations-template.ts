@@ -52,6 +52,8 @@ function operationOf(expression: string): unknown {
   const { value } = parsed.text.root;
   if (typeof value === 'string' && /^\w+$/.test(value)) return { [value]: {} };
   if (!isMapping(value)) throw new UsageError(`-e ${JSON.stringify(expression)} is not an operation. ${form}`);
+  // In the long form, `{op: sort, by: amount}`, the other keys are parameters.
+  if ('op' in value) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, parametersOf(name, inner)]));
 }
 

@@ -25,6 +25,12 @@ t.test('operations of the command line', async (t) => {
   });
 });
 
+t.test('the long form of an operation, whose parameters may have the names of operations', async (t) => {
+  const pivot =
+    '{op: pivot, group_by: [country], names_from: name, values_from: amount, values: [Zoë], aggregate: first}';
+  t.match(await cli('run', '-e', pivot, orders), { status: 0, stdout: 'country,Zoë\nDE,10.5\nFR,\n' });
+});
+
 t.test('a wrong operation is a usage error that names it', async (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['-e', 'sort: amount', '-e', 'filtr: a', orders], /-e "filtr: a": UNKNOWN_OPERATION: .*Did you mean "filter"\?/],
