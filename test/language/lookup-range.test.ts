@@ -180,6 +180,16 @@ output: {format: ndjson}`,
     errors: ['lookup_range: LOOKUP_MISS 1 4'],
   },
   {
+    name: 'a key that does not have the type of the column that it is compared with',
+    template: `${table('zones')}operations:
+  - cast: {columns: {zone: integer}}
+  - lookup_range: {table: t, on: zone, value: kg, from: from, to: to}`,
+    tables: { zones: 'zone,from,to\n1,a,b\nnorth,a,b\n' },
+    input: 'zone,kg\n1,a\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: The column "zone" of row 2 of the reference table "t" is not a valid decimal, the type of the column in "on" that it is compared with.',
+  },
+  {
     name: 'two rows that begin at the same value are refused',
     template: `${table('twice')}operations:
   - cast: {columns: {day: date}}

@@ -53,7 +53,7 @@ const parameters = Type.Object({
     Type.Array(columnName, {
       minItems: 1,
       description:
-        'Columns of the table to add; by default all except `from` and `to`. List them if later operations use them, because the check needs their names.',
+        'Columns of the table to add; by default all except `from`, `to` and the columns of `on`. List them if later operations use them, because the check needs their names.',
     }),
   ),
   on_missing: Type.Optional(

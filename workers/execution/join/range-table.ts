@@ -316,18 +316,23 @@ export class RangeTable {
     );
     const ends: ColumnData[] = [];
     const parts = [
-      ...keys.map(({ column }, at) => ({ column, type: this.#keyTypes[at]! })),
-      ...[from, to].map((column) => ({ column, type: this.#type })),
+      ...keys.map(({ column }, at) => ({
+        column,
+        type: this.#keyTypes[at]!,
+        role: 'the column in "on" that it is compared with',
+      })),
+      ...[from, to].map((column) => ({ column, type: this.#type, role: 'the values that are looked up' })),
     ];
-    for (const { column, type } of parts) {
+    for (const { column, type, role } of parts) {
       if (column === null) {
         const none = new ColumnBuilder(batch.arena, type);
         if (!none.begin(batch.rows)) return false;
         ends.push(none.column);
         continue;
       }
-      const made = endsOf(batch, index(column), type, (row, problem) => {
+      const made = endsOf(batch, index(column), type, (row) => {
         const where = `row ${batch.sourceRow(row)} of the reference table ${JSON.stringify(name)}`;
+        const problem = `is not a valid ${type}, the type of ${role}.`;
         return new Failed('TEMPLATE_CHECK_FAILED', `The column ${JSON.stringify(column)} of ${where} ${problem}`);
       });
       if (made === null) return false;
@@ -405,12 +410,7 @@ function withKeys(batch: Batch, keys: readonly number[]): Batch {
 }
 
 /** Returns one bound of each range as a value, or null if the arena is full. */
-function endsOf(
-  batch: Batch,
-  index: number,
-  type: ColumnType,
-  failed: (row: number, problem: string) => Failed,
-): ColumnData | null {
+function endsOf(batch: Batch, index: number, type: ColumnType, failed: (row: number) => Failed): ColumnData | null {
   const column = batch.columns[index]!;
   if (column.kind !== 'views') throw new Error('tables are text');
   if (type === 'text') return column;
@@ -419,7 +419,7 @@ function endsOf(
   for (let position = 0; position < batch.live; position++) {
     const row = batch.physicalRow(position);
     const value = constantValue(batch.text(column, row), type);
-    if ('problem' in value) throw failed(row, `is not a valid ${type}, the type of the values that are looked up.`);
+    if ('problem' in value) throw failed(row);
     builder.set(row, value.value);
   }
   return builder.column;
