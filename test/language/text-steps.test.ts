@@ -84,6 +84,9 @@ golden('text', [
     ['Ã© Ã', 'Ã© Ã'],
     ['À\u00A0»', 'À\u00A0»'],
     ['日本 Ã©', '日本 Ã©'],
+    ['BEYONCÉ’S', 'BEYONCÉ’S'],
+    ['PERÚ…', 'PERÚ…'],
+    ['majÄ…', 'mają'],
   ]),
   steps('{pad_left: {length: 5, char: "0"}}', [
     ['42', '00042'],

@@ -1,5 +1,6 @@
 // Repairs texts that were encoded twice: UTF-8 that a program read as windows-1252 or ISO 8859-1, and encoded again
-// (`CafÃ©` is Café). A text is repaired only if all its characters beyond ASCII are such sequences.
+// (`CafÃ©` is Café). A text is repaired only if all its characters beyond ASCII are such sequences, all of them make
+// plausible characters, and at least one of them cannot be the end of a correct word (`PERÚ…` is a correct text).
 
 import { done, type TextWork } from './text-edits.ts';
 
@@ -7,6 +8,31 @@ import { done, type TextWork } from './text-edits.ts';
 const BYTES: ReadonlyMap<string, number> = new Map(
   [...'€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'].map((character, index) => [character, 0x80 + index]),
 );
+
+/**
+ * Characters that follow a word or a number in correct texts, although UTF-8 continues with their bytes. A sequence of
+ * a letter and such characters is no evidence.
+ */
+const FOLLOWERS: ReadonlySet<string> = new Set('€…†‡‰‹‘’“”•–—™›\u00a0¢£¥§©«\u00ad®°±²³¶·¹»¼½¾');
+
+/**
+ * Ranges of plausible characters of two bytes: signs and letters of Latin-1 Supplement, Latin Extended-A, Greek and
+ * Cyrillic, Hebrew letters, and signs, letters, vowel signs and digits of Arabic.
+ */
+const PLAUSIBLE_RANGES = [
+  ...([
+    [0xa0, 0x17f],
+    [0x370, 0x52f],
+    [0x5d0, 0x5ea],
+  ] as const),
+  ...([
+    [0x60c, 0x60c],
+    [0x61b, 0x61b],
+    [0x61f, 0x652],
+    [0x660, 0x6d5],
+    [0x6f0, 0x6f9],
+  ] as const),
+];
 
 /** A text that was encoded more often than this is left at that. */
 const ROUNDS_MAX = 3;
@@ -29,10 +55,11 @@ export function* repairEncodingInSlices(text: string): TextWork {
   return repaired;
 }
 
-/** Returns null if the text contains no sequence, or another character beyond ASCII. */
+/** Returns null if the text contains no evidence, or a character beyond ASCII that is not of a plausible sequence. */
 function* decodedOnce(text: string): Generator<undefined, string | null, undefined> {
   const pieces: string[] = [];
   let copied = 0;
+  let hasEvidence = false;
   let nextPause = PAUSE_CHARACTERS;
   for (let at = 0; at < text.length; at++) {
     if (at >= nextPause) {
@@ -42,12 +69,31 @@ function* decodedOnce(text: string): Generator<undefined, string | null, undefin
     if (text.charCodeAt(at) < 0x80) continue;
     const length = sequenceLength(byteAt(text, at));
     const point = length === 0 ? -1 : decodedPoint(text, at, length);
-    if (point < 0) return null;
+    if (point < 0 || !isPlausible(point, text[at + 1]!)) return null;
+    const followsSequence = at === copied && at > 0;
+    hasEvidence ||= followsSequence || isEvidence(text, at, length);
     pieces.push(text.slice(copied, at), String.fromCodePoint(point));
     copied = at + length;
     at = copied - 1;
   }
-  return copied === 0 ? null : pieces.join('') + text.slice(copied);
+  return hasEvidence ? pieces.join('') + text.slice(copied) : null;
+}
+
+/** Whether a misread text may have contained a character. */
+function isPlausible(point: number, second: string): boolean {
+  if (point >= 0x800) return true;
+  // No correct text contains a control character of this range, so it is of a text that was misread twice.
+  if (point < 0xa0) return second.charCodeAt(0) === point;
+  return PLAUSIBLE_RANGES.some(([first, last]) => point >= first && point <= last);
+}
+
+/** Whether a sequence cannot be the last letter of a correct word with the characters that follow the word. */
+function isEvidence(text: string, at: number, length: number): boolean {
+  const lead = text[at]!;
+  if (lead === 'Â' || lead === 'Ã' || (lead === 'â' && text[at + 1] === '€')) return true;
+  for (let index = 1; index < length; index++) if (!FOLLOWERS.has(text[at + index]!)) return true;
+  // The leads of two bytes are capitals, and in a correct word none follows a small letter.
+  return length === 2 && /[a-z]/.test(text[at - 1] ?? '');
 }
 
 /** Number of bytes that a lead byte of UTF-8 announces, or 0. */
