@@ -12,7 +12,7 @@ export interface TextOrder {
 
 /**
  * Letters that a language sorts as letters of their own, after another letter: `ñ>n` is ñ after n. Several ones keep
- * their order; `=` gives other spellings of the same letter. Sources: CLDR 46, collation of each language.
+ * their order; `=` gives other spellings of the same letter. Sources: CLDR 48, collation of each language.
  */
 const ALPHABETS = {
   cs: 'č>c ch>h ř>r š>s ž>z',
@@ -28,14 +28,14 @@ const ALPHABETS = {
   hu: 'cs>c dz>d dzs>d gy>g ly>l ny>n ö=ő>o sz>s ty>t ü=ű>u zs>z',
   it: '',
   lt: 'č>c š>s ž>z',
-  lv: 'č>c ģ>g ķ>k ļ>l ņ>n š>s ž>z',
-  nb: 'æ=ä>z ø=ö=ő>z å=aa>z',
+  lv: 'ā>a č>c ē>e ģ>g y>i ī>i ķ>k ļ>l ņ>n ō>o ŗ>r š>s ū>u ž>z',
+  nb: 'æ=ä=ę>z ø=ö=ő=œ>z å=aa>z',
   nl: '',
   pl: 'ą>a ć>c ę>e ł>l ń>n ó>o ś>s ź>z ż>z',
   pt: '',
   ro: 'ă>a â>a î>i ș=ş>s ț=ţ>t',
   ru: 'й>и',
-  sk: 'ä>a č>c ch>h ô>o š>s ž>z',
+  sk: 'ä>a č>c ch>h ô>o ř>r š>s ž>z',
   sl: 'č>c ć>c đ>d š>s ž>z',
   sv: 'å>z ä=æ=ę>z ö=ø=ő=œ=ô>z',
   tr: 'ç>c ğ>g ı>h ö>o ş>s ü>u',
@@ -68,8 +68,11 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 /** Letters that a language sorts with other letters. */
 const REPLACED: Partial<Record<AlphabetName, Readonly<Record<string, string>>>> = {
   'de-phonebook': { ä: 'ae', ö: 'oe', ü: 'ue' },
+  da: { ü: 'y', ű: 'y' },
+  fi: { ü: 'y' },
   lt: { y: 'i' },
-  lv: { y: 'i' },
+  nb: { ü: 'y', ű: 'y' },
+  sv: { ü: 'y', ű: 'y' },
 };
 
 /** Follows a letter to mark one that sorts after it. Higher than all characters that may follow a letter. */
@@ -132,8 +135,18 @@ class LanguageOrder implements TextOrder {
       if (letter !== undefined) return [units, letter];
     }
     const character = String.fromCodePoint(text.codePointAt(at)!);
-    const plain = PLAIN_LETTERS[character] ?? normalise(character, 'NFD').replace(MARKS, '');
-    return [character.length, plain === '' || LETTER_OR_DIGIT.test(plain) ? plain : SYMBOL + plain];
+    const plain = PLAIN_LETTERS[character] ?? this.#withoutMarks(character);
+    return [character.length, plain === '' || LETTER_OR_DIGIT.test(plain[0]!) ? plain : SYMBOL + plain];
+  }
+
+  /** Returns the letter of the alphabet that a letter with marks sorts with: in Estonian, ź sorts where z does. */
+  #withoutMarks(character: string): string {
+    const [base = '', ...marks] = normalise(character, 'NFD');
+    for (const mark of [...marks, '']) {
+      const letter = this.#letters.get(normalise(base + mark, 'NFC'));
+      if (letter !== undefined) return letter;
+    }
+    return PLAIN_LETTERS[base] ?? base.replace(MARKS, '');
   }
 }
 
@@ -146,7 +159,15 @@ function lettersOf(name: AlphabetName): Map<string, string> {
     counts.set(before, count);
     for (const spelling of spellings.split('=')) letters.set(spelling, before + String.fromCodePoint(AFTER + count));
   }
+  if (name === 'hu') addDoubled(letters);
   return letters;
+}
+
+/** Hungarian writes a doubled letter of several characters with the first one doubled: `ssz` is sz and sz. */
+function addDoubled(letters: Map<string, string>): void {
+  for (const [spelling, letter] of [...letters]) {
+    if (spelling.length > 1) letters.set(spelling[0] + spelling, letter + letter);
+  }
 }
 
 /** Small letters before capitals. */
