@@ -32,7 +32,7 @@ const LONG: Partial<Record<AlphabetName, readonly string[]>> = {
   sk: ['ch'],
 };
 
-/** ICU 78 was the first version with these letters. */
+/** ICU 78 has letters of these languages that older versions may sort with other letters. */
 const HAS_NEW_LETTERS = Number.parseInt(process.versions.icu!, 10) >= 78;
 
 /** Letters that are not compared. In Hungarian, ICU reads `cş` as cs with an accent. */
