@@ -84,6 +84,8 @@ function isPlausible(point: number, second: string): boolean {
   if (point >= 0x800) return true;
   // No correct text contains a control character of this range, so it is of a text that was misread twice.
   if (point < 0xa0) return second.charCodeAt(0) === point;
+  // A text that was misread again contains all characters of windows-1252, such as ƒ.
+  if (BYTES.has(String.fromCodePoint(point))) return true;
   return PLAUSIBLE_RANGES.some(([first, last]) => point >= first && point <= last);
 }
 

@@ -4,8 +4,13 @@ import { repairEncoding, repairEncodingInSlices } from '../../../workers/values/
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
-const windows1252 = new TextDecoder('windows-1252');
-const misread = (text: string): string => windows1252.decode(Buffer.from(text, 'utf8'));
+/** Characters of windows-1252 at 0x80 to 0x9F. TextDecoder gives control characters in some versions of Node. */
+const HIGH = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+function misread(text: string): string {
+  const bytes = Buffer.from(text, 'utf8').toString('latin1');
+  return bytes.replaceAll(/[\x80-\x9f]/g, (character) => HIGH[character.charCodeAt(0) - 0x80]!);
+}
 
 /** Characters that misread texts may contain. */
 const PLAUSIBLE = [
@@ -26,10 +31,10 @@ function between(first: number, last: number): string[] {
   return Array.from({ length: last + 1 - first }, (_, index) => String.fromCodePoint(first + index));
 }
 
-test('a text that was misread once or twice is repaired', async (t) => {
+test('a text that was misread up to three times is repaired', async (t) => {
   const text = fc.array(fc.constantFrom(...PLAUSIBLE), { minLength: 1, maxLength: 20 });
   fc.assert(
-    fc.property(text, fc.integer({ min: 1, max: 2 }), (characters, times) => {
+    fc.property(text, fc.integer({ min: 1, max: 3 }), (characters, times) => {
       // é is evidence, and not a sequence itself.
       const given = `${characters.join('')} é`;
       let broken = given;
