@@ -2,7 +2,17 @@
 // framework.
 
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { inputFormats } from '../../../workers/input/index.ts';
 import { FileSource } from '../../../workers/input/source/file-source.ts';
@@ -87,13 +97,16 @@ export interface LimitedRun {
   readonly mostBytes: number;
 }
 
-/** Applies one operation to the orders. Its requests to the budget are counted and limited. */
+/**
+ * Applies one operation to the orders. Its requests to the budget are counted and limited.
+ * @param isCancelledAtSpill true: the Run is cancelled as soon as it has written to disk
+ */
 export async function runLimited(
   name: string,
   operation: object,
   files: Files,
   stateBytes: number,
-  cancelAfter = Number.POSITIVE_INFINITY,
+  isCancelledAtSpill = false,
 ): Promise<LimitedRun> {
   const source = JSON.stringify({ tables: { t: { ref: 't' } }, operations: [operation] });
   const checked = checkTemplate(source, 'json');
@@ -103,7 +116,6 @@ export async function runLimited(
   const spill = `${output}.spill`;
   const file = new FileSource(files.input);
   file.grown(statSync(files.input).size, true);
-  let beats = 0;
   rmSync(output, { force: true });
   try {
     const outcome = await runCoroutine(
@@ -129,10 +141,8 @@ export async function runLimited(
         budget,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
-        cancelled: () => beats > cancelAfter,
-        beat: () => {
-          beats++;
-        },
+        cancelled: () => isCancelledAtSpill && existsSync(spill) && readdirSync(spill).length > 0,
+        beat: () => {},
       }),
     );
     return { outcome, output, spill, mostBytes: budget.mostBytes };
