@@ -128,6 +128,54 @@ function object(properties: object, required: readonly string[], more: object = 
   return { type: 'object', properties, required, ...more };
 }
 
+// Messages of the examples.
+
+const REQUEST_ID = 'f547f842-6f5b-4a3a-9d5e-0c4f8e1b7a11';
+
+/** Messages are for people and may change. */
+const MESSAGES: Readonly<Record<HttpErrorCode, string>> = {
+  MALFORMED_REQUEST: 'Send one Content-Length, in digits.',
+  MALFORMED_FILE: 'The file is empty.',
+  API_KEY_MISSING: 'Send an API key as "Authorization: Bearer <API_KEY>".',
+  API_KEY_INVALID: 'The API key is malformed, unknown, expired or revoked, or its account is inactive.',
+  EXPORT_LIMIT_REACHED: 'The account has used its 10000 Runs of this billing period.',
+  INSUFFICIENT_SCOPE: 'The API key lacks the scope runs:write.',
+  NO_SUBSCRIPTION: 'The account has no active subscription.',
+  NOT_FOUND: 'No endpoint has this path.',
+  TEMPLATE_NOT_FOUND: 'There is no Template with this id.',
+  RUN_NOT_FOUND: 'There is no Run with this id.',
+  METHOD_NOT_ALLOWED: 'This path supports only GET, HEAD, OPTIONS.',
+  IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
+  PRECONDITION_FAILED: 'The output has another ETag than If-Match names.',
+  FILE_TOO_LARGE: "The file is larger than the plan's ceiling of 104857600 bytes.",
+  ROW_LIMIT_EXCEEDED: 'The file has more rows than the 1000000 that the plan allows.',
+  UNSUPPORTED_FILE_TYPE: 'Send the file as multipart/form-data with a boundary.',
+  RANGE_NOT_SATISFIABLE: 'The output has 413 bytes.',
+  INVALID_PARSE_PARAMS: 'delimiter must be exactly one printable character.',
+  INVALID_IDEMPOTENCY_KEY: 'Send one Idempotency-Key of 1 to 255 printable characters.',
+  TEMPLATE_COLUMNS_MISSING:
+    'The file lacks columns that the Template needs: "amount". The file was read with delimiter ",", header row 0, 4 columns.',
+  CONCURRENCY_LIMIT_REACHED: 'The account has 4 Runs in flight, as many as its plan allows.',
+  RATE_LIMITED: 'The account has sent too many requests for this operation. Try again in 12 s.',
+  INTERNAL_ERROR: 'Internal error of the service. Its log contains the request id.',
+  SERVER_BUSY: 'The service is at its memory budget. Try again shortly.',
+};
+
+/** Codes of Runs that are no HTTP errors. */
+const RUN_MESSAGES: Readonly<Record<Exclude<FailureCode, HttpErrorCode>, string>> = {
+  RUN_INTERRUPTED: 'The service was interrupted before the Run completed. Send the request again with the same key.',
+  RUN_TIMEOUT: 'The Run was stopped after 600 s, the longest time that a Run may take.',
+  RUN_RESOURCE_LIMIT: 'The output has more than 2097152000 bytes.',
+  TEMPLATE_ROW_ERROR:
+    'Operation 2 parse_number "read_amount" (line 6, /operations/3), column "amount": NOT_A_NUMBER in row 2 of the data.',
+  TEMPLATE_TOO_MANY_ERRORS: 'The rows have more than the 100 errors that max_errors allows.',
+  TEMPLATE_CHECK_FAILED: 'Operation 4 expect_rows (line 9, /operations/3): the table has 0 rows and needs 1.',
+};
+
+function messageOf(code: FailureCode): string {
+  return code in RUN_MESSAGES ? RUN_MESSAGES[code as keyof typeof RUN_MESSAGES] : MESSAGES[code as HttpErrorCode];
+}
+
 /** Codes that correspond to HTTP errors, and those of Runs only. */
 const FAILURE_CODES = Object.keys(FAILURES) as FailureCode[];
 
@@ -141,6 +189,7 @@ const RUN_ERROR = object(
     message: TEXT,
   },
   ['code', 'message'],
+  { examples: FAILURE_CODES.map((code) => ({ code, message: messageOf(code) })) },
 );
 
 const RUN_OUTPUT = object(
@@ -222,6 +271,8 @@ const ERROR = object(
     },
   },
   ['error', 'message'],
+  // The other codes are shown at the responses of the operations.
+  { examples: [{ error: 'NOT_FOUND', message: MESSAGES.NOT_FOUND, request_id: REQUEST_ID }] },
 );
 
 const CREATE_RUN_FORM = object(
@@ -284,7 +335,6 @@ export const HEADERS = {
 // Examples for the OpenAPI document: one Run in its three states, and refusals.
 
 const ID = 'run_a5l3kuhovh3kjk2rxvb4xyg3v4';
-const REQUEST_ID = 'f547f842-6f5b-4a3a-9d5e-0c4f8e1b7a11';
 
 const RUNNING = {
   id: ID,
@@ -362,35 +412,6 @@ export const USAGE_EXAMPLE = {
     output_rows_max: null,
     output_bytes_max: 2_097_152_000,
   },
-};
-
-/** Messages are for people and may change. */
-const MESSAGES: Readonly<Record<HttpErrorCode, string>> = {
-  MALFORMED_REQUEST: 'Send one Content-Length, in digits.',
-  MALFORMED_FILE: 'The file is empty.',
-  API_KEY_MISSING: 'Send an API key as "Authorization: Bearer <API_KEY>".',
-  API_KEY_INVALID: 'The API key is malformed, unknown, expired or revoked, or its account is inactive.',
-  EXPORT_LIMIT_REACHED: 'The account has used its 10000 Runs of this billing period.',
-  INSUFFICIENT_SCOPE: 'The API key lacks the scope runs:write.',
-  NO_SUBSCRIPTION: 'The account has no active subscription.',
-  NOT_FOUND: 'No endpoint has this path.',
-  TEMPLATE_NOT_FOUND: 'There is no Template with this id.',
-  RUN_NOT_FOUND: 'There is no Run with this id.',
-  METHOD_NOT_ALLOWED: 'This path supports only GET, HEAD, OPTIONS.',
-  IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
-  PRECONDITION_FAILED: 'The output has another ETag than If-Match names.',
-  FILE_TOO_LARGE: "The file is larger than the plan's ceiling of 104857600 bytes.",
-  ROW_LIMIT_EXCEEDED: 'The file has more rows than the 1000000 that the plan allows.',
-  UNSUPPORTED_FILE_TYPE: 'Send the file as multipart/form-data with a boundary.',
-  RANGE_NOT_SATISFIABLE: 'The output has 413 bytes.',
-  INVALID_PARSE_PARAMS: 'delimiter must be exactly one printable character.',
-  INVALID_IDEMPOTENCY_KEY: 'Send one Idempotency-Key of 1 to 255 printable characters.',
-  TEMPLATE_COLUMNS_MISSING:
-    'The file lacks columns that the Template needs: "amount". The file was read with delimiter ",", header row 0, 4 columns.',
-  CONCURRENCY_LIMIT_REACHED: 'The account has 4 Runs in flight, as many as its plan allows.',
-  RATE_LIMITED: 'The account has sent too many requests for this operation. Try again in 12 s.',
-  INTERNAL_ERROR: 'Internal error of the service. Its log contains the request id.',
-  SERVER_BUSY: 'The service is at its memory budget. Try again shortly.',
 };
 
 const QUOTA = { used: 10_000, limit: 10_000, resets_at: '2026-12-01T00:00:00.000Z' };

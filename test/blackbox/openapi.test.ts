@@ -32,6 +32,10 @@ interface Operation {
   readonly responses: Record<string, { content?: Record<string, Media> }>;
   readonly requestBody?: { content: Record<string, Media & { encoding?: object }> };
 }
+interface RunErrorSchema {
+  readonly properties: { readonly code: { readonly enum: readonly string[] } };
+  readonly examples: readonly { readonly code: string }[];
+}
 const { json: document } = await client.get('/api/v1/openapi.json');
 const paths = document['paths'] as Record<string, Record<string, Operation>>;
 
@@ -112,6 +116,11 @@ t.test('each answer in JSON has examples that keep its schema', async (t) => {
     }
   }
   t.ok(examples > 40, `${examples} examples`);
+  const { RunError } = (document['components'] as { schemas: Record<string, RunErrorSchema> }).schemas;
+  const valid = validator({ $ref: '#/components/schemas/RunError' });
+  for (const example of RunError!.examples) t.ok(valid(example), JSON.stringify(valid.errors));
+  const shown = RunError!.examples.map(({ code }) => code);
+  t.strictSame(shown, RunError!.properties.code.enum, 'an example for each code of a failed Run');
   for (const status of [200, 201, 202, 402, 422]) t.ok(mediaOf(RUNS, 'post', status).examples, String(status));
 });
 
