@@ -15,7 +15,10 @@ export function RecoveryDialog({ studio }: { readonly studio: Studio }): JSX.Ele
       ref={dialog}
       class="recovery"
       aria-labelledby="recovery-title"
-      // Escape is no decision. Browsers close a dialog at the second Escape in any case.
+      // Escape is no decision. Other ways to close a dialog, such as a gesture, open it again.
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.preventDefault();
+      }}
       onCancel={(event) => event.preventDefault()}
       onClose={() => dialog.current?.showModal()}
     >
