@@ -75,7 +75,7 @@ export function element(name: string, attributes: Readonly<Record<string, string
 }
 
 /** A style element. Browsers read its text without decoding escapes. */
-export function styleElement(nonce: string, css: string): Html {
+function styleElement(nonce: string, css: string): Html {
   if (/<\//.test(css)) throw new Error('a style must not hold </');
   return new Html(`<style nonce="${escaped(nonce)}">${css}</style>`);
 }
@@ -93,6 +93,19 @@ function escaped(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
+}
+
+/** The `head` of a page for light and dark themes and for any width. */
+export function pageHead(title: string, style: string, nonce: string): Html {
+  return element(
+    'head',
+    {},
+    element('meta', { charset: 'utf-8' }),
+    element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    element('meta', { name: 'color-scheme', content: 'light dark' }),
+    element('title', {}, title),
+    styleElement(nonce, style),
+  );
 }
 
 // The page at `/`: links to what a person or a program may look for on this service, as HTML or JSON.
@@ -121,15 +134,7 @@ export function startPage(links: readonly StartLink[], nonce: string): string {
   const page = element(
     'html',
     { lang: 'en' },
-    element(
-      'head',
-      {},
-      element('meta', { charset: 'utf-8' }),
-      element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-      element('meta', { name: 'color-scheme', content: 'light dark' }),
-      element('title', {}, 'Template Run Service'),
-      styleElement(nonce, STYLE),
-    ),
+    pageHead('Template Run Service', STYLE, nonce),
     element(
       'body',
       {},

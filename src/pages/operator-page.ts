@@ -2,7 +2,7 @@
 // few seconds. Contains no file names and no values of files.
 import type { ActiveRun } from '../runs/active-runs.ts';
 import type { RecentCode } from '../telemetry/recent-codes.ts';
-import { type Child, element, type Html, styleElement, textOf } from './html-page.ts';
+import { type Child, element, type Html, pageHead, textOf } from './html-page.ts';
 
 /** State of a node at one moment. */
 export interface OperatorState {
@@ -49,15 +49,7 @@ export function operatorPage(state: OperatorState, isPaused: boolean, nonce: str
   const page = element(
     'html',
     { lang: 'en' },
-    element(
-      'head',
-      {},
-      element('meta', { charset: 'utf-8' }),
-      element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-      element('meta', { name: 'color-scheme', content: 'light dark' }),
-      element('title', {}, 'Operations: Template Run Service'),
-      styleElement(nonce, STYLE),
-    ),
+    pageHead('Operations: Template Run Service', STYLE, nonce),
     element(
       'body',
       {},

@@ -1,5 +1,5 @@
 // The API reference for people: the OpenAPI document as one page of plain HTML, without scripts.
-import { type Child, element, type Html, styleElement, textOf } from '../html-page.ts';
+import { type Child, element, type Html, pageHead, textOf } from '../html-page.ts';
 
 // The parts of the OpenAPI document (src/http/openapi.ts) that the page uses.
 
@@ -318,15 +318,7 @@ export function referencePage(document: ApiDocument, nonce: string, openApiPath:
   const page = element(
     'html',
     { lang: 'en' },
-    element(
-      'head',
-      {},
-      element('meta', { charset: 'utf-8' }),
-      element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-      element('meta', { name: 'color-scheme', content: 'light dark' }),
-      element('title', {}, `${info.title}: reference`),
-      styleElement(nonce, REFERENCE_STYLE),
-    ),
+    pageHead(`${info.title}: reference`, REFERENCE_STYLE, nonce),
     element(
       'body',
       {},
