@@ -15,7 +15,13 @@ export class AskError extends Error {
 
 const token = location.hash.slice(1);
 
-/** @param keepalive the request survives the page; its body has at most 64 KiB */
+/** Maximum time for which a pressed button of the mouse holds back an answer, in milliseconds: a press is shorter. */
+const PRESS_MILLISECONDS_MAX = 2_000;
+
+/**
+ * Sends a request, and waits with its answer until no button of the mouse is pressed.
+ * @param keepalive the request survives the page; its body has at most 64 KiB
+ */
 export async function ask<Answer>(route: string, body?: object, keepalive = false): Promise<Answer> {
   const [method, path] = route.split(' ') as [string, string];
   const response = await fetch(path, {
@@ -28,8 +34,19 @@ export async function ask<Answer>(route: string, body?: object, keepalive = fals
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = (await response.json()) as Answer;
+  await pressEnded();
   if (!response.ok) throw new AskError(response.status, answer as AskError['body']);
   return answer;
+}
+
+/**
+ * Resolves when no element is pressed. What an answer changes can move the element under the pointer, and a press and
+ * a release on different elements are no click.
+ */
+async function pressEnded(): Promise<void> {
+  const end = performance.now() + PRESS_MILLISECONDS_MAX;
+  while (document.querySelector(':active') !== null && performance.now() < end)
+    await new Promise((resolve) => requestAnimationFrame(resolve));
 }
 
 /** A file that the server makes from a text. @returns its bytes, and the ending of its name */

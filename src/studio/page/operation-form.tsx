@@ -1,6 +1,8 @@
 // The form of a step, and the list of all operations for a new step.
+//
+// The focus moves before the browser paints: later, it could scroll the page between a press and its release.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 import type { LanguageOperation, OperationForm } from '../studio-answers.ts';
 import { type FormContext, Properties, PropertyInput, Prose } from './form-fields.tsx';
@@ -20,7 +22,7 @@ export function OperationPicker({
 }): JSX.Element {
   const [search, setSearch] = useState('');
   const box = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current?.querySelector('input')?.focus();
     return focusSteps;
   }, []);
@@ -109,8 +111,8 @@ export function OperationFormPane({
 }): JSX.Element {
   const box = useRef<HTMLFormElement>(null);
   const { operation, before, step } = open;
-  useEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
-  useEffect(() => focusSteps, []);
+  useLayoutEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
+  useLayoutEffect(() => focusSteps, []);
   const columns = columnsBefore(studio, step);
   const context: FormContext = {
     columns,

@@ -1,13 +1,13 @@
 // The question whether to take over a text that an earlier page did not save. The page waits for the decision, because
 // new text would replace the old one in the recovery file.
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Studio } from './studio.ts';
 
 export function RecoveryDialog({ studio }: { readonly studio: Studio }): JSX.Element | null {
   const dialog = useRef<HTMLDialogElement>(null);
   const recovered = studio.keeper.recovered.value;
-  useEffect(() => dialog.current?.showModal(), [recovered]);
+  useLayoutEffect(() => dialog.current?.showModal(), [recovered]);
   if (recovered === null) return null;
   const { file } = studio;
   return (

@@ -1,7 +1,7 @@
 // The review of similar values of a column: each group with the value that replaces its values. The result is a step
 // map_values.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SimilarValues } from '../studio-answers.ts';
 import { ask } from './ask.ts';
 import type { StepForm } from './step-form.ts';
@@ -34,7 +34,7 @@ export function SimilarValuesReview({
       setGroups(found.map((values) => ({ values, isChosen: true, target: values[0]!.text }))),
     );
   }, [column]);
-  useEffect(() => table.current?.querySelector('input')?.focus(), [groups === null]);
+  useLayoutEffect(() => table.current?.querySelector('input')?.focus(), [groups === null]);
   if (groups === null) return <p role="status">Looking for similar values…</p>;
   if (groups.length === 0) {
     return <p role="status">No values differ only in case, accents, punctuation, spaces or the order of words.</p>;

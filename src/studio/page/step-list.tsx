@@ -1,7 +1,7 @@
 // The list of steps with the result of each operation. Steps can be chosen, added, edited, switched off, moved,
 // duplicated and deleted.
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import { deleted, duplicated, moved, switched } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
@@ -150,7 +150,7 @@ function actOn(studio: Studio, form: StepForm, { item, step }: Entry, key: strin
 
 /** The focus follows the chosen step, for example when the rows of a new step have arrived. */
 function useFocusOnChosen(list: RefObject<HTMLOListElement | null>, chosen: number): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused === null || !focused.matches('button.step') || !list.current!.contains(focused)) return;
     list.current!.querySelector<HTMLElement>('[aria-current]')?.focus();

@@ -137,6 +137,36 @@ output: {format: csv}
   t.strictSame(problems, []);
 });
 
+test('a press on a button is a click, although rows arrive before the release', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  // The rows of the preview have one step more: when it is cancelled, the button below the steps moves up.
+  await page.getByRole('button', { name: '+ Step' }).click();
+  await page.getByRole('button', { name: /^drop / }).click();
+  const form = page.getByRole('form', { name: 'Add drop' });
+  await form.getByRole('checkbox', { name: 'note', exact: true }).check();
+  await page.locator('.steps button.step', { hasText: 'drop' }).waitFor();
+  const answered = page.waitForResponse('**/api/look');
+  await page.route(
+    '**/api/look',
+    async (route) => {
+      // Pressed before the answer, released after it.
+      await page.getByRole('button', { name: '+ Step' }).hover();
+      await page.mouse.down();
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await (await answered).finished();
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  t.ok(await page.locator('.steps button.step', { hasText: 'drop' }).isVisible(), 'the step is still shown');
+  await page.mouse.up();
+  await page.getByRole('searchbox', { name: 'Search operations' }).waitFor();
+  await page.locator('.steps button.step', { hasText: 'drop' }).waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
+
 test('axe-core finds nothing in the forms, in both themes and on a narrow screen', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   for (const theme of ['light', 'dark'] as const) {
