@@ -3,6 +3,7 @@
 
 import { passesRate } from '../admission/authenticate.ts';
 import { Lease } from '../admission/lease.ts';
+import type { RunMemory } from '../admission/run-memory.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal, refusal } from '../http/error-codes.ts';
 import type { OutputNames } from '../outputs/output-store.ts';
@@ -51,7 +52,12 @@ export async function createRun(node: CreateRunParts, request: CreateRunRequest)
     const asking = ask(node, request, keyClaim?.runId ?? node.ids.next(), reserving);
     const { rate, outcome } = asking instanceof Promise ? await asking : asking;
     if (passesRate(request.exchange, 'create_run', request.rateLimit, rate)) {
-      await continueRequest(node, request, outcome, { capacity: reserving, keyClaim, lease });
+      if (outcome.kind === 'admitted') {
+        const { memory } = reserving instanceof Promise ? await reserving : reserving;
+        if (memory === null) throw new Error('the admission store admitted a request without capacity');
+        await makeRun(node, request, { admitted: outcome, keyClaim, memory, lease, upload: null });
+      } else if (outcome.kind === 'held') await repeat(node, request, outcome.holder, { capacity: reserving, lease });
+      else await refuse(node, request, outcome, { capacity: reserving, lease });
     }
     // Requests that need no reservation have already been answered.
     if (reserving instanceof Promise) await reserving;
@@ -96,50 +102,23 @@ function ask(
   });
 }
 
-type NotAdmitted = Parameters<typeof refusalOf>[2];
-
 /** What a request holds on this node before the admission store responds. */
 interface Held {
   /** A promise while the disk check is pending. */
   readonly capacity: MaybePromise<Capacity>;
-  readonly keyClaim: KeyClaim | null;
   readonly lease: Lease;
-}
-
-function continueRequest(
-  node: CreateRunParts,
-  request: CreateRunRequest,
-  outcome: AdmissionOutcome,
-  held: Held,
-): Promise<void> {
-  if (outcome.kind === 'admitted') return ownRun(node, request, outcome, held);
-  if (outcome.kind === 'held') return repeat(node, request, outcome.holder, held);
-  if (outcome.kind === 'limited') throw new Error('the admission store limited a request that its rate allowed');
-  return refuse(node, request, outcome, held);
 }
 
 async function refuse(
   node: CreateRunParts,
   request: CreateRunRequest,
-  outcome: NotAdmitted,
-  held: Held,
+  outcome: Exclude<AdmissionOutcome, { kind: 'admitted' | 'held' }>,
+  { capacity, lease }: Held,
 ): Promise<void> {
-  const capacityRefusal = outcome.kind === 'no_capacity' ? (await held.capacity).refusal : null;
-  await held.lease.release();
+  if (outcome.kind === 'limited') throw new Error('the admission store limited a request that its rate allowed');
+  const capacityRefusal = outcome.kind === 'no_capacity' ? (await capacity).refusal : null;
+  await lease.release();
   request.exchange.refuse(refusalOf(node, request, outcome, capacityRefusal));
-}
-
-async function ownRun(node: CreateRunParts, request: CreateRunRequest, admitted: Admitted, held: Held): Promise<void> {
-  const { keyClaim, lease } = held;
-  const capacity = held.capacity instanceof Promise ? await held.capacity : held.capacity;
-  if (capacity.memory === null) throw new Error('the admission store admitted a request without capacity');
-  const admission = new Admission(node.admissions, admitted, keyClaim, capacity.memory);
-  try {
-    await makeRun(node, request, { admission, lease, upload: null });
-  } finally {
-    const left = admission.abandon();
-    if (left instanceof Promise) await left;
-  }
 }
 
 /**
@@ -164,7 +143,10 @@ async function repeat(
 // answers, and supervises the Run until it is over.
 
 interface RunClaims {
-  readonly admission: Admission;
+  readonly admitted: Admitted;
+  /** null without an Idempotency-Key. */
+  readonly keyClaim: KeyClaim | null;
+  readonly memory: RunMemory;
   readonly lease: Lease;
   /** The upload of a repeat that took over and has already begun receiving; else null. */
   readonly upload: Upload | null;
@@ -205,41 +187,47 @@ function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<UploadEnd,
   else exchange.refuseCut(end.refusal, end.cut);
 }
 
-/** The caller abandons the admission if it did not get its Run. */
+/** Abandons the admission if it does not get its Run. The caller releases the lease. */
 async function makeRun(node: CreateRunParts, request: CreateRunRequest, claims: RunClaims): Promise<void> {
-  const { admission, lease } = claims;
-  const upload = claims.upload ?? storedUpload(node, request, lease);
-  const frame = node.frames.of(request.account, request.subscription, request.template);
-  const engine = new EngineRun(node, upload, frame, admission.memory, request.exchange.requestId);
-  // The engine must have released both before the lease removes the spool file and releases the memory.
-  lease.hold(() => engine.closed());
-  const { account, template } = request;
-  node.activeRuns.add({ account, template, upload, engine }, lease);
-  if (claims.upload === null) upload.begin();
-  const end = await upload.finished;
-  // Time of the end of the body, by the clock of the store.
-  const createdAt = Math.round(node.admissions.now() - (performance.now() - upload.endedAfter));
-  const run = newRun(admission.runId, request.account.id, request.template.id, createdAt);
-  let refused: Refusal | null;
+  const { account, subscription, template, exchange } = request;
+  const { keyClaim, memory, lease } = claims;
+  const admission = new Admission(node.admissions, claims.admitted, keyClaim, memory);
   try {
-    const asked = end.kind === 'whole' ? bodyRefusal(node, request, admission, run, end) : null;
-    refused = asked instanceof Promise ? await asked : asked;
-  } catch (fault) {
-    // The engine waits for the end of the upload, and the lease waits for the engine.
+    const upload = claims.upload ?? storedUpload(node, request, lease);
+    const frame = node.frames.of(account, subscription, template);
+    const engine = new EngineRun(node, upload, frame, memory, exchange.requestId);
+    // The engine must have released both before the lease removes the spool file and releases the memory.
+    lease.hold(() => engine.closed());
+    node.activeRuns.add({ account, template, upload, engine }, lease);
+    if (claims.upload === null) upload.begin();
+    const end = await upload.finished;
+    // Time of the end of the body, by the clock of the store.
+    const createdAt = Math.round(node.admissions.now() - (performance.now() - upload.endedAfter));
+    const run = newRun(admission.runId, account.id, template.id, createdAt);
+    let refused: Refusal | null;
+    try {
+      const asked = end.kind === 'whole' ? bodyRefusal(node, request, admission, run, end) : null;
+      refused = asked instanceof Promise ? await asked : asked;
+    } catch (fault) {
+      // The engine waits for the end of the upload, and the lease waits for the engine.
+      engine.cancel();
+      throw fault;
+    }
+    if (end.kind === 'whole' && refused === null) {
+      await startRun(node, request, admission, run, upload, engine, end);
+      return;
+    }
     engine.cancel();
-    throw fault;
+    if (upload.spool?.inMemory === true) memory.release();
+    // Release before the refusal is sent: a refused client may return immediately.
+    const left = admission.abandon();
+    if (left instanceof Promise) await left;
+    if (end.kind !== 'whole') answerUploadEnd(request, end);
+    else if (refused !== null) exchange.refuse(refused);
+  } finally {
+    const left = admission.abandon();
+    if (left instanceof Promise) await left;
   }
-  if (end.kind === 'whole' && refused === null) {
-    await startRun(node, request, admission, run, upload, engine, end);
-    return;
-  }
-  engine.cancel();
-  if (upload.spool?.inMemory === true) admission.memory.release();
-  // Release before the refusal is sent: a refused client may return immediately.
-  const left = admission.abandon();
-  if (left instanceof Promise) await left;
-  if (end.kind !== 'whole') answerUploadEnd(request, end);
-  else if (refused !== null) request.exchange.refuse(refused);
 }
 
 /** Refusals that only the complete body shows. They are checked before the engine continues. */
@@ -350,12 +338,8 @@ async function joinWaiters(node: CreateRunParts, request: CreateRunRequest, join
     if (promoted === null) return;
     const outcome = await outcomeOf(promoted);
     if (outcome.kind === 'admitted') {
-      const admission = new Admission(node.admissions, outcome, promoted.claim, capacity.memory);
-      try {
-        await makeRun(node, request, { admission, lease, upload });
-      } finally {
-        await admission.abandon();
-      }
+      const { memory } = capacity;
+      await makeRun(node, request, { admitted: outcome, keyClaim: promoted.claim, memory, lease, upload });
       return;
     }
     if (outcome.kind === 'held') {
