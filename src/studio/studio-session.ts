@@ -299,7 +299,7 @@ export class StudioSession {
     if (watched === null) return STALE;
     if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, step, extent);
     if (extent.isLarge) {
-      if (whole) this.#sampleRows.noteRowsWithErrors(extent.version, watched.troubledRows);
+      if (whole) this.#sampleRows.noteRowsWithErrors(extent.version, watched.rowsWithErrors);
       this.#scan(source, checked.template, extent);
     }
     const isHead = isCut(extent, watched);

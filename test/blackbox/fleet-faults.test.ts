@@ -240,7 +240,7 @@ t.test(
     const client = fleet.client(0, 'free');
     const made = await client.upload('pick', [file(CSV)]);
     expectNew(t, made);
-    const troubles = [
+    const faults = [
       [
         ['CONFIG', 'SET', 'maxmemory', '1'],
         ['CONFIG', 'SET', 'maxmemory', '0'],
@@ -250,7 +250,7 @@ t.test(
         ['REPLICAOF', 'NO', 'ONE'],
       ],
     ] as const;
-    for (const [begin, end] of troubles) {
+    for (const [begin, end] of faults) {
       const held = client.hold('pick', [file(CSV)], HALF);
       await until(
         () => fleet.redis.command('HLEN', 'tr1:{free}:flight'),

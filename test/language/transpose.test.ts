@@ -110,7 +110,7 @@ output: {format: ndjson}`,
       'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 2 rows to transpose ("max_rows").',
   },
   {
-    name: 'a row in trouble before it ends the Run as ever; errors are counted once',
+    name: 'a row error before it still ends the Run; errors are counted once',
     template: `operations:
   - parse_number: {columns: v}
   - transpose: {header_from: k}`,

@@ -48,10 +48,10 @@ export interface RunWatch {
    */
   passed(step: number): void;
   /** Reports a row with an error at an operation, with the batch in which it was reported. */
-  trouble(step: number, trouble: RowTrouble): void;
+  rowError(step: number, error: RowError): void;
 }
 
-export interface RowTrouble {
+export interface RowError {
   readonly batch: Batch;
   readonly physicalRow: number;
   readonly column: string | null;
@@ -94,7 +94,7 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
       code: RowErrorCode,
       rule?: RowErrorRule,
     ): RowErrorAction {
-      watch.trouble(step, { batch, physicalRow, column, code });
+      watch.rowError(step, { batch, physicalRow, column, code });
       return errors.report(batch, physicalRow, column, code, rule);
     },
     failCheck: (message) => errors.failCheck(message),

@@ -6,7 +6,7 @@ import { textOfValue } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RunReport } from '../protocol/report.ts';
-import type { RowTrouble, RunWatch } from '../run/run-job.ts';
+import type { RowError, RunWatch } from '../run/run-job.ts';
 import { ColumnProfile, type Profile } from './column-profile.ts';
 import { CellAllowance, type KeptRow } from './kept-rows.ts';
 import { type StepRows, StepWatch } from './step-watch.ts';
@@ -24,7 +24,7 @@ const CELLS_KEPT_MAX = 4_000_000;
 const CELLS_OF_INTEREST_MAX = 4_000_000;
 
 /** Maximum number of row errors noted for each operation. */
-const TROUBLES_KEPT_MAX = 20_000;
+const ERRORS_KEPT_MAX = 20_000;
 
 export interface SnapshotSettings {
   readonly gathers: boolean;
@@ -36,7 +36,7 @@ export interface SnapshotSettings {
   readonly profiledStep: number;
 }
 
-export interface Trouble {
+export interface KeptError {
   readonly row: number;
   readonly column: string | null;
   readonly code: string;
@@ -52,7 +52,7 @@ export class RunSnapshot implements RunWatch {
   #steps: StepWatch[] = [];
   #profiles: readonly ColumnProfile[] = [];
   #profileReaders: readonly CellReader[] = [];
-  #troubles = new Map<number, Trouble[]>();
+  #errors = new Map<number, KeptError[]>();
   #rowsSeen = 0;
 
   constructor({ gathers, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
@@ -80,7 +80,7 @@ export class RunSnapshot implements RunWatch {
     const profiled = schemas[this.#profiledStep] ?? [];
     this.#profiles = profiled.map(({ type }) => new ColumnProfile(type));
     this.#profileReaders = readersOf(profiled);
-    this.#troubles = new Map();
+    this.#errors = new Map();
     this.#rowsSeen = 0;
   }
 
@@ -94,13 +94,13 @@ export class RunSnapshot implements RunWatch {
     this.#steps[step]!.passed();
   }
 
-  trouble(step: number, { batch, physicalRow, column, code }: RowTrouble): void {
-    const troubles = this.#troubles.get(step) ?? [];
+  rowError(step: number, { batch, physicalRow, column, code }: RowError): void {
+    const errors = this.#errors.get(step) ?? [];
     const row = batch.sourceRow(physicalRow);
-    if (troubles.length === TROUBLES_KEPT_MAX) return;
-    troubles.push({ row, column, code });
-    this.#troubles.set(step, troubles);
-    this.#steps[step]!.trouble(row);
+    if (errors.length === ERRORS_KEPT_MAX) return;
+    errors.push({ row, column, code });
+    this.#errors.set(step, errors);
+    this.#steps[step]!.rowError(row);
   }
 
   /**
@@ -145,8 +145,8 @@ export class RunSnapshot implements RunWatch {
    * The rows after the given number of operations that had errors at the next one, as they arrived there. Excludes
    * rows that the operation had held back.
    */
-  troubled(step: number): readonly KeptRow[] {
-    return this.#steps[step]?.troubled.rows ?? [];
+  rowsWithErrors(step: number): readonly KeptRow[] {
+    return this.#steps[step]?.rowsWithErrors.rows ?? [];
   }
 
   /**
@@ -159,12 +159,12 @@ export class RunSnapshot implements RunWatch {
     if (changed !== null) return changed;
     const place = watch.rows.find(sourceRow, repeat);
     if (place >= 0) return { sourceRow, repeat, cells: watch.rows.cells(place), changed: [] };
-    return watch.troubled.find(sourceRow, repeat);
+    return watch.rowsWithErrors.find(sourceRow, repeat);
   }
 
   /** In the order of their occurrence. */
-  troubles(operation: number): readonly Trouble[] {
-    return this.#troubles.get(operation) ?? [];
+  errors(operation: number): readonly KeptError[] {
+    return this.#errors.get(operation) ?? [];
   }
 
   get profiles(): readonly Profile[] {

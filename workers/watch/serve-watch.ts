@@ -168,7 +168,7 @@ class WatchServer {
       profiles: snapshot.profiles,
       // A Run that ended at a row has read fewer rows than the second Run, which shows the rows after it.
       isPartial: pickedRows !== null || rowsRead >= (rowsMax ?? Number.POSITIVE_INFINITY),
-      troubledRows: answers.troubledRows,
+      rowsWithErrors: answers.rowsWithErrors,
       rowsRead,
       rowsWritten: outcome.rowsWritten,
       headers: answers.headers,

@@ -9,7 +9,7 @@ import { type CodeCounts, rowOfFile } from '../protocol/report.ts';
 import type { RunWatch } from '../run/run-job.ts';
 import { ASCII_SHAPES, RUNS, SHAPE_CHARACTERS_MAX, shapeOf } from './column-profile.ts';
 import type { KeptRow } from './kept-rows.ts';
-import type { RunSnapshot, Trouble } from './run-snapshot.ts';
+import type { KeptError, RunSnapshot } from './run-snapshot.ts';
 import type {
   CellFilter,
   RowFilter,
@@ -17,21 +17,21 @@ import type {
   SourceRows,
   TracedCell,
   TraceRequest,
+  WatchedError,
   WatchedRow,
   WatchedRows,
   WatchedStep,
-  WatchedTrouble,
 } from './watch-messages.ts';
 
 /** Maximum number of rows with errors that are reported for the next Run over a large file. */
-const TROUBLED_ROWS_MAX = 1_000;
+const ROWS_WITH_ERRORS_MAX = 1_000;
 
 /** Answers about one complete snapshot. Results are cached. */
 export class SnapshotAnswers {
   readonly #snapshot: RunSnapshot;
   /** The rows that match a filter, by step and filter. */
   readonly #filtered = new Map<string, readonly KeptRow[]>();
-  readonly #troublesByRow = new Map<number, ReadonlyMap<number, readonly Trouble[]>>();
+  readonly #errorsByRow = new Map<number, ReadonlyMap<number, readonly KeptError[]>>();
 
   constructor(snapshot: RunSnapshot) {
     this.#snapshot = snapshot;
@@ -58,12 +58,10 @@ export class SnapshotAnswers {
   }
 
   /** Source rows with an error at any operation, ascending. */
-  get troubledRows(): readonly number[] {
+  get rowsWithErrors(): readonly number[] {
     const operations = this.#snapshot.plan?.steps ?? [];
-    const rows = new Set(
-      operations.flatMap((_, operation) => this.#snapshot.troubles(operation).map(({ row }) => row)),
-    );
-    return [...rows].sort((a, b) => a - b).slice(0, TROUBLED_ROWS_MAX);
+    const rows = new Set(operations.flatMap((_, operation) => this.#snapshot.errors(operation).map(({ row }) => row)));
+    return [...rows].sort((a, b) => a - b).slice(0, ROWS_WITH_ERRORS_MAX);
   }
 
   rows({ step, filter, cell = null, from, count }: RowsRequest): WatchedRows {
@@ -97,7 +95,7 @@ export class SnapshotAnswers {
         isThere: row !== null,
         text,
         isChanged,
-        troubles: step === 0 ? [] : (isAlone ? alone! : this).#troublesOf(step, sourceRow),
+        errors: step === 0 ? [] : (isAlone ? alone! : this).#errorsOf(step, sourceRow),
       };
     });
   }
@@ -154,14 +152,14 @@ export class SnapshotAnswers {
     if (filter === 'all') return this.#firstRows(step);
     // Rows with errors are shown as they arrived at the operation, because the operation may have dropped them.
     if (step === 0) return [];
-    const troubled = this.#snapshot.troubled(step - 1);
-    const known = new Set(troubled.map(({ sourceRow }) => sourceRow));
+    const rowsWithErrors = this.#snapshot.rowsWithErrors(step - 1);
+    const known = new Set(rowsWithErrors.map(({ sourceRow }) => sourceRow));
     // The operation reported errors of rows that it had held back. These rows are available if they are among the
     // first rows.
     const held = this.#firstRows(step - 1)
-      .filter(({ sourceRow }) => !known.has(sourceRow) && this.#troublesOf(step, sourceRow).length > 0)
+      .filter(({ sourceRow }) => !known.has(sourceRow) && this.#errorsOf(step, sourceRow).length > 0)
       .map((row) => ({ ...row, changed: [] }));
-    return [...held, ...troubled].sort((a, b) => a.sourceRow - b.sourceRow);
+    return [...held, ...rowsWithErrors].sort((a, b) => a.sourceRow - b.sourceRow);
   }
 
   #firstRows(step: number): readonly KeptRow[] {
@@ -174,18 +172,18 @@ export class SnapshotAnswers {
   }
 
   #shown(step: number, row: KeptRow): WatchedRow {
-    return { ...row, fileRow: rowOfFile(row.sourceRow), troubles: this.#troublesOf(step, row.sourceRow) };
+    return { ...row, fileRow: rowOfFile(row.sourceRow), errors: this.#errorsOf(step, row.sourceRow) };
   }
 
-  #troublesOf(step: number, sourceRow: number): readonly WatchedTrouble[] {
-    let byRow = this.#troublesByRow.get(step);
+  #errorsOf(step: number, sourceRow: number): readonly WatchedError[] {
+    let byRow = this.#errorsByRow.get(step);
     if (byRow === undefined) {
-      const made = new Map<number, Trouble[]>();
-      for (const trouble of this.#snapshot.troubles(step - 1)) {
-        made.set(trouble.row, [...(made.get(trouble.row) ?? []), trouble]);
+      const made = new Map<number, KeptError[]>();
+      for (const error of this.#snapshot.errors(step - 1)) {
+        made.set(error.row, [...(made.get(error.row) ?? []), error]);
       }
       byRow = made;
-      this.#troublesByRow.set(step, byRow);
+      this.#errorsByRow.set(step, byRow);
     }
     return (byRow.get(sourceRow) ?? []).map(({ column, code }) => ({ column, code }));
   }
@@ -292,7 +290,7 @@ export class ShapeRows implements RunWatch {
 
   passed(): void {}
 
-  trouble(): void {}
+  rowError(): void {}
 
   /** The Run has ended: drops all references to its memory. */
   close(): void {

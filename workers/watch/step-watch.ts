@@ -287,7 +287,7 @@ export class StepWatch {
   /** Rows changed by the preceding operation. */
   readonly changed: KeptRows;
   /** Rows with an error at the following operation. */
-  readonly troubled: KeptRows;
+  readonly rowsWithErrors: KeptRows;
   readonly #schema: Schema;
   readonly #before: StepWatch | null;
   readonly #isRowLocal: boolean;
@@ -296,7 +296,7 @@ export class StepWatch {
   /** The batch that is passing through the following operations. Its cells are still in memory. */
   #passing: Batch | null = null;
   /** Source rows of that batch that have an error. */
-  readonly #inTrouble = new Set<number>();
+  readonly #sourceRowsWithErrors = new Set<number>();
   /**
    * Source row and repeat (index among the rows of the same source row) of the last row so far, and repeat of the
    * first row of the passing batch.
@@ -311,7 +311,7 @@ export class StepWatch {
     this.#isRowLocal = isRowLocal;
     this.rows = new StepRows(schema, rowsMax);
     this.changed = new KeptRows(INTERESTING_ROWS_MAX, allowance);
-    this.troubled = new KeptRows(INTERESTING_ROWS_MAX, allowance);
+    this.rowsWithErrors = new KeptRows(INTERESTING_ROWS_MAX, allowance);
     this.#readers = schema.map(({ type }, column) => new CellReader(storedType({ type }), column));
     this.#finder = before === null ? null : new ChangeFinder(before.#schema, schema);
   }
@@ -326,27 +326,27 @@ export class StepWatch {
   }
 
   /** Reports an error of a row in the passing batch, or of a row that was held back before. */
-  trouble(sourceRow: number): void {
-    if (this.#passing !== null && !this.troubled.isFull) this.#inTrouble.add(sourceRow);
+  rowError(sourceRow: number): void {
+    if (this.#passing !== null && !this.rowsWithErrors.isFull) this.#sourceRowsWithErrors.add(sourceRow);
   }
 
   /** The batch has passed through all following operations. */
   passed(): void {
     const passing = this.#passing;
     this.#passing = null;
-    if (passing === null || this.#inTrouble.size === 0) return;
+    if (passing === null || this.#sourceRowsWithErrors.size === 0) return;
     const repeats = this.#repeatsOf(passing);
     let isBound = false;
-    for (let position = 0; position < passing.live && !this.troubled.isFull; position++) {
+    for (let position = 0; position < passing.live && !this.rowsWithErrors.isFull; position++) {
       const row = passing.physicalRow(position);
       const sourceRow = passing.sourceRow(row);
       const repeat = repeats[position]!;
-      if (!this.#inTrouble.has(sourceRow)) continue;
+      if (!this.#sourceRowsWithErrors.has(sourceRow)) continue;
       if (!isBound) for (const reader of this.#readers) reader.bind(passing);
       isBound = true;
-      this.troubled.add({ sourceRow, repeat, cells: this.#cells(row), changed: [] });
+      this.rowsWithErrors.add({ sourceRow, repeat, cells: this.#cells(row), changed: [] });
     }
-    this.#inTrouble.clear();
+    this.#sourceRowsWithErrors.clear();
   }
 
   /** The Run has ended: drops all references to its memory. */

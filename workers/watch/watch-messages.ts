@@ -125,14 +125,14 @@ export interface Watched {
   /** True if not all rows were read. */
   readonly isPartial: boolean;
   /** Source rows with errors, ascending, limited in number. */
-  readonly troubledRows: readonly number[];
+  readonly rowsWithErrors: readonly number[];
   readonly rowsRead: number;
   readonly rowsWritten: number | null;
   readonly headers: readonly string[];
   readonly milliseconds: number;
 }
 
-export interface WatchedTrouble {
+export interface WatchedError {
   readonly column: string | null;
   readonly code: string;
 }
@@ -140,7 +140,7 @@ export interface WatchedTrouble {
 export interface WatchedRow extends KeptRow {
   /** Number of the row in the file; null for a row that an operation added. */
   readonly fileRow: number | null;
-  readonly troubles: readonly WatchedTrouble[];
+  readonly errors: readonly WatchedError[];
 }
 
 export interface WatchedRows {
@@ -158,7 +158,7 @@ export interface TracedCell {
   readonly isThere: boolean;
   readonly text: string | null;
   readonly isChanged: boolean;
-  readonly troubles: readonly WatchedTrouble[];
+  readonly errors: readonly WatchedError[];
 }
 
 export interface SourceRows {

@@ -142,7 +142,7 @@ function Names({ label, names, known, onChange }: NamesProps): JSX.Element {
             }
           />
           {name}
-          {!known.includes(name) && <span class="trouble"> not a column before this step</span>}
+          {!known.includes(name) && <span class="error"> not a column before this step</span>}
         </label>
       ))}
       {known.length === 0 && (

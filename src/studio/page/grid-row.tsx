@@ -78,7 +78,7 @@ interface CellProps {
 function Cell({ row, column, index, place, onOpen, onMenu }: CellProps): JSX.Element {
   const text = row?.cells[index];
   const change = row?.changed.find(({ column: changed }) => changed === index);
-  const rowError = row?.troubles.find(({ column: name }) => name === column.name);
+  const rowError = row?.errors.find(({ column: name }) => name === column.name);
   const title = [
     ...(change === undefined ? [] : [`before: ${change.text === null ? '(null)' : change.text}`]),
     ...(rowError === undefined ? [] : [rowError.code]),
@@ -86,7 +86,7 @@ function Cell({ row, column, index, place, onOpen, onMenu }: CellProps): JSX.Ele
   const mark = change === undefined ? '' : ' changed';
   return (
     <div
-      class={`cell ${column.type}${mark}${rowError === undefined ? '' : ' trouble'}`}
+      class={`cell ${column.type}${mark}${rowError === undefined ? '' : ' error'}`}
       role="gridcell"
       {...place}
       {...(title === '' ? {} : { title })}

@@ -215,8 +215,8 @@ function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: 
   const { written } = form;
   const cannot = written === null && missing.length === 0 && mistakes.length === 0;
   return (
-    <div class="foot">
-      <div role="status" class="trouble">
+    <div class="footer">
+      <div role="status" class="error">
         {mistakes.map((mistake) => (
           <p key={mistake}>{mistake}</p>
         ))}

@@ -286,8 +286,8 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
               <span class="quiet">{cell.column === null ? 'no such column' : 'the row is not in this step'}</span>
             )}
             {cell.isChanged && ' changed'}
-            {cell.troubles.map(({ code }) => (
-              <strong key={code} class="trouble">
+            {cell.errors.map(({ code }) => (
+              <strong key={code} class="error">
                 {' '}
                 ⚠ {code}
               </strong>
@@ -309,7 +309,7 @@ function TestsPanel({ studio }: { readonly studio: Studio }): JSX.Element | null
       <ul>
         {tested.map(({ test, passed, differences }, index) => (
           <li key={index}>
-            {passed ? '✓ passed: ' : <strong class="trouble">✗ failed: </strong>}
+            {passed ? '✓ passed: ' : <strong class="error">✗ failed: </strong>}
             {test}
             {differences.length > 0 && <pre>{differences.join('\n')}</pre>}
           </li>
@@ -334,7 +334,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
   return (
     <footer>
       <span
-        class={problem !== undefined || failure !== null ? 'trouble' : ''}
+        class={problem !== undefined || failure !== null ? 'error' : ''}
         role="status"
         data-busy={studio.isBusy.value}
       >

@@ -224,7 +224,7 @@ function StepLine({
         {lost !== 0 && <span title="rows less or more"> {lost > 0 ? `−${lost}` : `+${-lost}`}</span>}
         {watched.cellsChanged > 0 && <span title="cells changed"> ~{watched.cellsChanged}</span>}
         {errors > 0 && (
-          <strong class="trouble" title="errors in rows">
+          <strong class="error" title="errors in rows">
             {' '}
             ⚠{errors}
           </strong>

@@ -108,7 +108,7 @@ t.test('a wrong key, a file without its columns, a key that may not read', optio
   await enter(page, service.catalog.key('acme', 'noUsage'));
   await page.getByRole('button', { name: 'Send' }).waitFor();
   t.equal(await page.getByText(/Runs used until/).count(), 0, 'the usage is left out');
-  t.equal(await page.getByRole('alert').count(), 0, 'which is no trouble');
+  t.equal(await page.getByRole('alert').count(), 0, 'which is not an error');
   await send(page, 'pick', { ...FILE, buffer: Buffer.from('id\n1\n') });
   const run = page.getByRole('article', { name: 'Run 1' });
   await run.getByRole('alert').getByText('TEMPLATE_COLUMNS_MISSING').waitFor();

@@ -20,7 +20,7 @@ const LINE = `1,50;Ada${' '.repeat(90)}\n`;
 const ROWS = Math.ceil(WHOLE_SAMPLE_BYTES_MAX / LINE.length) + 10;
 
 /** A row whose number has another shape, and a row whose value has a common shape but is not a number. */
-const [ODD_ROW, TROUBLED_ROW] = [ROWS - 10, ROWS - 5];
+const [ODD_ROW, ROW_WITH_ERROR] = [ROWS - 10, ROWS - 5];
 
 interface OpenedSession {
   readonly session: StudioSession;
@@ -33,7 +33,7 @@ function openSession(t: Test): OpenedSession {
   const lines = Array.from({ length: ROWS }, () => LINE);
   lines[1] = '1.50;Bob\n';
   lines[ODD_ROW - 1] = 'EUR 7; Eve \n';
-  lines[TROUBLED_ROW - 1] = '2.50;Ada\n';
+  lines[ROW_WITH_ERROR - 1] = '2.50;Ada\n';
   writeFileSync(samplePath, `amount;name\n${lines.join('')}`);
   const settings = { memoryBudgetBytes: 256 * 1024 * 1024, tables: {}, secretsDirectory: null, onProgress: () => {} };
   const thread = new WatchThread(settings);
@@ -78,19 +78,19 @@ test('odd rows are found in the background, and run with the first ones at each 
   t.match(looked, { isHead: false, watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 1 } });
   t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW]);
   t.match(await session.rows({ step: 2, filter: 'errors', from: 0, count: 10 }), {
-    rows: [{ sourceRow: 2 }, { sourceRow: ODD_ROW, cells: ['EUR 7', 'Eve'], troubles: [{ code: 'NOT_A_NUMBER' }] }],
+    rows: [{ sourceRow: 2 }, { sourceRow: ODD_ROW, cells: ['EUR 7', 'Eve'], errors: [{ code: 'NOT_A_NUMBER' }] }],
   });
   const version = session.state().sampleVersion;
   await session.look({ ...LOOK, source: `${TEMPLATE}# the file is read as before\n` });
   t.equal(session.state().sampleVersion, version, 'it is not looked through again');
 });
 
-test('rows in trouble of the last whole Run are run with them, until the file changes', async (t) => {
+test('rows with errors in the last whole Run are run with the first rows, until the file changes', async (t) => {
   const { session, samplePath } = openSession(t);
   const { watched } = await session.look({ ...LOOK, whole: true });
-  t.match(watched, { isPartial: false, rowsRead: ROWS, troubledRows: [2, ODD_ROW, TROUBLED_ROW] });
+  t.match(watched, { isPartial: false, rowsRead: ROWS, rowsWithErrors: [2, ODD_ROW, ROW_WITH_ERROR] });
   t.match(await session.look(LOOK), { watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 2 } });
-  t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW, TROUBLED_ROW]);
+  t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW, ROW_WITH_ERROR]);
   const { sampleVersion } = session.state();
   appendFileSync(samplePath, LINE);
   t.not(session.state().sampleVersion, sampleVersion);
@@ -104,6 +104,6 @@ test('the way of a cell that was changed far down', async (t) => {
   t.match(await session.trace({ sourceRow: ODD_ROW, repeat: 0, columnId }), [
     { isThere: true, text: ' Eve ' },
     { isThere: true, text: 'Eve', isChanged: true },
-    { isThere: false, troubles: [{ code: 'NOT_A_NUMBER' }] },
+    { isThere: false, errors: [{ code: 'NOT_A_NUMBER' }] },
   ]);
 });

@@ -128,9 +128,9 @@ output: {format: csv}
   await page.getByText(/^between: Not valid YAML/).waitFor({ state: 'detached' });
   const expression = page.getByRole('textbox', { name: 'expr', exact: true });
   await expression.fill('count( ');
-  await page.locator('.step-form .foot .trouble p').waitFor();
+  await page.locator('.step-form .footer .error p').waitFor();
   await expression.fill('count()');
-  await page.locator('.step-form .foot .trouble p').waitFor({ state: 'detached' });
+  await page.locator('.step-form .footer .error p').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.locator('.cm-line', { hasText: 'between: [1, 9]' }).waitFor();
   t.equal((await editorText(page)).trim(), template.replace('[1, 5]', '[1, 9]').trim());

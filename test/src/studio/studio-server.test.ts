@@ -57,7 +57,7 @@ test('it answers its own page alone', async (t) => {
   t.match(await studio.ask('POST /api/test', { source: TEMPLATE, rows: [] }), { status: 400 });
 });
 
-test('steps, rows, troubles and the way of a cell', async (t) => {
+test('steps, rows, errors and the history of a cell', async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const looked = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2, whole: false });
   t.match(looked.body, {
@@ -87,14 +87,14 @@ test('steps, rows, troubles and the way of a cell', async (t) => {
   const errors = await studio.ask('POST /api/rows', { step: 2, filter: 'errors', from: 0, count: 10 });
   t.match(errors.body, {
     count: 1,
-    rows: [{ sourceRow: 2, cells: ['Bob', 'x'], troubles: [{ code: 'NOT_A_NUMBER' }] }],
+    rows: [{ sourceRow: 2, cells: ['Bob', 'x'], errors: [{ code: 'NOT_A_NUMBER' }] }],
   });
   const columnId = looked.body.watched.steps[0].columns[1].id;
   const trace = await studio.ask('POST /api/trace', { sourceRow: 2, repeat: 0, columnId });
   t.match(trace.body, [
     { operation: null, text: 'x', isThere: true },
     { operation: 'text', text: 'x', isChanged: false },
-    { operation: 'parse_number', isThere: false, troubles: [{ code: 'NOT_A_NUMBER' }] },
+    { operation: 'parse_number', isThere: false, errors: [{ code: 'NOT_A_NUMBER' }] },
   ]);
 });
 

@@ -120,7 +120,7 @@ t.test('rows before the end arrive in whole batches', async (t) => {
       if (step === 1) batches++;
     },
     passed: () => undefined,
-    trouble: () => undefined,
+    rowError: () => undefined,
   };
   await applyTemplate({ operations: [FILL, STOP] }, inputOf('1'), 1000, {}, { watch });
   t.ok(batches < LAST / 100, `${batches} batches`);

@@ -80,7 +80,7 @@ test('rows of one source row that come in several batches are counted through th
     const snapshot = new RunSnapshot(ALL);
     await applyTemplate({ operations }, 'a,b\n1|x|3|y|z|6,p\n7|u,q\n', batchRows, {}, { watch: snapshot });
     t.strictSame(
-      snapshot.troubled(1).map(({ sourceRow, repeat, cells }) => [sourceRow, repeat, cells[0]]),
+      snapshot.rowsWithErrors(1).map(({ sourceRow, repeat, cells }) => [sourceRow, repeat, cells[0]]),
       [
         [1, 0, '1'],
         [1, 1, 'x'],
@@ -128,11 +128,11 @@ test('rows that end a Run are gathered where that is asked for', async (t) => {
   const stopped = new RunSnapshot(ALL);
   const { outcome } = await applyTemplate(template, input, 1, {}, { watch: stopped });
   t.match(outcome.failure, { code: 'TEMPLATE_ROW_ERROR', place: { row: 2, step: 0, column: 'a' } });
-  t.equal(stopped.troubles(0).length, 1);
+  t.equal(stopped.errors(0).length, 1);
   const gathered = new RunSnapshot({ ...ALL, gathers: true });
   await applyTemplate(template, input, 1, {}, { watch: gathered });
   t.strictSame(
-    gathered.troubles(0).map(({ row, column, code }) => [row, column, code]),
+    gathered.errors(0).map(({ row, column, code }) => [row, column, code]),
     [
       [2, 'a', 'NOT_A_NUMBER'],
       [4, 'a', 'NOT_A_NUMBER'],
@@ -182,9 +182,9 @@ test('changed rows and rows with errors are kept wherever they are in the file',
     changed.map(({ sourceRow }) => sourceRow),
     Array.from({ length: INTERESTING_ROWS_MAX }, (_, index) => SOUND_ROWS + 1 + index),
   );
-  const troubled = snapshot.troubled(1);
-  t.equal(troubled.length, INTERESTING_ROWS_MAX);
-  t.strictSame(troubled[0]!.cells, [String(SOUND_ROWS), 'Bob', 'x'], 'as it came to the operation');
+  const rowsWithErrors = snapshot.rowsWithErrors(1);
+  t.equal(rowsWithErrors.length, INTERESTING_ROWS_MAX);
+  t.strictSame(rowsWithErrors[0]!.cells, [String(SOUND_ROWS), 'Bob', 'x'], 'as it came to the operation');
   t.strictSame(snapshot.changed(2)[0]!.changed, [{ column: 2, text: 'x' }], 'and what became of it');
   t.strictSame(snapshot.changed(3), [], 'rows that only moved did not change');
 });
