@@ -19,7 +19,7 @@ const ROUND_MILLISECONDS = 400;
 const COLUMNS = ['id', 'status', 'amount', 'name'];
 
 type Row = readonly string[];
-type Lane = (rows: readonly Row[]) => number;
+type Engine = (rows: readonly Row[]) => number;
 
 interface Contest {
   readonly expression: string;
@@ -58,7 +58,7 @@ function makeRows(): Row[] {
   ]);
 }
 
-function ownLane(expression: string): Lane {
+function ownEngine(expression: string): Engine {
   const environment: ExpressionEnvironment = { columns: new Map(COLUMNS.map((name) => [name, 'text' as const])) };
   const checked = checkExpression(expression, environment);
   if ('problems' in checked) throw new Error(checked.problems[0]!.message);
@@ -71,7 +71,7 @@ function ownLane(expression: string): Lane {
   return counting((row) => evaluate(row) === true);
 }
 
-function counting(holds: (row: Row) => boolean): Lane {
+function counting(holds: (row: Row) => boolean): Engine {
   return (rows) => {
     let count = 0;
     for (const row of rows) if (holds(row)) count++;
@@ -94,7 +94,7 @@ function asObject(row: Row): Record<string, string> {
   return { id: row[0]!, status: row[1]!, amount: row[2]!, name: row[3]! };
 }
 
-async function peerLanes(expression: string): Promise<Map<string, Lane | null>> {
+async function peerEngines(expression: string): Promise<Map<string, Engine | null>> {
   const celJs = await peer<{ parse(source: string): (context: object) => unknown }>('@marcbachmann/cel-js');
   const bufbuild = await peer<{
     run(source: string, bindings: object): unknown;
@@ -102,27 +102,27 @@ async function peerLanes(expression: string): Promise<Map<string, Lane | null>> 
     parse(source: string): unknown;
     celEnv(): unknown;
   }>('@bufbuild/cel');
-  const lanes = new Map<string, Lane | null>();
+  const engines = new Map<string, Engine | null>();
   const parsed = celJs?.parse(expression);
-  lanes.set(
+  engines.set(
     '@marcbachmann/cel-js',
     parsed === undefined ? null : counting((row) => parsed({ row: asObject(row) }) === true),
   );
   const planned = bufbuild?.plan(bufbuild.celEnv(), bufbuild.parse(expression));
-  lanes.set(
+  engines.set(
     '@bufbuild/cel',
     planned === undefined ? null : counting((row) => planned({ row: asObject(row) }) === true),
   );
-  return lanes;
+  return engines;
 }
 
 /** Millions of evaluations per second, over whole passes of the rows. */
-function measure(lane: Lane, rows: readonly Row[], expected: number): number {
+function measure(engine: Engine, rows: readonly Row[], expected: number): number {
   let evaluations = 0;
   const start = performance.now();
   let elapsed = 0;
   do {
-    if (lane(rows) !== expected) throw new Error('a lane changed its answer');
+    if (engine(rows) !== expected) throw new Error('an engine changed its answer');
     evaluations += rows.length;
     elapsed = performance.now() - start;
   } while (elapsed < ROUND_MILLISECONDS);
@@ -132,24 +132,24 @@ function measure(lane: Lane, rows: readonly Row[], expected: number): number {
 const rows = makeRows();
 for (const { expression, expected } of CONTESTS) {
   const count = rows.filter(expected).length;
-  const lanes = new Map<string, Lane | null>([
+  const engines = new Map<string, Engine | null>([
     ['written by hand', counting(expected)],
-    ['template-run closures', ownLane(expression)],
-    ...(await peerLanes(expression)),
+    ['template-run closures', ownEngine(expression)],
+    ...(await peerEngines(expression)),
   ]);
   const results = new Map<string, number[]>();
-  for (const [name, lane] of lanes) {
-    if (lane === null) continue;
-    if (lane(rows) !== count) throw new Error(`${name} gives another answer for ${expression}`);
+  for (const [name, engine] of engines) {
+    if (engine === null) continue;
+    if (engine(rows) !== count) throw new Error(`${name} gives another answer for ${expression}`);
     results.set(name, []);
   }
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, measured] of results) measured.push(measure(lanes.get(name)!, rows, count));
+    for (const [name, measured] of results) measured.push(measure(engines.get(name)!, rows, count));
   }
   console.log(
     `\n${expression}\n  ${count} of ${rows.length} rows hold; million evaluations a second, one thread, median of ${ROUNDS}`,
   );
-  for (const name of lanes.keys()) {
+  for (const name of engines.keys()) {
     const measured = results.get(name);
     const figure = measured === undefined ? 'skipped: not in bench/peers' : median(measured).toFixed(1).padStart(8);
     console.log(`  ${name.padEnd(24)}${figure}`);

@@ -13,16 +13,16 @@ import { checkLogs, startService } from './service.ts';
 /** That of src/uploads/idle-files.ts. */
 const IDLE_MILLISECONDS_MAX = 1_000;
 
-const LANES = 4;
+const SENDERS = 4;
 const UPLOADS_PER_LANE = 12;
 
 /** From just above what stays in memory to ten times that. */
 const ROWS = [11_000, 100_000, 25_000, 60_000];
 
 /** Every cell names its upload, and every line contains a comma and a bar. */
-function csv(lane: number, index: number): string {
-  const rows = ROWS[(lane + index) % ROWS.length]!;
-  return `id,x|text\n${`${lane}${index % 10},Canary|lane ${lane} upload ${index}\n`.repeat(rows)}`;
+function csv(sender: number, index: number): string {
+  const rows = ROWS[(sender + index) % ROWS.length]!;
+  return `id,x|text\n${`${sender}${index % 10},Canary|sender ${sender} upload ${index}\n`.repeat(rows)}`;
 }
 
 t.test('no upload sees another one', { timeout: 1_200_000 }, async (t) => {
@@ -30,8 +30,8 @@ t.test('no upload sees another one', { timeout: 1_200_000 }, async (t) => {
   const client = service.client();
   const spool = join(service.dataFolder, 'spool');
 
-  const run = async (lane: number, index: number): Promise<void> => {
-    const text = csv(lane, index);
+  const run = async (sender: number, index: number): Promise<void> => {
+    const text = csv(sender, index);
     if (index % 4 === 3) client.hold('all', [file(text)], text.length >> 1).vanish();
     // Comes after the file: what was made of it with a comma is void, and the file is read again.
     const isLate = index % 3 === 1;
@@ -41,12 +41,12 @@ t.test('no upload sees another one', { timeout: 1_200_000 }, async (t) => {
     const expected = isLate ? text.replace(/^(.*)\|(.*)$/gm, '"$1",$2') : text;
     t.equal(output.status, 200);
     // Not `equal`: it would print megabytes.
-    t.ok(output.text === expected, `upload ${index} of lane ${lane} comes out as it went in`);
+    t.ok(output.text === expected, `upload ${index} of sender ${sender} comes out as it went in`);
   };
-  const lane = async (number: number): Promise<void> => {
+  const sender = async (number: number): Promise<void> => {
     for (let index = 0; index < UPLOADS_PER_LANE; index++) await run(number, index);
   };
-  await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)));
+  await Promise.all(Array.from({ length: SENDERS }, (_, number) => sender(number)));
 
   const begun = performance.now();
   expectNew(t, await client.upload('all', [file(csv(0, 0))]));

@@ -171,7 +171,7 @@ golden('headers of several lines', [
     output: 'column_1,net,gross,net2,gross2\nRome,1,2,3,4\n',
   },
   {
-    name: 'units, with quotes and line breaks in names, by the plain lane too',
+    name: 'units, with quotes and line breaks in names, also with the plain reader',
     template: 'input: {csv: {delimiter: "¦"}}\noperations: []',
     input: '"run\ntime"¦load¦"a ""b"""\ns¦(kg)¦%\n1¦20¦3\n2¦21¦4\n',
     output: '"run\ntime s",load (kg),"a ""b"" %"\n1,20,3\n2,21,4\n',

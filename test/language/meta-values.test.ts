@@ -27,7 +27,7 @@ operations:
     output: 'day,n\n2024-02-29,1\n',
   },
   {
-    name: 'quoted cells, and the plain lane',
+    name: 'quoted cells, and the plain reader',
     template: `input: {csv: {header_row: 1, delimiter: "¦"}, preamble: {b: {record: 0, field: 2}, all: {pattern: "^.*$"}}}
 operations: [{set: {columns: {x: run.meta.b, y: run.meta.all}}}]`,
     input: 'a¦"x ""1"""¦c\nn¦m\n1¦2\n',

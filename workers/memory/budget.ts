@@ -41,7 +41,7 @@ export const ACCOUNT_ROWS = 1024;
 
 /**
  * Thread numbers in addition to those in the settings: one thread that takes over while all others are unresponsive,
- * and two that replace threads which do not end (src/pool/pool-roster.ts). Shared counters by thread have slots for
+ * and two that replace threads which do not end (src/pool/thread-registry.ts). Shared counters by thread have slots for
  * them.
  */
 export const EXTRA_THREADS_MAX = 3;

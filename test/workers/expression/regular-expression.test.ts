@@ -8,8 +8,8 @@ import {
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
-function compile(source: string, lane?: 're2'): RegularExpression {
-  const compiled = compileRegularExpression(source, lane);
+function compile(source: string, engine?: 're2'): RegularExpression {
+  const compiled = compileRegularExpression(source, engine);
   if ('problem' in compiled) throw new Error(compiled.problem);
   return compiled;
 }
@@ -61,7 +61,7 @@ const texts = fc
   })
   .map((parts) => parts.join(''));
 
-test('both lanes find the same matches', async (t) => {
+test('both engines find the same matches', async (t) => {
   let native = 0;
   fc.assert(
     fc.property(patterns, fc.array(texts, { minLength: 4, maxLength: 4 }), (source, inputs) => {
@@ -78,7 +78,7 @@ test('both lanes find the same matches', async (t) => {
     }),
     { numRuns: sweep({ short: 190, long: 3000 }) },
   );
-  t.ok(native > sweep({ short: 37, long: 600 }), `${native} patterns ran on the native lane`);
+  t.ok(native > sweep({ short: 37, long: 600 }), `${native} patterns ran on the native engine`);
 });
 
 test('patterns that skip re2js are valid for it, with as many groups', async (t) => {
@@ -94,7 +94,7 @@ test('patterns that skip re2js are valid for it, with as many groups', async (t)
     }),
     { numRuns: sweep({ short: 1_250, long: 20_000 }) },
   );
-  t.ok(native > sweep({ short: 37, long: 600 }), `${native} patterns ran on the native lane`);
+  t.ok(native > sweep({ short: 37, long: 600 }), `${native} patterns ran on the native engine`);
   for (let code = 0; code < 128; code++) {
     for (const source of [
       `\\${String.fromCharCode(code)}`,
@@ -107,8 +107,8 @@ test('patterns that skip re2js are valid for it, with as many groups', async (t)
   }
 });
 
-test('the lane is native only where it is provably linear', async (t) => {
-  const lanes: readonly (readonly [string, 'native' | 're2'])[] = [
+test('the engine is native only where it is provably linear', async (t) => {
+  const engines: readonly (readonly [string, 'native' | 're2'])[] = [
     ['^[A-Z]{2}[0-9]+$', 'native'],
     ['INV-[0-9]+', 'native'],
     ['paid|open|sent', 'native'],
@@ -130,7 +130,7 @@ test('the lane is native only where it is provably linear', async (t) => {
     ['a*?', 're2'],
     ['[[:alpha:]]', 're2'],
   ];
-  for (const [source, lane] of lanes) t.equal(compile(source).engineName, lane, source);
+  for (const [source, engine] of engines) t.equal(compile(source).engineName, engine, source);
 });
 
 test('native patterns stay linear on texts made against them', async (t) => {

@@ -66,7 +66,7 @@ test('as many columns as allowed, and one more', async (t) => {
   t.equal((await read(`a,b\n1,2\n${row(300_000)}`)).failure, `Line 3 has more than ${COLUMNS_MAX} columns.`);
 });
 
-test('the plain lane keeps the same ceilings and passes the same gate', { skip: skipUnlessLong }, async (t) => {
+test('the plain reader has the same limits and passes the same gate', { skip: skipUnlessLong }, async (t) => {
   const dialect = { delimiter: '¦', quote: '"', headerRow: 0 };
   const plain = (text: string): ReturnType<typeof readRows> =>
     readRows(openPlainReader, kernel, Buffer.from(text), { dialect });
@@ -217,7 +217,7 @@ interface PapaCase {
   readonly expected: { readonly data: readonly unknown[]; readonly errors: readonly unknown[] };
 }
 
-test("Papa Parse's cases and files: lanes of ours agree, and with it where its rules are ours", {
+test("Papa Parse's cases and files: our readers agree with each other, and with it where the rules are the same", {
   skip: absent,
 }, async (t) => {
   const cases = readFileSync(join(CORPORA, 'papaparse/cases.jsonl'), 'utf8').trim().split('\n');

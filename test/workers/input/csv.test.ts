@@ -21,7 +21,7 @@ test('every window, chunk and batch gives the rows of the scalar reference', asy
   await t.resolves(fc.assert(property, { numRuns: sweep({ short: 190, long: 3_000 }) }));
 });
 
-test('the plain lane gives the same', async (t) => {
+test('the plain reader gives the same result', async (t) => {
   const property = fc.asyncProperty(fc.oneof(sound, spoiled), settings, async (bytes, given) => {
     const got = await readRows(openPlainReader, kernel, bytes, given);
     deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(bytes, given, false), given.batches));

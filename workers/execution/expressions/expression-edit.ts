@@ -10,9 +10,9 @@ import type { OperatorContext } from '../../template/operation.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
 import { constantViews, placeText, settleText } from '../cells/text-chain.ts';
 import { CellFault, UNFINISHED, valueEdit } from '../cells/value-cells.ts';
+import { ExpressionEvaluator } from './expression-evaluator.ts';
 import { plannerOf } from './planner.ts';
 import { RowExpression } from './row-expression.ts';
-import { VectorLane } from './vector-lane.ts';
 import { ALL_OPEN, FULL, type NumberPlan, pays, type StatePlan, type TextPlan, textColumnOf } from './vector-plan.ts';
 
 /**
@@ -97,12 +97,12 @@ function constantEdit(context: OperatorContext, text: string): KernelEdit {
 /** Computes texts. The closures handle those that the kernels leave. */
 function textEdit(context: OperatorContext, plan: TextPlan, expression: RowExpression): KernelEdit {
   const { arena, kernel } = context;
-  const lane = new VectorLane(context.input, context, plan);
+  const evaluator = new ExpressionEvaluator(context.input, context, plan);
   const builder = new ColumnBuilder(arena, 'text');
   return function* (work) {
     const { batch, rows, count, inPlace, column } = work;
     const before = inPlace ? batch.columns[column]! : null;
-    const texts = yield* lane.texts.vector(plan, { batch, rows, count }, ALL_OPEN);
+    const texts = yield* evaluator.texts.vector(plan, { batch, rows, count }, ALL_OPEN);
     if (texts < 0) return texts === FULL ? null : 'not_here';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows, before)) return null;
@@ -129,12 +129,12 @@ function withoutFailed({ arena }: OperatorContext, { rows, count }: CellWork, fa
 
 function numberEdit(context: OperatorContext, plan: NumberPlan, expression: RowExpression): KernelEdit {
   const { arena, kernel } = context;
-  const lane = new VectorLane(context.input, context, plan);
+  const evaluator = new ExpressionEvaluator(context.input, context, plan);
   const builder = new ColumnBuilder(arena, expression.type);
   return function* (work) {
     const { batch, rows, count } = work;
     if (comparesWithBefore(work, expression)) return 'not_here';
-    const vector = yield* lane.numbers.vector(plan, { batch, rows, count }, ALL_OPEN);
+    const vector = yield* evaluator.numbers.vector(plan, { batch, rows, count }, ALL_OPEN);
     if (vector < 0) return vector === FULL ? null : 'not_here';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;
@@ -151,12 +151,12 @@ function numberEdit(context: OperatorContext, plan: NumberPlan, expression: RowE
 
 function stateEdit(context: OperatorContext, plan: StatePlan, expression: RowExpression): KernelEdit {
   const { arena, kernel } = context;
-  const lane = new VectorLane(context.input, context, plan);
+  const evaluator = new ExpressionEvaluator(context.input, context, plan);
   const builder = new ColumnBuilder(arena, 'boolean');
   return function* (work) {
     const { batch, rows, count } = work;
     if (comparesWithBefore(work, expression)) return 'not_here';
-    const states = yield* lane.states.fresh(plan, { batch, rows, count });
+    const states = yield* evaluator.states.fresh(plan, { batch, rows, count });
     if (states < 0) return states === FULL ? null : 'not_here';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;

@@ -302,7 +302,7 @@ function planNumberCall(planner: Planner, node: CallNode, form: NumberForm): Num
   if (name === form && kind === 'string' && second === undefined) return planParsed(planner, first, form);
   if (name === 'size' && kind === 'string') return { kind: 'size', form, text: textOf(planner, first) };
   if (name === 'similarity' && second !== undefined)
-    return { kind: 'likeness', form, left: textOf(planner, first), right: textOf(planner, second) };
+    return { kind: 'similarity', form, left: textOf(planner, first), right: textOf(planner, second) };
   if (name === 'coalesce') {
     const numbers = parameters.map((part) => numberOf(planner, part, form));
     return numbers.every((part) => part !== null) ? { kind: 'first', form, numbers } : null;

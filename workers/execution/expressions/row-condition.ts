@@ -10,9 +10,9 @@ import { checkMask, PAUSE, type Pauses, type Sliced } from '../../scheduling/tim
 import type { OperatorContext, RowChoice, RowErrorAction, RowErrors } from '../../template/operation.ts';
 import type { StepCondition } from '../../template/scan.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
+import { ExpressionEvaluator } from './expression-evaluator.ts';
 import { plannerOf } from './planner.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
-import { VectorLane } from './vector-lane.ts';
 import { FULL, pays, type StatePlan, type VectorRows } from './vector-plan.ts';
 
 // Rows of a batch for which an expression of the step could not be computed, as opposed to a single cell.
@@ -87,10 +87,10 @@ export function rowCondition(condition: CheckedExpression, columns: Schema, cont
     made ??= new RowExpression(condition, columns, context);
     return made.withPauses();
   };
-  const lane = new VectorLane(columns, context, plan);
+  const evaluator = new ExpressionEvaluator(columns, context, plan);
   const exports = context.kernel.exports;
   return function* (batch, rows, count, fail) {
-    const states = yield* statesOf(context, lane, plan, { batch, rows, count });
+    const states = yield* statesOf(context, evaluator, plan, { batch, rows, count });
     if (states < 0) return yield* byRow(closures(), clock)(batch, rows, count, fail);
     const first = exports.findUnknown(states, 0, count);
     if (first < count) {
@@ -108,9 +108,14 @@ export function rowCondition(condition: CheckedExpression, columns: Schema, cont
 /** Maximum arena size for the texts that a condition creates, beyond the usual size for a batch. */
 const ARENA_BYTES_MAX = 8 * ARENA_BYTES;
 
-function* statesOf({ arena }: ExpressionContext, lane: VectorLane, plan: StatePlan, at: VectorRows): Sliced<number> {
+function* statesOf(
+  { arena }: ExpressionContext,
+  evaluator: ExpressionEvaluator,
+  plan: StatePlan,
+  at: VectorRows,
+): Sliced<number> {
   for (;;) {
-    const states = yield* lane.states.fresh(plan, at);
+    const states = yield* evaluator.states.fresh(plan, at);
     if (states !== FULL || arena.capacityBytes >= ARENA_BYTES_MAX) return states;
     arena.enlarge(arena.capacityBytes);
   }

@@ -73,7 +73,7 @@ export type NumberPlan = { readonly form: NumberForm } & (
   | { readonly kind: 'parsed'; readonly text: TextPlan }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'size'; readonly text: TextPlan }
-  | { readonly kind: 'likeness'; readonly left: TextPlan; readonly right: TextPlan }
+  | { readonly kind: 'similarity'; readonly left: TextPlan; readonly right: TextPlan }
   | { readonly kind: 'date_part'; readonly part: DatePart; readonly date: NumberPlan }
   | {
       readonly kind: 'calculated';
@@ -234,7 +234,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
       return [plan.date];
     case 'calculated':
     case 'extreme':
-    case 'likeness':
+    case 'similarity':
     case 'texts':
     case 'compared':
     case 'logical':
@@ -295,7 +295,7 @@ export interface Chosen<Made> {
  * All methods return an address or one of the codes above. Positions that the target has already decided may have any
  * result.
  */
-export interface Lane {
+export interface Evaluators {
   readonly texts: {
     source(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number>;
     tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number>;

@@ -12,9 +12,9 @@ import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
 import { placePattern } from '../cells/pattern-walker.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
+import { ExpressionEvaluator } from '../expressions/expression-evaluator.ts';
 import { rowCondition } from '../expressions/row-condition.ts';
 import { RowExpression } from '../expressions/row-expression.ts';
-import { VectorLane } from '../expressions/vector-lane.ts';
 import type { StatePlan } from '../expressions/vector-plan.ts';
 import { TableIndex } from '../join/table-index.ts';
 import { MISSING, TableJoin, TableProbe } from '../join/table-join.ts';
@@ -103,11 +103,11 @@ function byPattern({ arena, kernel }: OperatorContext, column: number, pattern: 
 }
 
 function byCondition(context: OperatorContext, condition: StatePlan): Accept {
-  const lane = new VectorLane(context.input, context, condition);
+  const evaluator = new ExpressionEvaluator(context.input, context, condition);
   return (batch, marks) => {
     const { selection, live } = batch;
     // The condition has no node for closures, which would need pauses between rows.
-    const states = done(lane.states.fresh(condition, { batch, rows: selection, count: live }));
+    const states = done(evaluator.states.fresh(condition, { batch, rows: selection, count: live }));
     if (states < 0) return false;
     context.kernel.exports.markTrue(states, selection, live, marks);
     return true;

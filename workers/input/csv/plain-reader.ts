@@ -478,7 +478,7 @@ class PlainReader implements RowReader {
       raw: null,
       sourceRows: { first },
       materialise: () => {
-        throw new Error('the plain lane has no raw columns');
+        throw new Error('the plain CSV reader has no raw columns');
       },
     });
   }

@@ -56,7 +56,7 @@ import { copy, hasHighByte, members, viewOf } from './cell';
 import { isSettled, putState } from './states';
 
 // Searches for a pattern in cells, with an automaton whose states are built on demand
-// (workers/execution/expressions/state-lane.ts).
+// (workers/execution/expressions/state-evaluator.ts).
 
 /**
  * Searches the texts from position `from` on. Returns `count` when all are finished. If a transition has not been built

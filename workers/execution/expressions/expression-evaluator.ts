@@ -27,15 +27,15 @@ import { COMPARED_LENGTH_MAX } from '../../values/similarity.ts';
 import { CalendarDate } from '../../values/timestamp.ts';
 import { UNFINISHED } from '../cells/value-cells.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
-import { StateLane } from './state-lane.ts';
-import { TextLane } from './text-lane.ts';
+import { StateEvaluator } from './state-evaluator.ts';
+import { TextEvaluator } from './text-evaluator.ts';
 import {
   type AnyPlan,
   type Branches,
   type Chosen,
   computedIn,
+  type Evaluators,
   FULL,
-  type Lane,
   NOT_HERE,
   type NumberPlan,
   partsOf,
@@ -56,7 +56,7 @@ const STEPS_MAX = 30_000;
 
 type Put = (position: number, value: unknown) => boolean;
 
-class ComputedLane {
+class ClosureEvaluator {
   readonly #context: ExpressionContext;
   readonly #closures = new Map<CheckedExpression, RowExpression>();
 
@@ -82,7 +82,7 @@ class ComputedLane {
     const isDone = yield* this.#each(expression, at, target, (position, value) => {
       if (value === null) return put(position, 0, 0);
       if (typeof value !== 'string' || value.length > TEXT_BYTES_MAX) return put(position, UNKNOWN_TEXT, 0);
-      if (!arena.hasRoomFor(value)) return false;
+      if (!arena.hasSpaceFor(value)) return false;
       const start = arena.next;
       const bytes = arena.write(value);
       return bytes > TEXT_BYTES_MAX ? put(position, UNKNOWN_TEXT, 0) : put(position, start, bytes);
@@ -153,13 +153,13 @@ function isShort(scale: number): boolean {
 
 // Evaluates plans of numbers and dates with kernels (kernel/assembly/number-vectors.ts).
 
-class NumberLane {
+class NumberEvaluator {
   readonly #context: ExpressionContext;
-  readonly #lane: Lane;
+  readonly #evaluators: Evaluators;
 
-  constructor(context: ExpressionContext, lane: Lane) {
+  constructor(context: ExpressionContext, evaluators: Evaluators) {
     this.#context = context;
-    this.#lane = lane;
+    this.#evaluators = evaluators;
   }
 
   /**
@@ -175,20 +175,20 @@ class NumberLane {
         return this.#column(plan.column, VECTOR_FORMS[plan.form], at);
       case 'computed': {
         const vector = this.#newVector(at.count);
-        yield* this.#lane.computed.numbers(plan.expression, at, target, vector);
+        yield* this.#evaluators.computed.numbers(plan.expression, at, target, vector);
         return vector;
       }
       case 'parsed':
         return yield* this.#parsed(plan, at, target);
       case 'size': {
-        const source = yield* this.#lane.texts.source(plan.text, at, target);
+        const source = yield* this.#evaluators.texts.source(plan.text, at, target);
         if (typeof source === 'number') return source;
         const vector = this.#newVector(at.count);
         exports.sizeTexts(source.views, source.rows, at.count, vector);
         return vector;
       }
-      case 'likeness':
-        return yield* this.#likeness(plan, at, target);
+      case 'similarity':
+        return yield* this.#similarity(plan, at, target);
       case 'date_part': {
         const dates = yield* this.vector(plan.date, at, target);
         if (dates < 0) return dates;
@@ -224,7 +224,7 @@ class NumberLane {
       case 'first':
         return yield* this.#first(plan.numbers, at, target);
       case 'choice': {
-        const parts = yield* this.#lane.branches(plan, at, (part, masked) => this.vector(part, at, masked));
+        const parts = yield* this.#evaluators.branches(plan, at, (part, masked) => this.vector(part, at, masked));
         if (typeof parts === 'number') return parts;
         const vector = this.#newVector(at.count);
         exports.chooseNumbers(parts.states, at.count, parts.chosen, parts.otherwise, vector);
@@ -235,7 +235,7 @@ class NumberLane {
 
   *#parsed(plan: { form: NumberPlan['form']; text: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { exports } = this.#context.kernel;
-    const source = yield* this.#lane.texts.tested(plan.text, at, target);
+    const source = yield* this.#evaluators.texts.tested(plan.text, at, target);
     if (typeof source === 'number') return source;
     const { views, rows } = source;
     const vector = this.#newVector(at.count);
@@ -244,10 +244,10 @@ class NumberLane {
     return vector;
   }
 
-  *#likeness(plan: { left: TextPlan; right: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
-    const left = yield* this.#lane.texts.source(plan.left, at, target);
+  *#similarity(plan: { left: TextPlan; right: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const left = yield* this.#evaluators.texts.source(plan.left, at, target);
     if (typeof left === 'number') return left;
-    const right = yield* this.#lane.texts.source(plan.right, at, target);
+    const right = yield* this.#evaluators.texts.source(plan.right, at, target);
     if (typeof right === 'number') return right;
     const vector = this.#newVector(at.count);
     const { compareSimilarity } = this.#context.kernel.exports;
@@ -267,7 +267,7 @@ class NumberLane {
   }
 
   #column(name: string, form: number, { batch, rows, count }: VectorRows): number {
-    const column = batch.columns[this.#lane.indexOf(name)]!;
+    const column = batch.columns[this.#evaluators.indexOf(name)]!;
     if (column.kind !== 'typed') return NOT_HERE;
     const vector = this.#newVector(count);
     this.#context.kernel.exports.loadNumbers(column.at, column.meta, rows, count, form, vector);
@@ -302,20 +302,20 @@ class NumberLane {
 // The fast evaluator of expressions: runs a plan (vector-plan.ts) over the rows of a list with kernels. Its scratch
 // memory is in the arena, and the caller releases it.
 
-export class VectorLane implements Lane {
-  readonly computed: ComputedLane;
-  readonly texts: TextLane;
-  readonly numbers: NumberLane;
-  readonly states: StateLane;
+export class ExpressionEvaluator implements Evaluators {
+  readonly computed: ClosureEvaluator;
+  readonly texts: TextEvaluator;
+  readonly numbers: NumberEvaluator;
+  readonly states: StateEvaluator;
   readonly #indices: ReadonlyMap<string, number>;
 
   /** @param columns columns of the batches */
   constructor(columns: Schema, context: ExpressionContext, plan: AnyPlan) {
     this.#indices = new Map(columns.map(({ name }, index) => [name, index]));
-    this.computed = new ComputedLane(columns, context, plan);
-    this.texts = new TextLane(context, this);
-    this.numbers = new NumberLane(context, this);
-    this.states = new StateLane(context, this);
+    this.computed = new ClosureEvaluator(columns, context, plan);
+    this.texts = new TextEvaluator(context, this);
+    this.numbers = new NumberEvaluator(context, this);
+    this.states = new StateEvaluator(context, this);
     this.#prepare(plan);
   }
 

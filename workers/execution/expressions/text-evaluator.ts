@@ -9,8 +9,8 @@ import type { ExpressionContext } from './row-expression.ts';
 import {
   ALL_OPEN,
   type AnyPlan,
+  type Evaluators,
   FULL,
-  type Lane,
   NOT_HERE,
   type StatesTarget,
   type TextPlan,
@@ -21,9 +21,9 @@ import {
 /** Means "to the end" of a slice. */
 const TO_END = 0xffffffff;
 
-export class TextLane {
+export class TextEvaluator {
   readonly #context: ExpressionContext;
-  readonly #lane: Lane;
+  readonly #evaluators: Evaluators;
   /** Views of texts of the Template, by text. */
   readonly #placed = new Map<string, number>();
   readonly #programs = new Map<AnyPlan, number>();
@@ -31,9 +31,9 @@ export class TextLane {
   /** null if a pattern does not permit an automaton. */
   readonly #walkers = new Map<AnyPlan, PatternWalker | null>();
 
-  constructor(context: ExpressionContext, lane: Lane) {
+  constructor(context: ExpressionContext, evaluators: Evaluators) {
     this.#context = context;
-    this.#lane = lane;
+    this.#evaluators = evaluators;
   }
 
   /** Copies what the plan needs into memory. */
@@ -47,7 +47,7 @@ export class TextLane {
   /** Returns the texts for tests, which check the length themselves. Returns a negative code on failure. */
   *tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
     if (plan.kind !== 'column') return yield* this.source(plan, at, target);
-    const views = this.#lane.viewsOf(plan.column, at.batch);
+    const views = this.#evaluators.viewsOf(plan.column, at.batch);
     return views === 0 ? NOT_HERE : { views, rows: at.rows };
   }
 
@@ -63,14 +63,14 @@ export class TextLane {
     const { kernel } = this.#context;
     switch (plan.kind) {
       case 'computed':
-        return yield* this.#lane.computed.texts(plan.expression, at, target);
+        return yield* this.#evaluators.computed.texts(plan.expression, at, target);
       case 'joined':
       case 'present':
         return yield* this.#joined(plan, at, target);
       case 'edited':
         return yield* this.#edited(plan, at, target);
       case 'written': {
-        const number = yield* this.#lane.numbers.vector(plan.number, at, target);
+        const number = yield* this.#evaluators.numbers.vector(plan.number, at, target);
         if (number < 0) return number;
         const { arena } = this.#context;
         const texts = this.#newTexts(at.count);
@@ -94,7 +94,7 @@ export class TextLane {
         return texts;
       }
       case 'choice': {
-        const parts = yield* this.#lane.branches(plan, at, (part, masked) => this.source(part, at, masked));
+        const parts = yield* this.#evaluators.branches(plan, at, (part, masked) => this.source(part, at, masked));
         if (typeof parts === 'number') return parts;
         const { states, chosen, otherwise } = parts;
         const texts = this.#newTexts(at.count);

@@ -20,7 +20,7 @@ import { placeBytes } from '../cells/text-chain.ts';
 import type { ExpressionContext } from './row-expression.ts';
 import {
   type AnyPlan,
-  type Lane,
+  type Evaluators,
   NOT_HERE,
   type StatePlan,
   type StatesTarget,
@@ -139,17 +139,17 @@ const GOOD = 0;
 
 type PlanOf<Kind> = Extract<StatePlan, { kind: Kind }>;
 
-export class StateLane {
+export class StateEvaluator {
   readonly #context: ExpressionContext;
-  readonly #lane: Lane;
+  readonly #evaluators: Evaluators;
   /** Texts of the Template (u32 address and length each), by the plan that compares with them. */
   readonly #placed = new Map<AnyPlan, number>();
   /** null if a pattern does not permit an automaton. */
   readonly #searches = new Map<string, PatternSearch | null>();
 
-  constructor(context: ExpressionContext, lane: Lane) {
+  constructor(context: ExpressionContext, evaluators: Evaluators) {
     this.#context = context;
-    this.#lane = lane;
+    this.#evaluators = evaluators;
   }
 
   /** Copies what the plan needs into memory. */
@@ -168,7 +168,7 @@ export class StateLane {
     const { states, mode } = target;
     switch (plan.kind) {
       case 'computed':
-        yield* this.#lane.computed.states(plan.expression, at, target);
+        yield* this.#evaluators.computed.states(plan.expression, at, target);
         return GOOD;
       case 'logical':
         return yield* this.#logical(plan, at, target);
@@ -182,13 +182,13 @@ export class StateLane {
       case 'pattern':
         return yield* this.#pattern(plan, at, target);
       case 'length': {
-        const views = this.#lane.viewsOf(plan.column, at.batch);
+        const views = this.#evaluators.viewsOf(plan.column, at.batch);
         if (views === 0) return NOT_HERE;
         this.#context.kernel.exports.matchLength(views, at.rows, at.count, plan.least, plan.most, states, mode);
         return GOOD;
       }
       case 'boolean': {
-        const column = at.batch.columns[this.#lane.indexOf(plan.column)]!;
+        const column = at.batch.columns[this.#evaluators.indexOf(plan.column)]!;
         if (column.kind !== 'typed') return NOT_HERE;
         this.#context.kernel.exports.loadBooleans(column.meta, at.rows, at.count, states, mode);
         return GOOD;
@@ -221,7 +221,7 @@ export class StateLane {
   }
 
   *#text(plan: PlanOf<'text' | 'blank'>, at: VectorRows, target: StatesTarget): Sliced<number> {
-    const source = yield* this.#lane.texts.tested(plan.text, at, target);
+    const source = yield* this.#evaluators.texts.tested(plan.text, at, target);
     if (typeof source === 'number') return source;
     const { exports } = this.#context.kernel;
     const { views, rows } = source;
@@ -238,9 +238,9 @@ export class StateLane {
   }
 
   *#texts(plan: PlanOf<'texts'>, at: VectorRows, target: StatesTarget): Sliced<number> {
-    const left = yield* this.#lane.texts.tested(plan.left, at, target);
+    const left = yield* this.#evaluators.texts.tested(plan.left, at, target);
     if (typeof left === 'number') return left;
-    const right = yield* this.#lane.texts.tested(plan.right, at, target);
+    const right = yield* this.#evaluators.texts.tested(plan.right, at, target);
     if (typeof right === 'number') return right;
     const { states, mode } = target;
     const [test, negate] = [TEXT_TESTS[plan.test], plan.negate ? 1 : 0];
@@ -254,15 +254,15 @@ export class StateLane {
     const search = this.#searches.get(pattern) ?? PatternSearch.of(this.#context, pattern);
     this.#searches.set(pattern, search);
     if (search === null) return NOT_HERE;
-    const source = yield* this.#lane.texts.tested(text, at, target);
+    const source = yield* this.#evaluators.texts.tested(text, at, target);
     if (typeof source === 'number') return source;
     yield* search.match(source, at.count, target);
     return GOOD;
   }
 
   *#compared(plan: PlanOf<'compared'>, at: VectorRows, target: StatesTarget): Sliced<number> {
-    const left = yield* this.#lane.numbers.vector(plan.left, at, target);
-    const right = left < 0 ? left : yield* this.#lane.numbers.vector(plan.right, at, target);
+    const left = yield* this.#evaluators.numbers.vector(plan.left, at, target);
+    const right = left < 0 ? left : yield* this.#evaluators.numbers.vector(plan.right, at, target);
     if (right < 0) return right;
     const form = VECTOR_FORMS[plan.left.form];
     const { states, mode } = target;
