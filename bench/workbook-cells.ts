@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { CellSink, LostCell } from '../workers/input/xlsx/cell-sink.ts';
 import { type OpenWorkbook, openWorkbook } from '../workers/input/xlsx/open-workbook.ts';
 import { XmlStretch } from '../workers/input/xlsx/xml-stretch.ts';
-import { WindowRoom } from '../workers/input/xlsx/xml-window.ts';
+import { WindowMemory } from '../workers/input/xlsx/xml-window.ts';
 import type { RandomAccess } from '../workers/input/zip/random-access.ts';
 import { ZipArchive } from '../workers/input/zip/zip-archive.ts';
 import { compileKernels, instantiateKernel } from '../workers/kernel/bindings/kernel.ts';
@@ -97,11 +97,11 @@ export async function openFile(
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), memory, RUN_RESERVATION_BYTES);
   const spill = new SpillFolder(join(tmpdir(), `template-run-${randomUUID()}`));
   const giveWay = (): null => null;
-  const room = new WindowRoom(heap, { acquire: async () => {} });
+  const windowMemory = new WindowMemory(heap, { acquire: async () => {} });
   const stretch = new XmlStretch(kernel.exports, heap);
   try {
     const archive = new ZipArchive(file, null, giveWay);
-    const workbook = await runCoroutine(openWorkbook(archive, { heap, spill, room, giveWay, stretch }));
+    const workbook = await runCoroutine(openWorkbook(archive, { heap, spill, windowMemory, giveWay, stretch }));
     return { workbook, close: () => spill.remove() };
   } catch (error) {
     spill.remove();

@@ -122,7 +122,7 @@ export class ColumnBuilder {
   #setText(row: number, text: string, mayGrow: boolean): CellOutcome {
     const arena = this.#arena;
     if (text.length > CELL_BYTES_MAX) return 'TOO_LONG';
-    if (!arena.hasRoomFor(text)) {
+    if (!arena.hasSpaceFor(text)) {
       if (!mayGrow) return 'full';
       const bytes = Buffer.byteLength(text);
       if (bytes > CELL_BYTES_MAX) return 'TOO_LONG';

@@ -73,7 +73,7 @@ export class Arena {
   }
 
   /**
-   * Makes room for a cell that is larger than the whole arena by switching to a larger region. Existing cells stay at
+   * Makes space for a cell that is larger than the whole arena by switching to a larger region. Existing cells stay at
    * their addresses.
    */
   enlarge(bytes: number): void {
@@ -102,7 +102,7 @@ export class Arena {
   }
 
   /** True if the text certainly fits: by its maximum encoded length, or for a long text by its exact length. */
-  hasRoomFor(text: string): boolean {
+  hasSpaceFor(text: string): boolean {
     if (this.freeBytes >= text.length * 3) return true;
     return text.length > EXACT_LENGTH && this.freeBytes >= Buffer.byteLength(text);
   }
@@ -110,7 +110,7 @@ export class Arena {
   /** Writes a text as UTF-8 and returns its length in bytes. Its address is the value of `next` before the call. */
   write(text: string): number {
     const worstBytes = Math.min(text.length * 3, this.freeBytes);
-    if (!this.hasRoomFor(text)) {
+    if (!this.hasSpaceFor(text)) {
       this.enlarge(text.length > EXACT_LENGTH ? Buffer.byteLength(text) : text.length * 3);
       return this.write(text);
     }

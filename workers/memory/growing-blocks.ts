@@ -150,7 +150,7 @@ export class GrowingWords {
     heap.u8.fill(0, this.#at, this.#at + WORDS_FIRST * 4);
   }
 
-  /** Makes room for `words` words. Returns false if the budget refuses. */
+  /** Makes space for `words` words. Returns false if the budget refuses. */
   reserve(words: number): boolean {
     if (words <= this.#words) return true;
     const most = Math.max(words, this.#words * 2);

@@ -147,16 +147,16 @@ export class HeapBytes implements SpillBytes {
     const { byteOffset, length } = bytes;
     const isOwn = bytes.buffer === this.#heap.u8.buffer;
     for (let done = 0; done < length; ) {
-      const room = this.#file === null ? this.#room() : null;
+      const free = this.#file === null ? this.#freeRange() : null;
       const from = isOwn ? this.#heap.u8.subarray(byteOffset + done, byteOffset + length) : bytes.subarray(done);
-      if (room === null) {
+      if (free === null) {
         this.#file ??= this.#moveToFile();
         this.#file.append(from);
         this.#sizeBytes += from.length;
         return;
       }
-      const part = from.subarray(0, room.bytes);
-      this.#heap.u8.set(part, room.at);
+      const part = from.subarray(0, free.bytes);
+      this.#heap.u8.set(part, free.at);
       this.#sizeBytes += part.length;
       done += part.length;
     }
@@ -185,7 +185,7 @@ export class HeapBytes implements SpillBytes {
   }
 
   /** Returns the address for the next byte and the number of bytes that fit there, or null if the budget refuses. */
-  #room(): { readonly at: number; readonly bytes: number } | null {
+  #freeRange(): { readonly at: number; readonly bytes: number } | null {
     const last = this.#blocks.at(-1);
     const used = last === undefined ? 0 : this.#sizeBytes - last.start;
     if (last !== undefined && used < last.bytes) return { at: last.at + used, bytes: last.bytes - used };

@@ -213,7 +213,7 @@ export class StepRows implements IndexedRows {
   }
 
   /** Number of rows that can still be added. */
-  get room(): number {
+  get freeRows(): number {
     return this.#rowsMax - this.#cells.length;
   }
 
@@ -357,7 +357,7 @@ export class StepWatch {
   }
 
   #keepFirst(batch: Batch): void {
-    const count = Math.min(batch.live, this.rows.room);
+    const count = Math.min(batch.live, this.rows.freeRows);
     if (count === 0) return;
     const first = this.rows.add(count, (position) => batch.sourceRow(batch.physicalRow(position)));
     for (const [column, reader] of this.#readers.entries()) {

@@ -115,6 +115,6 @@ test('a table that is full knows the keys that it holds', async (t) => {
   heap.u32.fill(0, numbers >>> 2, (numbers >>> 2) + count);
   const missed = exports.findCachedKeys(table, addresses, 1, rows, count, numbers, missedRows, missedAt);
   t.equal(missed, count - most);
-  t.equal(heap.u32[missedRows >>> 2], most, 'the first ones found room');
+  t.equal(heap.u32[missedRows >>> 2], most, 'the first keys fit');
   for (let i = 0; i < most; i++) if (heap.u32[(numbers >>> 2) + i] !== i) t.fail(`key ${i}`);
 });

@@ -7,7 +7,7 @@ import { SheetKernel } from '../../../workers/input/xlsx/sheet-kernel.ts';
 import { SheetReader, type SheetSettings } from '../../../workers/input/xlsx/sheet-reader.ts';
 import type { StringStore } from '../../../workers/input/xlsx/string-store.ts';
 import { XmlStretch } from '../../../workers/input/xlsx/xml-stretch.ts';
-import { WindowRoom } from '../../../workers/input/xlsx/xml-window.ts';
+import { WindowMemory } from '../../../workers/input/xlsx/xml-window.ts';
 import type { PieceSource } from '../../../workers/input/zip/entry-reader.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
@@ -90,9 +90,9 @@ export class SheetBench {
   async read(given: SheetGiven, { stretchBytes, cuts = [] }: SheetHow): Promise<SheetRun> {
     this.#heap.reset();
     const heap = this.#heap;
-    const room = new WindowRoom(heap, { acquire: async () => {} });
+    const windowMemory = new WindowMemory(heap, { acquire: async () => {} });
     const stretch = stretchBytes === 0 ? null : new XmlStretch(this.#kernel.exports, heap, stretchBytes);
-    const strings = given.strings === undefined ? null : await this.strings(given.strings, stretch, room);
+    const strings = given.strings === undefined ? null : await this.strings(given.strings, stretch, windowMemory);
     const styles = Uint8Array.from(given.styles ?? []);
     const { is1904 = false, range = null, skipHidden = false } = given;
     let sharedBytes = 0;
@@ -102,7 +102,7 @@ export class SheetBench {
       range,
       skipHidden,
       order: null,
-      room,
+      windowMemory,
       countShared: (bytes) => {
         sharedBytes += bytes;
       },
@@ -119,10 +119,10 @@ export class SheetBench {
   async strings(
     xml: string,
     stretch: XmlStretch | null,
-    room: WindowRoom,
+    windowMemory: WindowMemory,
     cuts: readonly number[] = [],
   ): Promise<StringStore> {
-    const tools = { heap: this.#heap, spill: this.#spill, room, giveWay: () => null, stretch };
+    const tools = { heap: this.#heap, spill: this.#spill, windowMemory, giveWay: () => null, stretch };
     return runCoroutine(readSharedStrings(new CutSource(Buffer.from(xml), cuts), tools));
   }
 
@@ -130,9 +130,9 @@ export class SheetBench {
   async stringTexts(xml: string, { stretchBytes, cuts = [] }: SheetHow): Promise<readonly string[] | string> {
     this.#heap.reset();
     const stretch = stretchBytes === 0 ? null : new XmlStretch(this.#kernel.exports, this.#heap, stretchBytes);
-    const room = new WindowRoom(this.#heap, { acquire: async () => {} });
+    const windowMemory = new WindowMemory(this.#heap, { acquire: async () => {} });
     try {
-      const store = await this.strings(xml, stretch, room, cuts);
+      const store = await this.strings(xml, stretch, windowMemory, cuts);
       return Array.from({ length: store.length }, (_, index) => {
         store.find(index);
         return Buffer.from(store.bytes.slice(store.start, store.end)).toString();

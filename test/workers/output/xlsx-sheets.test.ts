@@ -45,11 +45,7 @@ test('rows beyond a sheet are left out and reported, or continue in the next she
   const full = await applyTemplate({ output: XLSX }, 'id\na\nb\nc\n', 4096, {}, { language });
   t.match(full.outcome, { truncated: false, rowsWritten: 3 }, 'a sheet that is just full');
   const bare = await applyTemplate({ output: { ...XLSX, xlsx: { header: false } } }, input, 4096, {}, { language });
-  t.strictSame(
-    await valuesOf(bare.bytes),
-    [['r0'], ['r1'], ['r2'], ['r3']],
-    'without a header there is room for one more',
-  );
+  t.strictSame(await valuesOf(bare.bytes), [['r0'], ['r1'], ['r2'], ['r3']], 'without a header, one more row fits');
 });
 
 test('the settings of the section', async (t) => {

@@ -43,7 +43,7 @@ test('the first row of each new shape in each column', async (t) => {
   }
 });
 
-test('free text takes no room from other columns, and there is an end to what is noted', async (t) => {
+test('free text does not use up the limit of other columns, and the number of noted rows is limited', async (t) => {
   const note = (index: number): string => [...index.toString(2)].map((bit) => (bit === '1' ? 'a ' : '- ')).join('');
   const rows = Array.from({ length: 20_000 }, (_, index) => `${note(index)},${index === 19_999 ? 'odd' : '1'}`);
   const found = await rowsOf(`note,number\n${rows.join('\n')}\n`, 10);

@@ -242,7 +242,7 @@ export class ExplodedRows implements Operator {
     const { arena } = this.#context;
     const copy = this.#word(words.COPIES);
     if (copy === this.#word(words.COPIES_MAX)) return false;
-    if (typeof value === 'string' && !arena.hasRoomFor(value)) return false;
+    if (typeof value === 'string' && !arena.hasSpaceFor(value)) return false;
     const { u8, u32, i64 } = arena.heap;
     const view = (this.#word(words.LIST_VIEWS) >>> 2) + copy * 2;
     const data = batch.columns[this.#index]!;

@@ -9,7 +9,7 @@ import { done, foldCase, type TextWork } from '../../values/text-edits.ts';
 import { indexOfText } from '../../values/text-search.ts';
 import { PatternWalker, placePattern, WALKED_ROWS_LEAST } from './pattern-walker.ts';
 import { placeText, type TextStep } from './text-chain.ts';
-import { moved, room, stringStep } from './text-steps.ts';
+import { freeRange, moved, stringStep } from './text-steps.ts';
 
 // The step that replaces matches of any pattern, with two passes over each cell (kernel/assembly/patterns.ts).
 
@@ -101,7 +101,7 @@ export function literalStep(heap: Heap, find: string, put: string, count: number
   return {
     run(cells) {
       const { kernel, views, rows } = cells;
-      const [next, limit] = room(cells);
+      const [next, limit] = freeRange(cells);
       return moved(
         cells,
         kernel.exports.replaceText(
@@ -167,7 +167,7 @@ export function patternStep(heap: Heap, pattern: RegularExpression, put: string,
   return {
     run(cells) {
       const { kernel, views, rows, todo } = cells;
-      const [next, limit] = room(cells);
+      const [next, limit] = freeRange(cells);
       const { replacePattern } = kernel.exports;
       return moved(cells, replacePattern(views, rows, cells.count, program, CELL_BYTES_MAX, next, limit, todo));
     },

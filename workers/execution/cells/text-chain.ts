@@ -150,7 +150,7 @@ export function writeCell(arena: Arena, at: number, text: string): boolean {
     arena.heap.u32[at + 1] = CELL_BYTES_MAX + 1;
     return true;
   }
-  if (!arena.hasRoomFor(text)) return false;
+  if (!arena.hasSpaceFor(text)) return false;
   const start = arena.next;
   const bytes = arena.write(text);
   arena.heap.u32[at] = start;

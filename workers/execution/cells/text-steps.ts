@@ -46,7 +46,7 @@ export function trimStep(): TextStep {
 export function collapseStep(): TextStep {
   return {
     run: (cells) =>
-      moved(cells, cells.kernel.exports.collapseSpaces(cells.views, cells.rows, cells.count, ...room(cells))),
+      moved(cells, cells.kernel.exports.collapseSpaces(cells.views, cells.rows, cells.count, ...freeRange(cells))),
     edit: edits.collapseWhiteSpace,
     editInSlices: edits.collapseWhiteSpaceInSlices,
   };
@@ -60,7 +60,7 @@ export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
   return {
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
-      return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...room(cells), todo));
+      return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...freeRange(cells), todo));
     },
     edit,
     editInSlices: inSlices[to],
@@ -72,7 +72,7 @@ export function asciiCaseStep(to: 'upper' | 'lower'): TextStep {
   return {
     run(cells) {
       const { kernel, views, rows, count } = cells;
-      return moved(cells, kernel.exports.changeAsciiCase(views, rows, count, first, ...room(cells)));
+      return moved(cells, kernel.exports.changeAsciiCase(views, rows, count, first, ...freeRange(cells)));
     },
     edit: to === 'upper' ? edits.upperAscii : edits.lowerAscii,
   };
@@ -83,7 +83,7 @@ export function accentStep(heap: Heap): TextStep {
   return {
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
-      return moved(cells, kernel.exports.stripAccents(views, rows, count, table, ...room(cells), todo));
+      return moved(cells, kernel.exports.stripAccents(views, rows, count, table, ...freeRange(cells), todo));
     },
     edit: edits.stripAccents,
     editInSlices: edits.stripAccentsInSlices,
@@ -101,7 +101,7 @@ export function fingerprintStep(heap: Heap): TextStep {
   return {
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
-      return moved(cells, kernel.exports.wordKeys(views, rows, count, table, ...room(cells), todo));
+      return moved(cells, kernel.exports.wordKeys(views, rows, count, table, ...freeRange(cells), todo));
     },
     edit: fingerprintOf,
     editInSlices: longFingerprint,
@@ -113,7 +113,7 @@ export function capitaliseStep(unit: 'word' | 'sentence'): TextStep {
   return {
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
-      return moved(cells, kernel.exports.capitalise(views, rows, count, sentences, ...room(cells), todo));
+      return moved(cells, kernel.exports.capitalise(views, rows, count, sentences, ...freeRange(cells), todo));
     },
     edit: unit === 'sentence' ? edits.sentenceCase : edits.titleCase,
     editInSlices: unit === 'sentence' ? edits.sentenceCaseInSlices : edits.titleCaseInSlices,
@@ -158,7 +158,7 @@ function keepStep(
   return {
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
-      return moved(cells, kernel.exports.keepBytes(views, rows, count, table, ...room(cells), todo));
+      return moved(cells, kernel.exports.keepBytes(views, rows, count, table, ...freeRange(cells), todo));
     },
     edit,
     ...(editInSlices === undefined ? {} : { editInSlices }),
@@ -203,7 +203,10 @@ export function aroundStep(heap: Heap, before: string, after: string): TextStep 
   return {
     run(cells) {
       const { kernel, views, rows, count } = cells;
-      return moved(cells, kernel.exports.putAround(views, rows, count, a.at, a.bytes, b.at, b.bytes, ...room(cells)));
+      return moved(
+        cells,
+        kernel.exports.putAround(views, rows, count, a.at, a.bytes, b.at, b.bytes, ...freeRange(cells)),
+      );
     },
     edit: (text) => before + text + after,
   };
@@ -217,7 +220,7 @@ export function padStep(heap: Heap, length: number, character: string, side: 'le
       const { kernel, views, rows, count } = cells;
       return moved(
         cells,
-        kernel.exports.padCells(views, rows, count, length, fill.at, fill.bytes, left, ...room(cells)),
+        kernel.exports.padCells(views, rows, count, length, fill.at, fill.bytes, left, ...freeRange(cells)),
       );
     },
     edit(text) {
@@ -242,7 +245,7 @@ export function maskStep(heap: Heap, { first, last, hiddenMin, sign }: MaskRules
     run(cells) {
       const { kernel, views, rows, count } = cells;
       const given = [views, rows, count, first, last, hiddenMin, placed.at, placed.bytes] as const;
-      return moved(cells, kernel.exports.maskCells(...given, ...room(cells)));
+      return moved(cells, kernel.exports.maskCells(...given, ...freeRange(cells)));
     },
     edit: (text) => edits.maskCharacters(text, first, last, hiddenMin, sign),
   };
@@ -259,7 +262,7 @@ export function truncateStep(length: number): TextStep {
 }
 
 /** First free address and limit of the arena, for kernels. */
-export function room({ arena }: TextCells): [next: number, limit: number] {
+export function freeRange({ arena }: TextCells): [next: number, limit: number] {
   return [arena.next, arena.limit];
 }
 
@@ -325,7 +328,7 @@ export function emailStep(heap: Heap, replacement: string, edit: (text: string) 
     run(cells) {
       const { kernel, views, rows, count, todo } = cells;
       const { redactEmails } = kernel.exports;
-      return moved(cells, redactEmails(views, rows, count, at, bytes, CELL_BYTES_MAX, ...room(cells), todo));
+      return moved(cells, redactEmails(views, rows, count, at, bytes, CELL_BYTES_MAX, ...freeRange(cells), todo));
     },
     edit,
   };

@@ -56,7 +56,7 @@ export class EntrySorter {
   readonly #result: BufferedFile;
   readonly #header = new Uint8Array(ENTRY_HEADER_BYTES);
   readonly #words = new DataView(this.#header.buffer);
-  readonly #room: number;
+  readonly #sortBuffer: number;
   /** Length of each cached key, or -1. */
   readonly #seenBytes = new Int32Array(SEEN_KEYS).fill(-1);
   readonly #seenHashes = new Uint32Array(SEEN_KEYS);
@@ -69,7 +69,7 @@ export class EntrySorter {
     this.#placed = placed;
     this.#parts = Array.from({ length: PARTS }, () => new BufferedFile(heap, spill));
     this.#result = new BufferedFile(heap, spill);
-    this.#room = heap.allocate(SORTED_BYTES);
+    this.#sortBuffer = heap.allocate(SORTED_BYTES);
     this.#seen = heap.allocate(SEEN_KEYS * SEEN_KEY_BYTES);
   }
 
@@ -137,7 +137,7 @@ export class EntrySorter {
   }
 
   #sort(file: SpillFile): void {
-    const bytes = this.#heap.u8.subarray(this.#room, this.#room + file.sizeBytes);
+    const bytes = this.#heap.u8.subarray(this.#sortBuffer, this.#sortBuffer + file.sizeBytes);
     file.read(bytes, 0);
     const entries: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; at += entryBytes(bytes, at)) {

@@ -35,7 +35,7 @@ export type TableRecords = Pick<SpillBytes, 'sizeBytes' | 'read'> & { readonly r
 
 export type TableContext = Pick<OperatorContext, 'arena' | 'kernel'>;
 
-interface Room {
+interface TableMemory {
   readonly bytesMax: number;
   readonly rowsMax: number;
   readonly records: number;
@@ -54,7 +54,7 @@ export class TableIndex {
   readonly #table: HashTable;
   readonly #columns: number;
   readonly #selection: number;
-  #room: Room | null = null;
+  #memory: TableMemory | null = null;
 
   /** @param columns number of columns of the table */
   constructor(context: TableContext, columns: number, keys: readonly TableKey[]) {
@@ -77,37 +77,37 @@ export class TableIndex {
   *load(records: TableRecords, forced: boolean): Generator<void, boolean> {
     this.#table.clear();
     this.#table.forced = forced;
-    const room = this.#makeRoom(records, forced);
-    if (room === null) return false;
-    const end = yield* this.#read(room, records);
-    const rows = yield* this.#decode(room, end);
+    const memory = this.#allocate(records, forced);
+    if (memory === null) return false;
+    const end = yield* this.#read(memory, records);
+    const rows = yield* this.#decode(memory, end);
     if (rows !== records.rows) throw new Error('a reference table has lost rows');
     for (let from = 0; from < rows; from += INDEXED_ROWS) {
-      if (!this.#add(room, from, Math.min(rows, from + INDEXED_ROWS))) return false;
+      if (!this.#add(memory, from, Math.min(rows, from + INDEXED_ROWS))) return false;
       yield;
     }
     return true;
   }
 
   /** Returns the address after the records. */
-  *#read(room: Room, records: TableRecords): Generator<void, number> {
+  *#read(memory: TableMemory, records: TableRecords): Generator<void, number> {
     const { heap } = this.#context.arena;
     const { sizeBytes } = records;
     for (let from = 0; from < sizeBytes; from += READ_BYTES) {
       const bytes = Math.min(READ_BYTES, sizeBytes - from);
-      const target = heap.u8.subarray(room.records + from, room.records + from + bytes);
+      const target = heap.u8.subarray(memory.records + from, memory.records + from + bytes);
       if (records.read(target, from) < bytes) throw new Error('a reference table ends early');
       yield;
     }
-    return room.records + sizeBytes;
+    return memory.records + sizeBytes;
   }
 
   /** Returns the number of rows. */
-  *#decode({ records, target }: Room, end: number): Generator<void, number> {
+  *#decode({ records, target }: TableMemory, end: number): Generator<void, number> {
     let done = 0;
     for (let at = records; at < end; ) {
-      const room = this.#codec.behind(target, done, DECODED_ROWS);
-      const { rows, reached } = this.#codec.decode(room, at, end);
+      const next = this.#codec.behind(target, done, DECODED_ROWS);
+      const { rows, reached } = this.#codec.decode(next, at, end);
       if (rows === 0) break;
       done += rows;
       at = reached;
@@ -128,17 +128,17 @@ export class TableIndex {
 
   /** Returns the first row with a key. */
   first(id: number): number {
-    return this.#context.arena.heap.u32[(this.#room!.ends >>> 2) + id * 2]!;
+    return this.#context.arena.heap.u32[(this.#memory!.ends >>> 2) + id * 2]!;
   }
 
   /** Returns the next row with the same key, or ROW_NONE. */
   next(row: number): number {
-    return this.#context.arena.heap.u32[(this.#room!.followers >>> 2) + row]!;
+    return this.#context.arena.heap.u32[(this.#memory!.followers >>> 2) + row]!;
   }
 
   /** Returns the address of the views of a column, by row of the table. */
   views(column: number): number {
-    return this.#room!.target.columns[column]!.at;
+    return this.#memory!.target.columns[column]!.at;
   }
 
   /** Returns the key columns of a batch of table rows as values of their types, or null if the arena is full. */
@@ -157,8 +157,8 @@ export class TableIndex {
     return this.#rowKeys.make(batch, rows, count);
   }
 
-  #makeRoom({ sizeBytes, rows }: TableRecords, forced: boolean): Room | null {
-    const known = this.#room;
+  #allocate({ sizeBytes, rows }: TableRecords, forced: boolean): TableMemory | null {
+    const known = this.#memory;
     if (known !== null && sizeBytes <= known.bytesMax && rows <= known.rowsMax) return known;
     const { heap } = this.#context.arena;
     const bytesMax = sizeBytes + REGION_PADDING_BYTES;
@@ -173,7 +173,7 @@ export class TableIndex {
       next = (next + bytes + 7) & ~7;
       return at;
     };
-    const room: Room = {
+    const memory: TableMemory = {
       bytesMax,
       rowsMax: rows,
       records: allocate(bytesMax),
@@ -181,17 +181,17 @@ export class TableIndex {
       ends: allocate(rows * 8),
       followers: allocate(rows * 4),
     };
-    if (next > start + all) throw new Error('the room of a table is too small');
-    this.#room = room;
-    return room;
+    if (next > start + all) throw new Error('the memory of a table is too small');
+    this.#memory = memory;
+    return memory;
   }
 
-  #add(room: Room, from: number, to: number): boolean {
+  #add(memory: TableMemory, from: number, to: number): boolean {
     const { arena } = this.#context;
     const { u32 } = arena.heap;
     for (let i = 0; i < to - from; i++) u32[(this.#selection >>> 2) + i] = i;
-    const columns = room.target.columns.map(({ at }): ColumnData => ({ kind: 'views', at: at + from * VIEW_BYTES }));
-    const sources = room.target.sources + from * 8;
+    const columns = memory.target.columns.map(({ at }): ColumnData => ({ kind: 'views', at: at + from * VIEW_BYTES }));
+    const sources = memory.target.sources + from * 8;
     const batch = targetBatch({ arena, columns, rows: to - from, selection: this.#selection, sources });
     let sound = true;
     inSlices(batch, (first, end) => {
@@ -207,16 +207,16 @@ export class TableIndex {
       const known = this.#table.count;
       this.#table.hash(list);
       sound &&= this.#table.insert(list) === count;
-      if (sound) this.#chain(room, list, known, from);
+      if (sound) this.#chain(memory, list, known, from);
       return true;
     });
     return sound;
   }
 
   /** Appends rows to the chains of their keys. */
-  #chain(room: Room, { rows, count, ids }: KeyList, known: number, from: number): void {
+  #chain(memory: TableMemory, { rows, count, ids }: KeyList, known: number, from: number): void {
     const { u32 } = this.#context.arena.heap;
-    const [ends, followers] = [room.ends >>> 2, room.followers >>> 2];
+    const [ends, followers] = [memory.ends >>> 2, memory.followers >>> 2];
     let fresh = known;
     for (let i = 0; i < count; i++) {
       const id = u32[(ids >>> 2) + i]!;

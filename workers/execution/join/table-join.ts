@@ -100,8 +100,8 @@ export class TableProbe {
     if (multiplies) for (const [at, column] of batch.columns.entries()) if (column.kind === 'raw') batch.views(at);
     yield* this.editLong(batch);
     for (const { piece, list } of this.keyedPieces(batch)) {
-      const room = batch.rows * (this.#payload.length * VIEW_BYTES + 1) + list.count * 4;
-      piece.isTooLarge = arena.freeBytes < room + (this.#payload.length + 2) * 8;
+      const neededBytes = batch.rows * (this.#payload.length * VIEW_BYTES + 1) + list.count * 4;
+      piece.isTooLarge = arena.freeBytes < neededBytes + (this.#payload.length + 2) * 8;
       if (piece.isTooLarge) continue;
       index.hash(list);
       index.find(list);

@@ -108,7 +108,7 @@ export class Window {
   fill(start: number): 'filled' | 'wait' {
     if (this.#goal === 0) {
       this.start = start;
-      if (!this.#makeRoom()) return 'wait';
+      if (!this.#makeSpace()) return 'wait';
       this.#goal = Math.min(this.filled + this.windowBytes, this.#end());
     }
     while (this.filled < this.#goal) {
@@ -140,7 +140,7 @@ export class Window {
     return this.#small.base;
   }
 
-  get roomBytes(): number {
+  get smallBytes(): number {
     return this.#small.bytes;
   }
 
@@ -203,7 +203,7 @@ export class Window {
    * Moves the incomplete row to the front or to a larger region. Returns false if the large-row gate must be passed
    * first.
    */
-  #makeRoom(): boolean {
+  #makeSpace(): boolean {
     const carryBytes = this.filled - this.start;
     if (this.start !== this.#region.base) {
       this.#moveTo(carryBytes < this.#small.bytes ? this.#small : this.#region);

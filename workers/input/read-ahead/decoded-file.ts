@@ -97,8 +97,8 @@ export class DecodedFile {
   #readPiece(u8: Uint8Array, filled: number): number {
     const { base, windowBytes, decode } = this.#job;
     const { piece, pieceBytes } = decode!;
-    const room = Math.floor((base + 2 * windowBytes - filled) / UTF8_BYTES_MAX);
-    return this.#read(u8, piece, Math.min(pieceBytes, room));
+    const freeBytes = Math.floor((base + 2 * windowBytes - filled) / UTF8_BYTES_MAX);
+    return this.#read(u8, piece, Math.min(pieceBytes, freeBytes));
   }
 
   #read(u8: Uint8Array, address: number, bytesMax: number): number {

@@ -103,7 +103,7 @@ export class ReadAheadRows {
   }
 
   #fitsSlot(): boolean {
-    const afterWindow = this.#window.base + this.#window.roomBytes;
+    const afterWindow = this.#window.base + this.#window.smallBytes;
     return Math.max(afterWindow, this.#rows.end) + REGION_PADDING_BYTES <= SLOT_BYTES;
   }
 

@@ -9,11 +9,15 @@ import type { CellSink, LostCell } from './cell-sink.ts';
 import { MERGED_BYTES_MAX, MERGED_RANGES_MAX, malformedWorkbook } from './limits.ts';
 import type { GiveWay } from './shared-strings.ts';
 import { EMPTY, END, MORE, OPEN, XmlTokens } from './xml-tokens.ts';
-import { type WindowRoom, XmlWindow } from './xml-window.ts';
+import { type WindowMemory, XmlWindow } from './xml-window.ts';
 
 /** Returns the ranges of a sheet, ordered by first row. Throws Failed. */
-export function* readMergedRanges(source: PieceSource, room: WindowRoom, giveWay: GiveWay): Coroutine<CellRange[]> {
-  const tokens = new XmlTokens(new XmlWindow(source, room));
+export function* readMergedRanges(
+  source: PieceSource,
+  windowMemory: WindowMemory,
+  giveWay: GiveWay,
+): Coroutine<CellRange[]> {
+  const tokens = new XmlTokens(new XmlWindow(source, windowMemory));
   const ranges: CellRange[] = [];
   try {
     for (;;) {

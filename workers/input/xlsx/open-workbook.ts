@@ -382,15 +382,15 @@ export class OpenWorkbook {
     const { is1904 } = this.#workbook;
     const countShared = (bytes: number): void => this.#archive.countRepeated(bytes);
     const cells = { strings: this.#strings, styles: this.#styles, is1904 };
-    const { room, stretch } = this.#tools;
+    const { windowMemory, stretch } = this.#tools;
     if (stretch !== null) this.#kernel ??= new SheetKernel(stretch, cells);
-    return new SheetReader(source, { ...settings, ...cells, room, countShared, kernel: this.#kernel });
+    return new SheetReader(source, { ...settings, ...cells, windowMemory, countShared, kernel: this.#kernel });
   }
 
   /** Returns the merged ranges, ordered by first row. Throws Failed. */
   *mergedRanges(sheet: WorkbookSheet, giveWay: GiveWay): Coroutine<readonly CellRange[]> {
     const source = sheet.part === null ? null : this.#archive.open(sheet.part);
-    return source === null ? [] : yield* readMergedRanges(source, this.#tools.room, giveWay);
+    return source === null ? [] : yield* readMergedRanges(source, this.#tools.windowMemory, giveWay);
   }
 
   /** See ZipArchive. Throws Failed. */

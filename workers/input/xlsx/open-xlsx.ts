@@ -16,7 +16,7 @@ import type { GiveWay } from './shared-strings.ts';
 import { findSheetHeader, type SheetHeader } from './sheet-header.ts';
 import { type ReadSheet, readUntilFull, SheetPass, WorkbookReader } from './workbook-reader.ts';
 import { XmlStretch } from './xml-stretch.ts';
-import { WindowRoom } from './xml-window.ts';
+import { WindowMemory } from './xml-window.ts';
 
 /** See WholeFileFormat.within. */
 export function packedIn(source: WholeSource, { inflatedBytesMax, input }: WholeFileSettings): PackedFile | null {
@@ -31,9 +31,9 @@ export function* openXlsx(format: string, source: WholeSource, settings: WholeFi
   const { heap } = settings.arena;
   const giveWay: GiveWay = () => (settings.clock?.isDue() === true ? (settings.giveWay?.() ?? null) : null);
   const archive = new ZipArchive(source, settings.inflatedBytesMax, giveWay);
-  const room = new WindowRoom(heap, settings.largeRow);
+  const windowMemory = new WindowMemory(heap, settings.largeRow);
   const stretch = new XmlStretch(settings.kernel.exports, heap);
-  const workbook = yield* openWorkbook(archive, { heap, spill: settings.spill, room, giveWay, stretch });
+  const workbook = yield* openWorkbook(archive, { heap, spill: settings.spill, windowMemory, giveWay, stretch });
   try {
     return yield* openRows({ format, workbook, close: () => source.close() }, settings, giveWay);
   } catch (error) {

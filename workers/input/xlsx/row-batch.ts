@@ -305,7 +305,7 @@ export class RowBatch implements CellSink, KernelRows {
     if (this.#isWide) this.#countWide();
     this.#rows++;
     this.places.add(++this.rowsRead, this.#sheetRow);
-    this.#lookForRoom();
+    this.#checkFreeSpace();
   }
 
   /** Counts a filled cell that is replaced, because its row has a cell twice. */
@@ -357,10 +357,10 @@ export class RowBatch implements CellSink, KernelRows {
     this.#isWide = get(words.IS_WIDE) !== 0;
     this.#rowBytes = get(words.ROW_BYTES);
     this.#hasEmpty = get(words.HAS_EMPTY) !== 0;
-    if (this.#rows > before) this.#lookForRoom();
+    if (this.#rows > before) this.#checkFreeSpace();
   }
 
-  #lookForRoom(): void {
+  #checkFreeSpace(): void {
     this.isFull = this.#rows >= this.#rowsMax || this.#large.length > 0 || this.#end - this.#next < FREE_BYTES_MIN;
   }
 

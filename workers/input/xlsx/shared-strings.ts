@@ -9,11 +9,11 @@ import { CELL_BYTES_MAX } from '../ceilings.ts';
 import type { PieceSource } from '../zip/entry-reader.ts';
 import { inPart, malformedWorkbook } from './limits.ts';
 import { PlainItem } from './plain-forms.ts';
-import { type StringRoom, StringStore } from './string-store.ts';
+import { type StringSpace, StringStore } from './string-store.ts';
 import { CollectedText } from './text-decoder.ts';
 import type { XmlStretch } from './xml-stretch.ts';
 import { CLOSE, EMPTY, END, MORE, OPEN, TEXT, XmlTokens } from './xml-tokens.ts';
-import { type WindowRoom, XmlWindow } from './xml-window.ts';
+import { type WindowMemory, XmlWindow } from './xml-window.ts';
 
 // Passes sections of the shared strings' XML to the kernel that reads them (kernel/assembly/sheet-texts.ts) into the
 // store.
@@ -22,7 +22,7 @@ class StringKernel {
   readonly #stretch: XmlStretch;
   readonly #store: StringStore;
   readonly #state: number;
-  readonly #room: StringRoom = { textsAt: 0, textsEnd: 0, entriesAt: 0, entriesEnd: 0 };
+  readonly #space: StringSpace = { textsAt: 0, textsEnd: 0, entriesAt: 0, entriesEnd: 0 };
 
   /** Throws MemoryWanted. */
   constructor(stretch: XmlStretch, store: StringStore) {
@@ -48,16 +48,16 @@ class StringKernel {
    */
   read(tokens: XmlTokens): 'more' | 'left' {
     const stretch = this.#stretch;
-    const room = this.#room;
+    const space = this.#space;
     for (;;) {
-      if (!this.#store.lend(room)) return 'left';
-      this.#set(words.TEXTS_AT, room.textsAt);
-      this.#set(words.TEXTS_END, room.textsEnd);
-      this.#set(words.ENTRIES_AT, room.entriesAt);
-      this.#set(words.ENTRIES_END, room.entriesEnd);
+      if (!this.#store.lend(space)) return 'left';
+      this.#set(words.TEXTS_AT, space.textsAt);
+      this.#set(words.TEXTS_END, space.textsEnd);
+      this.#set(words.ENTRIES_AT, space.entriesAt);
+      this.#set(words.ENTRIES_END, space.entriesEnd);
       this.#set(words.AT, stretch.place(tokens));
       stretch.kernel.readStrings(this.#state, stretch.end);
-      this.#store.takeBack(room, this.#get(words.TEXTS_AT), this.#get(words.ENTRIES_AT));
+      this.#store.takeBack(space, this.#get(words.TEXTS_AT), this.#get(words.ENTRIES_AT));
       const at = this.#get(words.AT);
       if (this.#get(words.STATUS) === STATUS_LEFT) {
         stretch.moveTo(tokens, at);
@@ -87,7 +87,7 @@ export type GiveWay = () => Promise<void> | null;
 export interface StringTools {
   readonly heap: Heap;
   readonly spill: SpillFolder;
-  readonly room: WindowRoom;
+  readonly windowMemory: WindowMemory;
   readonly giveWay: GiveWay;
   /** Memory for the kernel, or null to read everything token by token. */
   readonly stretch: XmlStretch | null;
@@ -95,7 +95,7 @@ export interface StringTools {
 
 /** Throws Failed. */
 export function* readSharedStrings(source: PieceSource, tools: StringTools): Coroutine<StringStore> {
-  const window = new XmlWindow(source, tools.room);
+  const window = new XmlWindow(source, tools.windowMemory);
   const store = new StringStore(tools.heap, tools.spill);
   yield* inPart(() => `its shared strings, at string ${store.length + 1} or after it`, readAll(window, store, tools));
   return store;

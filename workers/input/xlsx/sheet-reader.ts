@@ -11,7 +11,7 @@ import { CellValues, type CellValuesParts } from './cell-values.ts';
 import { malformedWorkbook } from './limits.ts';
 import type { KernelRows, KernelStop, SheetKernel, SheetPlace } from './sheet-kernel.ts';
 import { CLOSE, EMPTY, END, MORE, OPEN, XmlTokens } from './xml-tokens.ts';
-import { type WindowRoom, XmlWindow } from './xml-window.ts';
+import { type WindowMemory, XmlWindow } from './xml-window.ts';
 
 const LESS = 0x3c;
 const SPACE = 0x20;
@@ -35,7 +35,7 @@ export interface SheetSettings extends CellValuesParts {
   readonly range: CellRange | null;
   /** Output column for each column, -1 if it is not read. Null if the columns keep their places. */
   readonly order: readonly number[] | null;
-  readonly room: WindowRoom;
+  readonly windowMemory: WindowMemory;
   /** Reads rows for sinks that have `kernelRows`. null to report every cell. */
   readonly kernel: SheetKernel | null;
 }
@@ -57,7 +57,7 @@ export class SheetReader {
   #dataDepth = 0;
 
   constructor(source: PieceSource, settings: SheetSettings) {
-    const tokens = new XmlTokens(new XmlWindow(source, settings.room));
+    const tokens = new XmlTokens(new XmlWindow(source, settings.windowMemory));
     this.#tokens = tokens;
     this.#cell = new CellReader(tokens);
     this.#values = new CellValues(settings);

@@ -19,7 +19,7 @@ const PAGE_MASK = PAGE_STRINGS - 1;
 const SHORT_BYTES_MAX = 32;
 
 /** Addresses for the next texts and entries, and the ends of their regions. */
-export interface StringRoom {
+export interface StringSpace {
   textsAt: number;
   textsEnd: number;
   entriesAt: number;
@@ -80,7 +80,7 @@ export class StringStore {
     if (this.length >= SHARED_STRINGS_MAX) {
       throw new Failed('FILE_TOO_LARGE', `The workbook has more than ${SHARED_STRINGS_MAX} shared strings.`);
     }
-    if (this.#spilled === null && this.#hasRoom(end - start)) {
+    if (this.#spilled === null && this.#hasSpace(end - start)) {
       this.#keep(bytes, start, end);
       return;
     }
@@ -89,26 +89,26 @@ export class StringStore {
   }
 
   /**
-   * Sets `room` to the free space for the next texts. Returns false if there is no space without a new region, or if
+   * Sets `space` to the free space for the next texts. Returns false if there is no space without a new region, or if
    * strings are already spilled to the file.
    */
-  lend(room: StringRoom): boolean {
+  lend(space: StringSpace): boolean {
     const page = this.#pages[this.#kept >>> PAGE_SHIFT];
     // Empty strings alone leave the store without a block of texts.
     const hasBlock = this.#limit > 0;
     if (this.#spilled !== null || page === undefined || !hasBlock) return false;
-    room.textsAt = this.#at;
-    room.textsEnd = this.#limit;
-    room.entriesAt = page + (this.#kept & PAGE_MASK) * ENTRY_BYTES;
-    room.entriesEnd = page + PAGE_STRINGS * ENTRY_BYTES;
+    space.textsAt = this.#at;
+    space.textsEnd = this.#limit;
+    space.entriesAt = page + (this.#kept & PAGE_MASK) * ENTRY_BYTES;
+    space.entriesEnd = page + PAGE_STRINGS * ENTRY_BYTES;
     return true;
   }
 
   /** Takes over the strings that were written to the space from `lend`, up to these addresses. Throws Failed. */
-  takeBack(room: StringRoom, textsAt: number, entriesAt: number): void {
-    this.#kept += (entriesAt - room.entriesAt) / ENTRY_BYTES;
+  takeBack(space: StringSpace, textsAt: number, entriesAt: number): void {
+    this.#kept += (entriesAt - space.entriesAt) / ENTRY_BYTES;
     this.#at = textsAt;
-    this.#count(textsAt - room.textsAt);
+    this.#count(textsAt - space.textsAt);
   }
 
   /** Sets `bytes`, `start` and `end`. Returns false if the string does not exist. */
@@ -148,7 +148,7 @@ export class StringStore {
   }
 
   /** True if there is space for the entry in a page and for the text in a block. */
-  #hasRoom(length: number): boolean {
+  #hasSpace(length: number): boolean {
     if ((this.#kept & PAGE_MASK) === 0 && this.#kept >>> PAGE_SHIFT === this.#pages.length) {
       const page = this.#heap.tryAllocate(PAGE_STRINGS * ENTRY_BYTES);
       if (page === 0) return false;

@@ -38,7 +38,7 @@ export class CollectedText {
   add(bytes: Buffer, start: number, end: number, flags: number): void {
     const hasEscape = (flags & FLAG_UNDERSCORE) !== 0 && bytes.subarray(start, end).includes('_x', 0, 'latin1');
     if ((flags & FLAG_ENTITY) === 0 && !hasEscape) {
-      this.#makeRoom(end - start);
+      this.#makeSpace(end - start);
       this.bytes.set(bytes.subarray(start, end), this.length);
       this.length += end - start;
       return;
@@ -54,7 +54,7 @@ export class CollectedText {
 
   /** An entity is longer than the character it encodes, so the space is sufficient. */
   #addDecoded(bytes: Buffer, start: number, end: number): void {
-    this.#makeRoom(end - start);
+    this.#makeSpace(end - start);
     const target = this.bytes;
     let to = this.length;
     for (let at = start; at < end; at++) {
@@ -73,7 +73,7 @@ export class CollectedText {
     this.length = to;
   }
 
-  #makeRoom(more: number): void {
+  #makeSpace(more: number): void {
     if (this.length + more <= this.bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.length + more));
     larger.set(this.bytes.subarray(0, this.length));

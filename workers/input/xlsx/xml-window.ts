@@ -14,7 +14,7 @@ import { malformedWorkbook, SMALL_WINDOW_BYTES_MAX, WINDOW_BYTES, WINDOW_BYTES_M
 /** Memory for decompressed pieces that are ready or in progress, and for their input. */
 const PIECES_BYTES = 2 * INFLATED_PIECE_BYTES + COMPRESSED_PIECE_BYTES;
 
-export class WindowRoom {
+export class WindowMemory {
   readonly #heap: Heap;
   readonly #largeRow: LargeRowAccess;
   /** Maximum size of a window that is paid for, in bytes. */
@@ -58,7 +58,7 @@ const DECLARATION_BYTES = 256;
 
 export class XmlWindow {
   readonly #source: PieceSource;
-  readonly #room: WindowRoom | null;
+  readonly #memory: WindowMemory | null;
   bytes: Buffer;
   /** The bytes before it are available and are complete characters. */
   end = 0;
@@ -72,12 +72,12 @@ export class XmlWindow {
   #isBegun = false;
 
   /**
-   * @param room accounts for the memory of a window that grows. null: it grows to SMALL_WINDOW_BYTES_MAX without
+   * @param memory accounts for the memory of a window that grows. null: it grows to SMALL_WINDOW_BYTES_MAX without
    * accounting.
    */
-  constructor(source: PieceSource, room: WindowRoom | null, windowBytes = WINDOW_BYTES) {
+  constructor(source: PieceSource, memory: WindowMemory | null, windowBytes = WINDOW_BYTES) {
     this.#source = source;
-    this.#room = room;
+    this.#memory = memory;
     this.bytes = Buffer.allocUnsafe(windowBytes);
   }
 
@@ -114,7 +114,7 @@ export class XmlWindow {
   }
 
   wait(): Promise<void> {
-    return this.#room?.wait() ?? this.#source.wait();
+    return this.#memory?.wait() ?? this.#source.wait();
   }
 
   close(): void {
@@ -124,10 +124,10 @@ export class XmlWindow {
   /** Returns false if the memory is not available yet. */
   #grow(): boolean {
     const bytes = this.bytes.length * 2;
-    if (this.#room === null && bytes > SMALL_WINDOW_BYTES_MAX)
+    if (this.#memory === null && bytes > SMALL_WINDOW_BYTES_MAX)
       throw malformedWorkbook('a part that describes it has a tag or a text that is too long');
     if (bytes > WINDOW_BYTES_MAX) throw malformedWorkbook('a cell is too long');
-    if (this.#room?.has(bytes) === false) return false;
+    if (this.#memory?.has(bytes) === false) return false;
     const larger = Buffer.allocUnsafe(bytes);
     larger.set(this.bytes.subarray(0, this.#filled));
     this.bytes = larger;

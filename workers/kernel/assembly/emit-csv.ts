@@ -41,7 +41,7 @@ import {
   RAW_AT,
   RAW_QUOTE,
   RAW_STRIDE_BYTES,
-  ROOM,
+  EXTRA_BYTES_MAX,
   RUNS_ONLY,
   RUN_CLASSES,
   SECOND,
@@ -242,7 +242,7 @@ function emitRuns(program: usize, selection: usize, from: u32, to: u32, out: usi
       const lastEntry = row + <usize>load<u32>(step, SECOND);
       const start = <usize>load<u32>(entry) + 1;
       const end = <usize>load<u32>(lastEntry, 4);
-      if (next + (end - start) + <usize>load<u32>(step, ROOM) > limit) break;
+      if (next + (end - start) + <usize>load<u32>(step, EXTRA_BYTES_MAX) > limit) break;
       let kinds = <u32>load<u8>(classes + <usize>load<u8>(start));
       for (entry += 4; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(classes + <usize>load<u8>(<usize>load<u32>(entry), 1));
       next = kinds == 0 ? copyRange(next, start, end) : copyRun(program, step, row, next);
@@ -385,7 +385,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
         let entry = row + <usize>load<u32>(step, SOURCE);
         const lastEntry = row + <usize>load<u32>(step, SECOND);
         const start = <usize>load<u32>(entry) + 1, end = <usize>load<u32>(lastEntry, 4);
-        if (at + (end - start) + <usize>load<u32>(step, ROOM) > limit) next = 0;
+        if (at + (end - start) + <usize>load<u32>(step, EXTRA_BYTES_MAX) > limit) next = 0;
         else {
           let kinds = emptyIsSpecial | <u32>load<u8>(runClasses + <usize>load<u8>(start));
           for (entry += 4; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(runClasses + <usize>load<u8>(<usize>load<u32>(entry), 1));

@@ -441,8 +441,8 @@ function putMember(column: usize, row: usize, omitsNulls: u32, out: usize, limit
   const bytes = isView ? <usize>load<u32>(source, 4) : 0;
   const isNull = start == 0 || (!isView && meta == META_NULL);
   if (isNull && omitsNulls) return out;
-  const room = isView ? bytes * ESCAPE_BYTES_MAX : TYPED_BYTES_MAX;
-  if (out + keyBytes + room + VALUE_EXTRA_BYTES > limit) return 0;
+  const bytesMax = isView ? bytes * ESCAPE_BYTES_MAX : TYPED_BYTES_MAX;
+  if (out + keyBytes + bytesMax + VALUE_EXTRA_BYTES > limit) return 0;
   const at = copyOver(out, key, key + keyBytes);
   if (isNull) {
     store<u32>(at, NULL_TEXT);

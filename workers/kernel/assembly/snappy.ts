@@ -57,9 +57,9 @@ export function inflateSnappy(at: usize, end: usize, out: usize, outEnd: usize):
   return out == outEnd;
 }
 
-/** @param room bytes that may be read and written from both addresses on */
-function copy(from: usize, to: usize, length: usize, room: usize): void {
-  if (length <= 64 && length + STEP <= room) {
+/** @param freeBytes number of bytes that may be read and written from both addresses on */
+function copy(from: usize, to: usize, length: usize, freeBytes: usize): void {
+  if (length <= 64 && length + STEP <= freeBytes) {
     for (let index: usize = 0; index < length; index += STEP) store<u64>(to + index, load<u64>(from + index));
   } else for (let index: usize = 0; index < length; ) {
     if (length - index >= STEP) {

@@ -158,7 +158,7 @@ export const KEY_BYTES_MAX: usize = 65_536;
 /** Maximum depth of brackets in one cell. Other readers of JSON cells have the same limit. */
 export const DEPTH_MAX: u32 = 200;
 
-/** Maximum depth in a whole file. It is larger to leave room for the brackets around the cells. */
+/** Maximum depth in a whole file. It is larger because the cells are inside other brackets. */
 export const WALK_DEPTH_MAX: u32 = 256;
 
 /** A valid text can look invalid within this many bytes of the window's end, because its continuation is missing. */

@@ -53,7 +53,7 @@ export const PREFIX_AT: usize = 40;
 export const PREFIX_LENGTH: usize = 44;
 export const BEGAN_AT: usize = 48;
 // CSV only: maximum number of bytes that a run writes in addition to those of its fields.
-export const ROOM: usize = 52;
+export const EXTRA_BYTES_MAX: usize = 52;
 export const STEP_BYTES: usize = 64;
 
 export const KIND_RUN: u32 = 0;

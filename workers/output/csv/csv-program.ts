@@ -17,6 +17,7 @@ import {
   EMITTER_CSV,
   EMPTY_IS_NULL,
   EMPTY_IS_SPECIAL,
+  EXTRA_BYTES_MAX,
   FALSE_AT,
   FALSE_LENGTH,
   FLAG_GUARD,
@@ -48,7 +49,6 @@ import {
   RAW_AT,
   RAW_QUOTE,
   RAW_STRIDE_BYTES,
-  ROOM,
   RUN_CLASSES,
   RUNS_ONLY,
   SECOND,
@@ -262,7 +262,10 @@ export class CsvProgram {
     this.#put(at + TRUE_LENGTH, rules.true.length);
     this.#put(at + FALSE_AT, this.#tablesAt + texts.false);
     this.#put(at + FALSE_LENGTH, rules.false.length);
-    this.#put(at + ROOM, 'first' in step ? roomOfRun(step.last - step.first + 1, rules.null.length) : 0);
+    this.#put(
+      at + EXTRA_BYTES_MAX,
+      'first' in step ? extraBytesOfRun(step.last - step.first + 1, rules.null.length) : 0,
+    );
   }
 
   #isRunsOnly(steps: readonly PlacedStep[]): boolean {
@@ -293,7 +296,7 @@ function secondOf(step: CsvStep): number {
  * Maximum size of a run: for each cell, two quotes or the text for null, and the bytes that the last copy writes
  * after its end.
  */
-function roomOfRun(cells: number, nullLength: number): number {
+function extraBytesOfRun(cells: number, nullLength: number): number {
   return cells * (nullLength + CELL_QUOTES_BYTES) + RUN_EXTRA_BYTES;
 }
 

@@ -209,7 +209,7 @@ t.test('nested objects become columns where the Template says so', async (t) => 
   t.strictSame(await texts(deep, flatten), [['a.a.a.a.a.a.a.a.a'], ['{"a":1}']]);
 });
 
-t.test('more keys than the table has room for at first', async (t) => {
+t.test('more keys than the table can hold at first', async (t) => {
   const keys = Array.from({ length: 16_384 }, (_, index) => `key ${index} ${'x'.repeat(index % 90)}`);
   const all = JSON.stringify(Object.fromEntries(keys.map((key, index) => [key, index])));
   const reversed = JSON.stringify(Object.fromEntries([...keys.keys()].reverse().map((index) => [keys[index], index])));
