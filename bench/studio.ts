@@ -116,9 +116,9 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
       const start = performance.now();
       const request = { asked: null, source: `${source}# ${edit}\n`, step: STEP, whole: false, hasRows: true };
       // Sends the same requests as the page: for the head, for its rows, and immediately for the rest.
-      const head = await session.look({ ...request, head: true });
+      const head = await session.evaluate({ ...request, head: true });
       const asked = session.rows({ step: STEP, filter: 'all', from: 0, count: PAGE_ROWS });
-      const rest = session.look({ ...request, head: false });
+      const rest = session.evaluate({ ...request, head: false });
       const shown = await asked;
       const shownAt = performance.now();
       const { watched } = await rest;

@@ -26,7 +26,7 @@ export interface StudioState {
 }
 
 /** Result of evaluating a Template's text. */
-export interface Looked {
+export interface Evaluation {
   readonly problems: readonly Problem[];
   /**
    * Index of the first operation with a mistake in the list of operations. The watched steps are those above it. Null:

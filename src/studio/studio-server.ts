@@ -123,9 +123,9 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['GET /api/language', () => studioLanguage()],
   ['GET /api/progress', ({ rowsRead }) => ({ rowsRead: rowsRead() })],
   [
-    'POST /api/look',
+    'POST /api/evaluate',
     ({ session }, body) =>
-      session.look({
+      session.evaluate({
         asked: 'page' in body ? { page: textIn(body, 'page'), number: numberIn(body, 'number') } : null,
         source: textIn(body, 'source'),
         step: numberIn(body, 'step'),

@@ -23,7 +23,7 @@ import { type RunTest, runTests, type TemplateTest } from '../template-tests/run
 import { NoTestError, withGoldenTest } from './golden-test.ts';
 import { similarValues } from './similar-values.ts';
 import type {
-  Looked,
+  Evaluation,
   MadeTest,
   ReadOperation,
   RecoveredText,
@@ -134,7 +134,7 @@ class SampleRows {
     const key = `${version} ${scan.template.sha256}`;
     if (key === this.#scanned) return;
     this.#scanned = key;
-    this.#follow(this.#look(scan));
+    this.#follow(this.#findShapes(scan));
   }
 
   /** Resolves when all threads have ended and their folders are removed. */
@@ -164,7 +164,7 @@ class SampleRows {
     this.#leave();
   }
 
-  async #look(scan: ShapeScan): Promise<void> {
+  async #findShapes(scan: ShapeScan): Promise<void> {
     this.#leave();
     const thread = this.#openThread();
     this.#scanning = thread;
@@ -200,7 +200,7 @@ export interface StudioParts {
   readonly draft: (path: string) => Promise<string>;
 }
 
-export interface LookRequest {
+export interface EvaluationRequest {
   /** The page that asks, and a number that never falls within one page. Null: the order of arrival counts. */
   readonly asked: { readonly page: string; readonly number: number } | null;
   readonly source: string;
@@ -224,7 +224,7 @@ export const HEAD_ROWS_MAX = 2_000;
 const BARE = { format: 1, operations: [] };
 
 /** The answer to a request that a later one has replaced. */
-const STALE: Looked = {
+const STALE: Evaluation = {
   problems: [],
   mistakeItem: null,
   watched: null,
@@ -289,15 +289,17 @@ export class StudioSession {
     else this.#recovery.write(source);
   }
 
-  async look({ asked, source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {
+  async evaluate({ asked, source, step, whole, head, hasRows }: EvaluationRequest): Promise<Evaluation> {
     const { format } = this.#parts;
     if (this.#isOvertaken(asked)) return STALE;
     const checked = checkTemplate(source, format);
     const extent = this.#extent(whole, head);
-    if ('problems' in checked) return await this.#lookAbove(source, checked.problems, { step, hasRows }, extent);
+    if ('problems' in checked)
+      return await this.#evaluateValidPart(source, checked.problems, { step, hasRows }, extent);
     const watched = await this.#watch(source, format, step, extent);
     if (watched === null) return STALE;
-    if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, step, extent);
+    if (watched.steps.length === 0)
+      return await this.#evaluateFileOnly(source, checked.template, watched, step, extent);
     if (extent.isLarge) {
       if (whole) this.#sampleRows.noteRowsWithErrors(extent.version, watched.rowsWithErrors);
       this.#scan(source, checked.template, extent);
@@ -310,12 +312,12 @@ export class StudioSession {
    * Shows the steps above the first mistake. If no step can be shown, the rows of the last valid text stay, and a page
    * without rows gets those of the file.
    */
-  async #lookAbove(
+  async #evaluateValidPart(
     source: string,
     problems: readonly Problem[],
-    { step, hasRows }: Pick<LookRequest, 'step' | 'hasRows'>,
+    { step, hasRows }: Pick<EvaluationRequest, 'step' | 'hasRows'>,
     extent: Extent,
-  ): Promise<Looked> {
+  ): Promise<Evaluation> {
     const part = validPart(source, this.#parts.format, problems);
     const above = part === null ? null : await this.#watch(part.source, 'json', Math.min(step, part.steps), extent);
     if (part !== null && above === null) return STALE;
@@ -334,7 +336,7 @@ export class StudioSession {
   }
 
   /** True if a later request of the same page arrived first, because browsers send requests over several connections. */
-  #isOvertaken(asked: LookRequest['asked']): boolean {
+  #isOvertaken(asked: EvaluationRequest['asked']): boolean {
     if (asked === null) return false;
     const { page, number } = this.#newest;
     if (asked.page === page && asked.number < number) return true;
@@ -424,13 +426,13 @@ export class StudioSession {
    * Used if the Run failed before the first row. Shows the rows of the file only, and marks where the Template asks
    * for columns that do not exist.
    */
-  async #lookAtFile(
+  async #evaluateFileOnly(
     source: string,
     template: Template,
     { failure }: Watched,
     step: number,
     extent: Extent,
-  ): Promise<Looked> {
+  ): Promise<Evaluation> {
     const { text, input } = this.#reading(source, template);
     const watched = await this.#watchBare({ ...BARE, input }, extent);
     const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
@@ -439,7 +441,7 @@ export class StudioSession {
         ? sampleProblems(template, text, { headers: watched.headers })
         : [];
     if (problems.length > 0 && problems.every(({ pointer }) => pointer.startsWith('/operations/')))
-      return { ...(await this.#lookAbove(source, problems, { step, hasRows: false }, extent)), failure };
+      return { ...(await this.#evaluateValidPart(source, problems, { step, hasRows: false }, extent)), failure };
     const isHead = isCut(extent, watched);
     return { problems, mistakeItem: null, watched, failure, isStale: watched === null, isHead };
   }

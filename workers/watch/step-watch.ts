@@ -38,7 +38,7 @@ export interface ComingBatch {
 class ChangeFinder {
   readonly #pairs: readonly CellPair[];
   /** The column pairs that this batch may have changed. */
-  #looked: readonly CellPair[] = [];
+  #compared: readonly CellPair[] = [];
   /**
    * For each position in the batch after the operation, the physical row in the batch before it; -1 if that row is
    * not in the batch.
@@ -65,7 +65,7 @@ class ChangeFinder {
     const { batch: before } = coming;
     const pairs = this.#pairs.filter((pair) => pair.canDiffer(before, after));
     this.#rowsBefore = repeats.map((repeat, position) => this.#rowBefore(coming, after, position, repeat));
-    this.#looked = pairs;
+    this.#compared = pairs;
     if (pairs.length === 0) return;
     // The operation may emit a few rows of a large batch at a time, so only these rows are converted to text.
     const came = withRows(
@@ -77,7 +77,7 @@ class ChangeFinder {
 
   /** True if no cell of these batches can differ. */
   get isSame(): boolean {
-    return this.#looked.length === 0;
+    return this.#compared.length === 0;
   }
 
   /** @param row physical row of the batch after the operation. @returns null if the row was not in the batch before */
@@ -85,7 +85,7 @@ class ChangeFinder {
     const rowBefore = this.#rowsBefore[position]!;
     if (rowBefore < 0) return null;
     const changed: ChangedCell[] = [];
-    for (const pair of this.#looked) {
+    for (const pair of this.#compared) {
       if (pair.differs(rowBefore, row)) changed.push({ column: pair.column, text: pair.textBefore(rowBefore) });
     }
     return changed;

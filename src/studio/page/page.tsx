@@ -125,7 +125,7 @@ function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes
           <PaneButton pane={panes.steps} /> <PaneButton pane={panes.text} />
         </span>
         {rowsMax !== null && !studio.isBusy.value && (
-          <button type="button" onClick={() => void studio.look(true)}>
+          <button type="button" onClick={() => void studio.evaluate(true)}>
             Run whole
           </button>
         )}

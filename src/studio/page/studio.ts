@@ -3,7 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
 import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
-import type { Language, Looked, MadeTest, RecoveredText, StudioState, TestedAnswer } from '../studio-answers.ts';
+import type { Evaluation, Language, MadeTest, RecoveredText, StudioState, TestedAnswer } from '../studio-answers.ts';
 import { AskError, ask, askFile } from './ask.ts';
 import type { MenuGroup } from './menu-entries.ts';
 import { operationList } from './operation-list.ts';
@@ -65,7 +65,7 @@ export class Studio {
   readonly isOld = signal(false);
   /** Offset of the text that is to be shown, for example of a step with a mistake. */
   readonly shownOffset = signal<number | null>(null);
-  readonly failure = signal<Looked['failure']>(null);
+  readonly failure = signal<Evaluation['failure']>(null);
   readonly watched = signal<Watched | null>(null);
   /** Only the head of the sample has been watched so far; the rest is being fetched. */
   readonly isHead = signal(false);
@@ -153,7 +153,7 @@ export class Studio {
     this.step = signal(this.#chosenStep);
     // An unsaved draft differs from the file, because the file does not exist yet.
     this.saved = signal({ source: file.isStored ? file.source : '', sha256: file.sha256 });
-    void this.look();
+    void this.evaluate();
     setInterval(() => void this.#poll(), POLL_MILLISECONDS);
   }
 
@@ -163,7 +163,7 @@ export class Studio {
     this.text.value = text;
     this.message.value = '';
     this.#keep();
-    this.#lookSoon();
+    this.#evaluateSoon();
   }
 
   /** A text that another program has written, or that is as in the file, is no work of the user. */
@@ -183,15 +183,15 @@ export class Studio {
       this.filter.value = 'all';
       this.facet.value = null;
     });
-    this.#lookSoon();
+    this.#evaluateSoon();
   }
 
-  #lookSoon(): void {
+  #evaluateSoon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.look(), PAUSE_MILLISECONDS);
+    this.#timer = setTimeout(() => void this.evaluate(), PAUSE_MILLISECONDS);
   }
 
-  async look(whole = false): Promise<void> {
+  async evaluate(whole = false): Promise<void> {
     const asked = ++this.#asked;
     this.isBusy.value = true;
     const progress = setInterval(() => void this.#askProgress(), PROGRESS_MILLISECONDS);
@@ -199,8 +199,9 @@ export class Studio {
       const source = this.preview.value ?? this.text.value;
       // If the rows of this text are already shown, fetching only the head would show fewer rows.
       const isHeadAsked = !whole && source !== this.#shownSource;
-      const looked = await this.#askAndTake(asked, source, { whole, head: isHeadAsked });
-      if (asked === this.#asked && looked.isHead) await this.#askAndTake(asked, source, { whole, head: false });
+      const evaluation = await this.#requestEvaluation(asked, source, { whole, head: isHeadAsked });
+      if (asked === this.#asked && evaluation.isHead)
+        await this.#requestEvaluation(asked, source, { whole, head: false });
     } catch (error) {
       this.#showError(error);
     } finally {
@@ -224,7 +225,7 @@ export class Studio {
       this.facet.value = null;
       this.profiled.value = null;
     });
-    void this.look();
+    void this.evaluate();
   }
 
   /** Chooses a step that the text has only now: its rows are on the way. */
@@ -400,21 +401,21 @@ export class Studio {
     });
   }
 
-  async #askAndTake(
+  async #requestEvaluation(
     number: number,
     source: string,
     extent: { readonly whole: boolean; readonly head: boolean },
-  ): Promise<Looked> {
+  ): Promise<Evaluation> {
     const hasRows = this.watched.value !== null;
     const request = { page: this.#page, number, source, step: this.#chosenStep, hasRows, ...extent };
-    const looked = await ask<Looked>('POST /api/look', request);
-    if (number !== this.#asked) return looked;
-    this.#isReplaced = looked.isStale && number !== this.#stopped;
-    if (!looked.isStale) this.#take(looked, source);
-    return looked;
+    const evaluation = await ask<Evaluation>('POST /api/evaluate', request);
+    if (number !== this.#asked) return evaluation;
+    this.#isReplaced = evaluation.isStale && number !== this.#stopped;
+    if (!evaluation.isStale) this.#take(evaluation, source);
+    return evaluation;
   }
 
-  #take({ problems, mistakeItem, watched, failure, isHead }: Looked, source: string): void {
+  #take({ problems, mistakeItem, watched, failure, isHead }: Evaluation, source: string): void {
     batch(() => {
       if (this.preview.value === null) this.problems.value = problems;
       else this.previewProblems.value = problems;
@@ -470,7 +471,7 @@ export class Studio {
       this.sampleRowsMax.value = sampleRowsMax;
       if ((sampleVersion === this.#sampleVersion && !this.#isReplaced) || this.isBusy.value) return;
       this.#sampleVersion = sampleVersion;
-      await this.look();
+      await this.evaluate();
     } catch (error) {
       this.#showError(error);
     }

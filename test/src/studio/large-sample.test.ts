@@ -13,7 +13,7 @@ operations:
   - {parse_number: {columns: amount, decimal: ",", on_error: reject}}
 `;
 
-const LOOK = { source: TEMPLATE, step: 2, asked: null, whole: false, head: false, hasRows: true };
+const REQUEST = { source: TEMPLATE, step: 2, asked: null, whole: false, head: false, hasRows: true };
 
 const LINE = `1,50;Ada${' '.repeat(90)}\n`;
 
@@ -68,38 +68,41 @@ async function sourceRows(session: StudioSession, from: number): Promise<readonl
 test('odd rows are found in the background, and run with the first ones at each change', async (t) => {
   const { session } = openSession(t);
   const { sampleVersion } = session.state();
-  t.match(await session.look({ ...LOOK, head: true }), {
+  t.match(await session.evaluate({ ...REQUEST, head: true }), {
     isHead: false,
     watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX },
   });
   await changed(session, sampleVersion);
-  t.match(await session.look({ ...LOOK, head: true }), { isHead: true, watched: { rowsRead: SAMPLE_ROWS_MAX } });
-  const looked = await session.look(LOOK);
-  t.match(looked, { isHead: false, watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 1 } });
+  t.match(await session.evaluate({ ...REQUEST, head: true }), { isHead: true, watched: { rowsRead: SAMPLE_ROWS_MAX } });
+  const evaluation = await session.evaluate(REQUEST);
+  t.match(evaluation, { isHead: false, watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 1 } });
   t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW]);
   t.match(await session.rows({ step: 2, filter: 'errors', from: 0, count: 10 }), {
     rows: [{ sourceRow: 2 }, { sourceRow: ODD_ROW, cells: ['EUR 7', 'Eve'], errors: [{ code: 'NOT_A_NUMBER' }] }],
   });
   const version = session.state().sampleVersion;
-  await session.look({ ...LOOK, source: `${TEMPLATE}# the file is read as before\n` });
-  t.equal(session.state().sampleVersion, version, 'it is not looked through again');
+  await session.evaluate({ ...REQUEST, source: `${TEMPLATE}# the file is read as before\n` });
+  t.equal(session.state().sampleVersion, version, 'the file is not scanned again');
 });
 
 test('rows with errors in the last whole Run are run with the first rows, until the file changes', async (t) => {
   const { session, samplePath } = openSession(t);
-  const { watched } = await session.look({ ...LOOK, whole: true });
+  const { watched } = await session.evaluate({ ...REQUEST, whole: true });
   t.match(watched, { isPartial: false, rowsRead: ROWS, rowsWithErrors: [2, ODD_ROW, ROW_WITH_ERROR] });
-  t.match(await session.look(LOOK), { watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 2 } });
+  t.match(await session.evaluate(REQUEST), { watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 2 } });
   t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW, ROW_WITH_ERROR]);
   const { sampleVersion } = session.state();
   appendFileSync(samplePath, LINE);
   t.not(session.state().sampleVersion, sampleVersion);
-  t.match(await session.look({ ...LOOK, head: true }), { isHead: false, watched: { rowsRead: SAMPLE_ROWS_MAX } });
+  t.match(await session.evaluate({ ...REQUEST, head: true }), {
+    isHead: false,
+    watched: { rowsRead: SAMPLE_ROWS_MAX },
+  });
 });
 
 test('the way of a cell that was changed far down', async (t) => {
   const { session } = openSession(t);
-  const { watched } = await session.look({ ...LOOK, whole: true });
+  const { watched } = await session.evaluate({ ...REQUEST, whole: true });
   const columnId = watched!.steps[0]!.columns[1]!.id;
   t.match(await session.trace({ sourceRow: ODD_ROW, repeat: 0, columnId }), [
     { isThere: true, text: ' Eve ' },

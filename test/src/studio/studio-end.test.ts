@@ -16,8 +16,8 @@ const MOMENTS_MILLISECONDS = [0, 50, 100, 200, 300, 400, 600, 800, 1_200];
 test('a studio ends while suggestions are made', { skip: skipUnlessLong }, async (t) => {
   for (const milliseconds of MOMENTS_MILLISECONDS) {
     const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
-    const looked = await studio.ask('POST /api/look', { source: TEMPLATE, step: 0, hasRows: false });
-    t.equal(looked.status, 200);
+    const evaluation = await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 0, hasRows: false });
+    t.equal(evaluation.status, 200);
     // The connection is closed when the studio ends.
     void studio.ask('POST /api/suggestions', { step: 0 }).catch(() => null);
     await pause(milliseconds);

@@ -146,9 +146,9 @@ test('a press on a button is a click, although rows arrive before the release', 
   const form = page.getByRole('form', { name: 'Add drop' });
   await form.getByRole('checkbox', { name: 'note', exact: true }).check();
   await page.locator('.steps button.step', { hasText: 'drop' }).waitFor();
-  const answered = page.waitForResponse('**/api/look');
+  const answered = page.waitForResponse('**/api/evaluate');
   await page.route(
-    '**/api/look',
+    '**/api/evaluate',
     async (route) => {
       // Pressed before the answer, released after it.
       await page.getByRole('button', { name: '+ Step' }).hover();

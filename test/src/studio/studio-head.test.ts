@@ -43,7 +43,7 @@ test('the head comes first and says that it is one, then the whole', async (t) =
   const rows = HEAD_ROWS_MAX * 3;
   const session = openSession(t, rows, () => {});
   const request = { source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true };
-  t.match(await session.look({ ...request, head: true }), {
+  t.match(await session.evaluate({ ...request, head: true }), {
     isHead: true,
     isStale: false,
     watched: {
@@ -55,7 +55,7 @@ test('the head comes first and says that it is one, then the whole', async (t) =
   });
   const shown = await session.rows({ step: STEP, filter: 'all', from: HEAD_ROWS_MAX - 1, count: 10 });
   t.match(shown, { count: HEAD_ROWS_MAX, rows: [{ cells: [String(HEAD_ROWS_MAX - 1), 'Ada'] }] });
-  t.match(await session.look({ ...request, head: false }), {
+  t.match(await session.evaluate({ ...request, head: false }), {
     isHead: false,
     watched: { isPartial: false, rowsRead: rows, rowsWritten: rows, steps: [{}, {}, { rows }], profiles: [{ rows }] },
   });
@@ -64,26 +64,29 @@ test('the head comes first and says that it is one, then the whole', async (t) =
 test('a request that arrives after a later one of its page does not replace it', async (t) => {
   const session = openSession(t, ROWS, () => {});
   const request = { source: TEMPLATE, whole: false, hasRows: true, head: true };
-  const later = session.look({ ...request, asked: { page: 'a', number: 2 }, step: STEP });
-  const earlier = session.look({ ...request, asked: { page: 'a', number: 1 }, step: 0 });
+  const later = session.evaluate({ ...request, asked: { page: 'a', number: 2 }, step: STEP });
+  const earlier = session.evaluate({ ...request, asked: { page: 'a', number: 1 }, step: 0 });
   t.match(await earlier, { isStale: true, watched: null });
   t.match(await later, { isStale: false, watched: { profiledStep: STEP } });
   // Another page counts its requests separately.
-  t.match(await session.look({ ...request, asked: { page: 'b', number: 1 }, step: STEP }), { isStale: false });
+  t.match(await session.evaluate({ ...request, asked: { page: 'b', number: 1 }, step: STEP }), { isStale: false });
 });
 
 test('a sample that is no longer than a head is whole at once', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX - 1, () => {});
-  t.match(await session.look({ source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true, head: true }), {
-    isHead: false,
-    watched: { isPartial: false, rowsRead: HEAD_ROWS_MAX - 1 },
-  });
+  t.match(
+    await session.evaluate({ source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true, head: true }),
+    {
+      isHead: false,
+      watched: { isPartial: false, rowsRead: HEAD_ROWS_MAX - 1 },
+    },
+  );
 });
 
 test('rows that end a Run do not hide that only a head was read', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX * 2, () => {});
   const source = `${TEMPLATE}  - {parse_number: {columns: name, decimal: "."}}\n`;
-  t.match(await session.look({ source, step: STEP, asked: null, whole: false, hasRows: true, head: true }), {
+  t.match(await session.evaluate({ source, step: STEP, asked: null, whole: false, hasRows: true, head: true }), {
     isHead: true,
     failure: { code: 'TEMPLATE_ROW_ERROR' },
     watched: { isPartial: true, rowsRead: HEAD_ROWS_MAX },
@@ -99,12 +102,12 @@ test('a change while the rest is read ends that, and shows its own head', async 
     // On a busy machine, even the head takes long enough for a report of its progress.
     if (!isHeadShown) return;
     readMost = Math.max(readMost, rowsRead);
-    edited ??= session.look(change);
+    edited ??= session.evaluate(change);
   });
   const request = { source: TEMPLATE, step: STEP, asked: null, whole: false, hasRows: true };
-  t.match(await session.look({ ...request, head: true }), { isHead: true });
+  t.match(await session.evaluate({ ...request, head: true }), { isHead: true });
   isHeadShown = true;
-  t.match(await session.look({ ...request, head: false }), { isStale: true, watched: null });
+  t.match(await session.evaluate({ ...request, head: false }), { isStale: true, watched: null });
   t.ok(readMost < ROWS, `${readMost} rows were read`);
   t.match(await edited, { isHead: true, isStale: false, watched: { rowsRead: HEAD_ROWS_MAX } });
 });

@@ -157,7 +157,7 @@ test('rows whose request another page has ended are asked for again', options, a
   const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
   const { page } = await openPage(t, studio.address);
   let ended = 0;
-  await page.route('**/api/look', (route) => {
+  await page.route('**/api/evaluate', (route) => {
     if (ended++ > 0) return route.continue();
     return route.fulfill({ json: { problems: [], watched: null, failure: null, isStale: true, isHead: false } });
   });

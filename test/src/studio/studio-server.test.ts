@@ -52,15 +52,15 @@ test('it answers its own page alone', async (t) => {
   t.equal(rebound, 403, 'another Host');
   t.match(await studio.ask('POST /', {}), { status: 405 });
   t.match(await studio.ask('GET /api/nothing'), { status: 404, body: { code: 'NOT_FOUND' } });
-  t.match(await studio.ask('POST /api/look', { source: 1 }), { status: 400, body: { code: 'BAD_REQUEST' } });
+  t.match(await studio.ask('POST /api/evaluate', { source: 1 }), { status: 400, body: { code: 'BAD_REQUEST' } });
   t.match(await studio.ask('POST /api/rows', { step: -1 }), { status: 400 });
   t.match(await studio.ask('POST /api/test', { source: TEMPLATE, rows: [] }), { status: 400 });
 });
 
 test('steps, rows, errors and the history of a cell', async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
-  const looked = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2, whole: false });
-  t.match(looked.body, {
+  const evaluation = await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 2, whole: false });
+  t.match(evaluation.body, {
     problems: [],
     isStale: false,
     failure: { code: 'TEMPLATE_ROW_ERROR', place: { row: 2, step: 1, column: 'amount' } },
@@ -89,7 +89,7 @@ test('steps, rows, errors and the history of a cell', async (t) => {
     count: 1,
     rows: [{ sourceRow: 2, cells: ['Bob', 'x'], errors: [{ code: 'NOT_A_NUMBER' }] }],
   });
-  const columnId = looked.body.watched.steps[0].columns[1].id;
+  const columnId = evaluation.body.watched.steps[0].columns[1].id;
   const trace = await studio.ask('POST /api/trace', { sourceRow: 2, repeat: 0, columnId });
   t.match(trace.body, [
     { operation: null, text: 'x', isThere: true },
@@ -102,25 +102,25 @@ test('problems of the text, and columns that the sample does not have', { skip: 
   const studio = await startStudio(t, { template: null, sample: SAMPLE });
   const state = await studio.ask('GET /api/state');
   const empty = state.body.source as string;
-  t.match(await studio.ask('POST /api/look', { source: empty, step: 0 }), {
+  t.match(await studio.ask('POST /api/evaluate', { source: empty, step: 0 }), {
     body: { problems: [], watched: { rowsRead: 3 } },
   });
   const source = 'operations: [{drpo: {}}]';
-  const unsound = await studio.ask('POST /api/look', { source, step: 0, hasRows: true });
+  const unsound = await studio.ask('POST /api/evaluate', { source, step: 0, hasRows: true });
   t.match(unsound.body, {
     problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }],
     mistakeItem: 0,
     watched: { steps: [{ operation: null, rows: 3 }] },
   });
   // The rows of the last valid text stay if the file itself cannot be read as the text says.
-  const unread = await studio.ask('POST /api/look', { source: 'input: {csv: 1}', step: 0, hasRows: true });
+  const unread = await studio.ask('POST /api/evaluate', { source: 'input: {csv: 1}', step: 0, hasRows: true });
   t.match(unread.body, { problems: [{ line: 1 }], mistakeItem: null, watched: null });
-  t.match((await studio.ask('POST /api/look', { source, step: 0 })).body, {
+  t.match((await studio.ask('POST /api/evaluate', { source, step: 0 })).body, {
     problems: [{ code: 'UNKNOWN_OPERATION' }],
     watched: { steps: [{ operation: null, rows: 3 }] },
   });
   const misspelt = TEMPLATE.replace('columns: amount', 'columns: amout');
-  const { body } = await studio.ask('POST /api/look', { source: misspelt, step: 2 });
+  const { body } = await studio.ask('POST /api/evaluate', { source: misspelt, step: 2 });
   t.match(body, {
     problems: [
       {
@@ -150,8 +150,8 @@ test('a Template that is not there yet begins as a draft of the sample', { skip:
     /- \{parse_number: \{columns: betrag, decimal: ",", grouping: "\."\}\} {2}# 1 of 1 read; 1 proves the comma/,
   );
   t.notOk(existsSync(studio.templatePath), 'nothing is written before it is saved');
-  const { body: looked } = await studio.ask('POST /api/look', { source: body.source, step: 0, whole: false });
-  t.strictSame([looked.problems, looked.failure], [[], null]);
+  const { body: evaluation } = await studio.ask('POST /api/evaluate', { source: body.source, step: 0, whole: false });
+  t.strictSame([evaluation.problems, evaluation.failure], [[], null]);
 });
 
 test('a Template with line ends of Windows keeps them, and opens unchanged', async (t) => {
@@ -195,7 +195,7 @@ test('it saves the Template, and never writes over what another program wrote', 
 test('a test made of rows holds nothing that they said, and passes', async (t) => {
   const secret = 'name,amount\nGeheimrat,"98765432,50"\n Müller ,"55443322,00"\n';
   const studio = await startStudio(t, { template: TEMPLATE, sample: secret });
-  await studio.ask('POST /api/look', { source: TEMPLATE, step: 0 });
+  await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 0 });
   const made = await studio.ask('POST /api/test', { source: TEMPLATE, rows: [1, 2] });
   t.equal(made.status, 200, made.body.message);
   const source = made.body.source as string;
@@ -211,7 +211,7 @@ test('a test made of rows holds nothing that they said, and passes', async (t) =
   t.equal(tested.stdout.match(/^ok/gm)?.length, 2, tested.stdout);
   const gone = await studio.ask('POST /api/test', { source, rows: [99] });
   t.match(gone, { status: 422, body: { code: 'NO_TEST' } });
-  t.match(await studio.ask('POST /api/look', { source, step: 0 }), { status: 422, body: { code: 'SAMPLE_GONE' } });
+  t.match(await studio.ask('POST /api/evaluate', { source, step: 0 }), { status: 422, body: { code: 'SAMPLE_GONE' } });
   t.match((await studio.ask('GET /api/state')).body, { sampleVersion: /^gone/ });
 });
 
@@ -222,14 +222,14 @@ test('of a sample of more than 16 MiB some rows are read, and all when that is a
   const rows = Math.ceil((17 * 1024 * 1024) / line.length);
   const studio = await startStudio(t, { template: TEMPLATE, sample: `name,amount,note\n${line.repeat(rows)}` });
   t.equal((await studio.ask('GET /api/state')).body.sampleRowsMax, 1000);
-  const first = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2 });
+  const first = await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 2 });
   t.match(first.body.watched, { isPartial: true, rowsRead: 1000, profiles: [{ rows: 1000 }, {}, {}] });
-  const whole = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2, whole: true });
+  const whole = await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 2, whole: true });
   t.match(whole.body.watched, { isPartial: false, rowsRead: rows, rowsWritten: rows });
   t.match(whole.body.watched.profiles[1], { rows, distinct: 1 });
-  const stopped = studio.ask('POST /api/look', { source: TEMPLATE, step: 1, whole: true });
+  const stopped = studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 1, whole: true });
   // Whichever comes first: the later request ends the one before.
-  const later = await studio.ask('POST /api/look', { source: TEMPLATE, step: 0 });
+  const later = await studio.ask('POST /api/evaluate', { source: TEMPLATE, step: 0 });
   t.match(later.body, { isStale: false, watched: { isPartial: true } });
   t.equal((await stopped).status, 200);
 });
