@@ -8,7 +8,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { outputFormats } from '../../workers/output/index.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
-import type { RowPlace } from '../../workers/protocol/failure.ts';
+import type { Failure, RowPlace } from '../../workers/protocol/failure.ts';
+import type { TaskOverrides } from '../../workers/protocol/messages.ts';
 import type { TemplateOperation } from '../../workers/template/template.ts';
 import { parseTemplate, type TemplateText } from '../../workers/template/template-text.ts';
 import { suggestion } from '../../workers/values/suggestion.ts';
@@ -41,6 +42,7 @@ import {
   rejectTargets,
 } from './output-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
+import { detectedReading } from './sample-head.ts';
 import { type LocalTemplate, readLocalTables, readLocalTemplate } from './template-file.ts';
 import { alignedLines, Progress, painted } from './terminal.ts';
 
@@ -370,6 +372,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const notes = isJson || isQuiet || isTable ? [] : endingNotes(targets, ending, otherEndings);
   for (const note of notes) io.stderr.write(`${painted(io, 'stderr', 'note', note)}\n`);
   const workers = count(values, 'workers');
+  const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') };
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
     cores: workers ?? availableParallelism(),
@@ -378,7 +381,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     template,
     tables: readLocalTables(values.get('tables') ?? null),
     secretsDirectory: values.get('secrets') ?? null,
-    overrides: { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') },
+    overrides,
   });
   let isInterrupted = false;
   const interrupt = (): void => {
@@ -390,10 +393,10 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const files = { all: outputs.length, done: () => done };
   const shows = isQuiet ? 'never' : switches.has('progress') ? 'always' : 'auto';
   const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
-  const showCell = switches.has('show-cell') ? template : null;
+  const reporting = { isJson, isQuiet, isTable, template, overrides, showsCell: switches.has('show-cell') };
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
-    const succeeded = await runFile(engine, kept, { isJson, isQuiet, isTable, showCell }, { io, progress });
+    const succeeded = await runFile(engine, kept, reporting, { io, progress });
     done++;
     return succeeded;
   };
@@ -424,14 +427,16 @@ interface Reporting {
   readonly isQuiet: boolean;
   /** The output is written again with aligned columns. */
   readonly isTable: boolean;
-  /** The Template, if the row that ended the Run is to be shown. */
-  readonly showCell: TemplateText | null;
+  readonly template: TemplateText;
+  readonly overrides: TaskOverrides;
+  /** The row that ended the Run is to be shown. */
+  readonly showsCell: boolean;
 }
 
 async function runFile(
   engine: LocalEngine,
   targets: readonly OutputTarget[],
-  { isJson, isQuiet, isTable, showCell }: Reporting,
+  { isJson, isQuiet, isTable, template, overrides, showsCell }: Reporting,
   { io, progress }: Terminal,
 ): Promise<boolean> {
   const { input } = targets[0]!;
@@ -454,13 +459,29 @@ async function runFile(
   }
   const { failure } = result.outcome;
   progress.clear();
-  if (failure !== null) io.stderr.write(`${painted(io, 'stderr', 'error', `${failure.code}:`)} ${failure.message}\n`);
-  if (failure?.place !== undefined && showCell !== null) {
-    const lines = await failingRowLines(engine, input, showCell, failure.place);
+  if (failure !== null) {
+    const hint = await readingHint(input, failure, { template, overrides });
+    const message = hint === null ? failure.message : `${failure.message} ${hint}`;
+    io.stderr.write(`${painted(io, 'stderr', 'error', `${failure.code}:`)} ${message}\n`);
+  }
+  if (failure?.place !== undefined && showsCell) {
+    const lines = await failingRowLines(engine, input, template, failure.place);
     io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (isJson || !isQuiet) io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;
+}
+
+/** How a file that does not fit its Template may have to be read; null: not known. */
+async function readingHint(
+  input: string,
+  { code, columns }: Failure,
+  { template, overrides }: Pick<Reporting, 'template' | 'overrides'>,
+): Promise<string | null> {
+  const isAboutReading = code === 'TEMPLATE_COLUMNS_MISSING' || code === 'MALFORMED_FILE';
+  // Standard input cannot be read a second time.
+  if (input === '-' || !isAboutReading) return null;
+  return await detectedReading(input, template, { overrides, missing: columns?.length ?? null });
 }
 
 /** Workbooks and Parquet files are not text, and would garble a terminal. */

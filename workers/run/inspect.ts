@@ -128,9 +128,11 @@ export interface InspectOptions {
   readonly delimiter?: string;
   /** Sheet of a workbook. Overrides the Template's sheet, or the first sheet with cells. */
   readonly sheet?: string | number;
+  /** True: the rows are neither read nor counted. */
+  readonly headOnly?: boolean;
 }
 
-/** Reads the whole file. Throws Failed (see failure.ts), or a system error if the file cannot be read. */
+/** Reads the whole file, unless only its head is wanted. Throws Failed (see failure.ts), or a system error if the file cannot be read. */
 export async function inspectFile(path: string, options: InspectOptions): Promise<Inspection> {
   let tries: EncodingTries = NOTHING_TRIED;
   for (;;) {
@@ -199,7 +201,8 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
     const counter = head.hasKinds === undefined ? null : new KindCounter(head.headers.length);
     // Without kinds, the rows are only counted and no cell is examined.
     const rowsMax = counter === null ? 0 : BATCH_ROWS_MAX;
-    for (let state = reader.next(rowsMax); state !== 'end'; state = reader.next(rowsMax)) {
+    const next = (): ReturnType<RowReader['next']> => (options.headOnly === true ? 'end' : reader!.next(rowsMax));
+    for (let state = next(); state !== 'end'; state = next()) {
       if (state === 'wait') await reader.wait();
       else counter?.add(state);
       arena.clear();

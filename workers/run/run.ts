@@ -446,7 +446,11 @@ export class RunAttempt {
       return this.#held === null ? plan : null;
     } catch (error) {
       if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
-      this.#held = withReading(error.failure, reader.head);
+      const failure = withReading(error.failure, reader.head);
+      // A person at a terminal has the wrong file, and does not want to know what else is wrong with it.
+      if (this.#job.task.showsHeaders === true && this.#job.watch === undefined)
+        throw new Failed(failure.code, failure.message, failure);
+      this.#held = failure;
       return null;
     }
   }
