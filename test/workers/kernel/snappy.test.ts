@@ -1,11 +1,14 @@
-// The kernel that inflates Snappy, against its scalar reference implementation: valid data and changed data. The kernel writes
-// nothing outside its output.
+// The kernels that inflate and deflate Snappy, against their scalar reference implementations. Inflating: valid data and changed
+// data; the kernel writes nothing outside its output.
 import t from 'tap';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { SNAPPY_TABLE_BYTES } from '../../../workers/kernel/layout/output-program.ts';
+import { snappyBytesMax } from '../../../workers/output/parquet/column-pages.ts';
 import { fc } from '../../random.ts';
-import { inflateSnappy } from './scalar/snappy.ts';
+import { deflateSnappy, inflateSnappy } from './scalar/snappy.ts';
 
 const kernel = instantiateKernel(compileKernels());
+kernel.memory.grow(16);
 const memory = new Uint8Array(kernel.memory.buffer);
 const FROM = kernel.exports.heapStart();
 const FENCE = 0xa5;
@@ -101,6 +104,58 @@ t.test('changed data is refused or inflated as by the scalar reference', (t) => 
         return isEqual(byKernel(changed, wanted), byTwin(changed, wanted));
       },
     ),
+  );
+  t.end();
+});
+
+/** Data with few and with many matches: texts of words from a small alphabet, and of any bytes. */
+const data = fc.oneof(
+  fc.record({
+    words: fc.array(fc.uint8Array({ maxLength: 12 }), { minLength: 1, maxLength: 9 }),
+    picks: fc.array(fc.nat()),
+  }),
+  fc.record({
+    words: fc.constant([Uint8Array.of(0), Uint8Array.of(1)]),
+    picks: fc.array(fc.nat(), { maxLength: 400 }),
+  }),
+  fc.record({
+    words: fc.uint8Array({ maxLength: 400 }).map((bytes) => [bytes]),
+    picks: fc.array(fc.nat(), { maxLength: 3 }),
+  }),
+);
+
+/** Maximum size of the data to deflate: more than three fragments. */
+const DEFLATED_BYTES_MAX = 200_000;
+
+/** Deflates with the kernel. Throws if a guard byte before or behind the output (and the 15 bytes after it) has changed. */
+function deflatedByKernel(source: Uint8Array): Uint8Array {
+  const table = FROM + DEFLATED_BYTES_MAX + 64;
+  const to = table + SNAPPY_TABLE_BYTES + 64;
+  const room = snappyBytesMax(source.length);
+  memory.set(source, FROM);
+  memory.fill(FENCE, table - 64, to + room + 15 + 64);
+  const end = kernel.exports.deflateSnappy(FROM, source.length, to, table);
+  if (end > to + room) throw new Error('more bytes than the maximum');
+  const guards = [
+    memory.subarray(table - 64, table),
+    memory.subarray(to - 64, to),
+    memory.subarray(end + 15, to + room + 79),
+  ];
+  if (guards.some((bytes) => bytes.some((byte) => byte !== FENCE))) throw new Error('written beside the output');
+  return memory.slice(to, end);
+}
+
+t.test('data is deflated to the same bytes as by the scalar reference, and inflates to the original', (t) => {
+  fc.assert(
+    fc.property(data, fc.constantFrom(1, 1, 1, 40, 4000), ({ words, picks }, times) => {
+      const once = Buffer.concat(picks.map((pick) => words[pick % words.length]!));
+      const source = Buffer.concat(new Array<Buffer>(times).fill(once)).subarray(0, DEFLATED_BYTES_MAX);
+      const scalar = new Uint8Array(source.length + snappyBytesMax(source.length));
+      scalar.set(source);
+      const end = deflateSnappy(scalar, 0, source.length, source.length);
+      const deflated = deflatedByKernel(source);
+      return isEqual(deflated, scalar.slice(source.length, end)) && isEqual(byTwin(deflated, source.length), source);
+    }),
   );
   t.end();
 });

@@ -23,6 +23,7 @@ export { findFields, soundCells, writeObjects, settleCells } from './json-cells'
 export { explodeLists, explodeTexts } from './explode';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
+export { packTexts } from './emit-parquet';
 export { emitSheet, findLongTexts } from './emit-sheet';
 export { crc32, digestTexts } from './digests';
 export { indexRaggedRows, indexRows, rowsAreUniform, materialise } from './csv-rows';
@@ -31,7 +32,7 @@ export { readJson, walkJson } from './read-json';
 export { readSheet } from './read-sheet';
 export { readStrings } from './sheet-texts';
 export { scan } from './scan';
-export { inflateSnappy } from './snappy';
+export { deflateSnappy, inflateSnappy } from './snappy';
 export { decodeSingleBytes } from './single-byte';
 export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates, storeStates } from './states';
 export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinPresent, joinTexts, listTexts, sizeTexts, sliceTexts, splitCells, splitTexts, storeTexts } from './text-vector';

@@ -169,3 +169,23 @@ export const PHONE_DIGITS_MIN: u32 = 6;
 
 /** E.164 allows 15; a trunk zero in brackets and an extension may follow. */
 export const PHONE_DIGITS_MAX: u32 = 20;
+
+// Byte offsets in the description of a page of a Parquet column (workers/output/parquet), to which kernels append.
+
+/** Address of the next value. */
+export const PAGE_NEXT: usize = 0;
+/** End of the memory of the page. */
+export const PAGE_LIMIT: usize = 4;
+/** The page is full once the next value's address is at least this. */
+export const PAGE_FULL: usize = 8;
+/** Address of one bit for each row: 1 if its cell is not null. */
+export const PAGE_PRESENT: usize = 12;
+/** Number of rows in the page, and their maximum. */
+export const PAGE_ROWS: usize = 16;
+export const PAGE_ROWS_MAX: usize = 20;
+/** Number of rows whose cell is null. */
+export const PAGE_NULLS: usize = 24;
+export const PAGE_BYTES: usize = 28;
+
+/** Size of the hash table of `deflateSnappy`. */
+export const SNAPPY_TABLE_BYTES: usize = 32_768;

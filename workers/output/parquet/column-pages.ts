@@ -2,12 +2,22 @@
 
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import { type Column, nameShown } from '../../batch/schema.ts';
+import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import {
+  PAGE_BYTES,
+  PAGE_FULL,
+  PAGE_LIMIT,
+  PAGE_NEXT,
+  PAGE_NULLS,
+  PAGE_PRESENT,
+  PAGE_ROWS,
+  PAGE_ROWS_MAX,
+} from '../../kernel/layout/output-program.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { OutputSink } from '../sink/output-sink.ts';
 import { DECIMAL_BYTES, DECIMAL_DIGITS, widthOf } from './column-type.ts';
-import { type SnappyDeflate, snappyBytesMax } from './snappy-deflate.ts';
 import { ThriftWriter } from './thrift-writer.ts';
 
 // Growing byte buffer in one region of the Run's memory. The region moves when it grows.
@@ -27,6 +37,11 @@ export class GrowingBytes {
   /** Address of the first byte, valid until the next append. */
   get at(): number {
     return this.#at;
+  }
+
+  /** Address after the last byte that may be written without growing. */
+  get limit(): number {
+    return this.#at + this.#capacity;
   }
 
   /** Address at which this many more bytes may be written. The caller must then increase `length`. */
@@ -132,10 +147,10 @@ export class GroupMemory {
  * Size of the values after which a page ends, in bytes: one Snappy fragment, because matches do not reach further
  * back.
  */
-const PAGE_BYTES = 65_536;
+const VALUES_BYTES = 65_536;
 
-/** Initial capacity of a page in memory, in bytes. */
-const PAGE_BYTES_FIRST = 1024;
+/** Initial capacity of the values of a page in memory, in bytes. */
+const VALUES_BYTES_FIRST = 1024;
 
 /**
  * Maximum size of a page's header, size of the length of its levels, and maximum size of the head of a run of levels,
@@ -145,14 +160,19 @@ const HEADER_BYTES_MAX = 64;
 const LENGTH_BYTES = 4;
 const RUN_HEAD_BYTES_MAX = 5;
 
+/** Size of the length before the compressed bytes, at most. */
+const SNAPPY_LENGTH_BYTES = 5;
+
 const DATA_PAGE = 0;
 const PLAIN = 0;
 export const RLE = 3;
 
 export interface PageTools {
   readonly heap: Heap;
+  readonly kernel: KernelExports;
   readonly memory: GroupMemory;
-  readonly snappy: SnappyDeflate;
+  /** Address of the compressor's hash table. */
+  readonly snappyTable: number;
   /** Number of rows after which a page ends. Their levels take an eighth of this number in bytes. */
   readonly pageRowsMax: number;
 }
@@ -170,8 +190,10 @@ export class ColumnPages {
   readonly #gap: number;
   /** Reserved space for the levels, then the values. */
   readonly #page: GrowingBytes;
-  /** One bit for each row of the page: 1 if the cell is not null. */
-  readonly #present: Uint8Array;
+  /** Address of one bit for each row of the page: 1 if the cell is not null. */
+  readonly #present: number;
+  /** Address of the page's description for kernels. */
+  readonly #description: number;
   #rows = 0;
   #nulls = 0;
   #bits = 0;
@@ -184,8 +206,9 @@ export class ColumnPages {
     this.#tools = tools;
     this.column = column;
     this.#gap = LENGTH_BYTES + RUN_HEAD_BYTES_MAX + tools.pageRowsMax / 8;
-    this.#page = new GrowingBytes(tools.heap, this.#gap + PAGE_BYTES_FIRST);
-    this.#present = new Uint8Array(tools.pageRowsMax / 8);
+    this.#page = new GrowingBytes(tools.heap, this.#gap + VALUES_BYTES_FIRST);
+    this.#present = tools.heap.allocate(tools.pageRowsMax / 8);
+    this.#description = tools.heap.allocate(PAGE_BYTES);
     this.#begin();
   }
 
@@ -200,12 +223,21 @@ export class ColumnPages {
     if (this.#rows === this.#tools.pageRowsMax) this.endPage();
   }
 
-  putText(at: number, bytes: number): void {
-    const to = this.#page.reserve(LENGTH_BYTES + bytes);
-    const { u8 } = this.#tools.heap;
-    for (let index = 0; index < LENGTH_BYTES; index++) u8[to + index] = (bytes >>> (index * 8)) & 255;
-    u8.copyWithin(to + LENGTH_BYTES, at, at + bytes);
-    this.#put(LENGTH_BYTES + bytes);
+  /** Appends the texts of live rows [from, to). `views`: address of the views of the column. */
+  putTexts(batch: Batch, views: number, from: number, to: number): void {
+    const { heap, kernel, pageRowsMax } = this.#tools;
+    for (let position = from; position < to; ) {
+      const view = (views + batch.physicalRow(position) * VIEW_BYTES) >>> 2;
+      this.#page.reserve(LENGTH_BYTES + (heap.u32[view] === 0 ? 0 : heap.u32[view + 1]!));
+      this.#describe();
+      position += kernel.packTexts(views, batch.selection + position * 4, to - position, this.#description);
+      const words = heap.u32;
+      const at = this.#description;
+      this.#page.length = words[(at + PAGE_NEXT) >>> 2]! - this.#page.at;
+      this.#rows = words[(at + PAGE_ROWS) >>> 2]!;
+      this.#nulls = words[(at + PAGE_NULLS) >>> 2]!;
+      if (this.#rows === pageRowsMax || this.#page.length - this.#gap >= VALUES_BYTES) this.endPage();
+    }
   }
 
   /** Appends the low bytes of the value at `at`. */
@@ -242,7 +274,7 @@ export class ColumnPages {
   /** Compresses the collected rows into a page. */
   endPage(): void {
     if (this.#rows === 0) return;
-    const { heap, memory, snappy } = this.#tools;
+    const { heap, kernel, memory, snappyTable } = this.#tools;
     const levels = this.#levels();
     const start = this.#page.at + this.#gap - levels.length;
     heap.u8.set(levels, start);
@@ -251,7 +283,7 @@ export class ColumnPages {
     const at = memory.open(room);
     // The open page cannot have moved: only the memory of this row group has grown.
     const body = at + HEADER_BYTES_MAX;
-    const storedBytes = snappy.deflate(heap.u8, start, bytes, body) - body;
+    const storedBytes = kernel.deflateSnappy(start, bytes, body, snappyTable) - body;
     const header = this.#header(bytes, storedBytes);
     const headerAt = body - header.length;
     heap.u8.set(header, headerAt);
@@ -279,14 +311,30 @@ export class ColumnPages {
     this.#rows = 0;
     this.#nulls = 0;
     this.#bits = 0;
-    this.#present.fill(0);
+    this.#tools.heap.u8.fill(0, this.#present, this.#present + this.#tools.pageRowsMax / 8);
+  }
+
+  /** Writes the page's description for kernels. */
+  #describe(): void {
+    const { heap, pageRowsMax } = this.#tools;
+    const words = heap.u32;
+    const at = this.#description;
+    words[(at + PAGE_NEXT) >>> 2] = this.#page.at + this.#page.length;
+    words[(at + PAGE_LIMIT) >>> 2] = this.#page.limit;
+    words[(at + PAGE_FULL) >>> 2] = this.#page.at + this.#gap + VALUES_BYTES;
+    words[(at + PAGE_PRESENT) >>> 2] = this.#present;
+    words[(at + PAGE_ROWS) >>> 2] = this.#rows;
+    words[(at + PAGE_ROWS_MAX) >>> 2] = pageRowsMax;
+    words[(at + PAGE_NULLS) >>> 2] = this.#nulls;
   }
 
   #put(bytes: number): void {
+    const { u8 } = this.#tools.heap;
+    const bits = this.#present + (this.#rows >>> 3);
     this.#page.length += bytes;
-    this.#present[this.#rows >>> 3]! |= 1 << (this.#rows & 7);
+    u8[bits] = u8[bits]! | (1 << (this.#rows & 7));
     this.#rows++;
-    if (this.#rows === this.#tools.pageRowsMax || this.#page.length - this.#gap >= PAGE_BYTES) this.endPage();
+    if (this.#rows === this.#tools.pageRowsMax || this.#page.length - this.#gap >= VALUES_BYTES) this.endPage();
   }
 
   /** One run if all cells are equal (all null or none null), otherwise one bit per cell. */
@@ -295,7 +343,8 @@ export class ColumnPages {
     const isOneRun = this.#nulls === 0 || this.#nulls === rows;
     const groups = Math.ceil(rows / 8);
     const head = varint(isOneRun ? rows * 2 : groups * 2 + 1);
-    const body = isOneRun ? Uint8Array.of(this.#nulls === 0 ? 1 : 0) : this.#present.subarray(0, groups);
+    const present = this.#tools.heap.u8.subarray(this.#present, this.#present + groups);
+    const body = isOneRun ? Uint8Array.of(this.#nulls === 0 ? 1 : 0) : present;
     const levels = new Uint8Array(LENGTH_BYTES + head.length + body.length);
     new DataView(levels.buffer).setUint32(0, head.length + body.length, true);
     levels.set(head, LENGTH_BYTES);
@@ -318,6 +367,11 @@ export class ColumnPages {
     thrift.end();
     return made.view();
   }
+}
+
+/** Maximum size of compressed bytes. */
+export function snappyBytesMax(bytes: number): number {
+  return SNAPPY_LENGTH_BYTES + bytes + Math.ceil(bytes / 6) + 32;
 }
 
 /** Buffer for a page's header. */
@@ -360,15 +414,12 @@ export function cellBytes(batch: Batch, data: ColumnData, row: number): number {
 /** Appends the cells of the live rows [from, to). Throws Failed for a decimal that does not fit. */
 export function putCells(pages: ColumnPages, batch: Batch, data: ColumnData, place: CellPlace): void {
   if (data.kind === 'raw') throw new Error('a writer of clean texts got a raw column');
+  if (data.kind === 'views') {
+    pages.putTexts(batch, data.at, place.from, place.to);
+    return;
+  }
   for (let position = place.from; position < place.to; position++) {
-    const row = batch.physicalRow(position);
-    if (data.kind === 'typed') putTyped(pages, batch, data, row, place);
-    else {
-      const view = (data.at + row * VIEW_BYTES) >>> 2;
-      const at = batch.heap.u32[view]!;
-      if (at === 0) pages.putNull();
-      else pages.putText(at, batch.heap.u32[view + 1]!);
-    }
+    putTyped(pages, batch, data, batch.physicalRow(position), place);
   }
 }
 

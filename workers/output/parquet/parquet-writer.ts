@@ -2,12 +2,12 @@
 // full. The memory is reserved from the budget; if the budget refuses more, the row group ends early.
 import type { Batch } from '../../batch/batch.ts';
 import type { Schema } from '../../batch/schema.ts';
+import { SNAPPY_TABLE_BYTES } from '../../kernel/layout/output-program.ts';
 import { done, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
 import { type ChunkSizes, ColumnPages, cellBytes, GroupMemory, GrowingBytes, putCells, RLE } from './column-pages.ts';
 import { physicalOf, writePath, writeSchema } from './column-type.ts';
 import type { ParquetSettings } from './parquet-section.ts';
-import { SnappyDeflate } from './snappy-deflate.ts';
 import { INTEGERS, STRUCT, ThriftWriter } from './thrift-writer.ts';
 
 const MAGIC = Buffer.from('PAR1');
@@ -60,7 +60,8 @@ export class ParquetWriter implements RowWriter {
     this.#tools = tools;
     this.#memory = new GroupMemory(heap);
     const pageRowsMax = schema.length > WIDE_COLUMNS ? WIDE_PAGE_ROWS_MAX : PAGE_ROWS_MAX;
-    const pageTools = { heap, memory: this.#memory, snappy: new SnappyDeflate(), pageRowsMax };
+    const snappyTable = heap.allocate(SNAPPY_TABLE_BYTES);
+    const pageTools = { heap, kernel: tools.kernel.exports, memory: this.#memory, snappyTable, pageRowsMax };
     this.#columns = schema.map((column) => new ColumnPages(pageTools, column));
     this.#groups = new GrowingBytes(heap, 1024);
     this.#write(MAGIC);

@@ -4,14 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { test } from 'tap';
-import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
-import { SnappyDeflate, snappyBytesMax } from '../../../../workers/output/parquet/snappy-deflate.ts';
 import { DuckDb, WITHOUT_DUCKDB } from '../../../fixtures/duckdb.ts';
 import { Chance } from '../../../fuzz/chance.ts';
 import { skipUnlessLong } from '../../../sweep.ts';
 import { applyTemplate, type Limits } from '../../apply-template.ts';
 import { readParquet } from '../../input/parquet/parquet-cells.ts';
-import { inflateSnappy } from '../../kernel/scalar/snappy.ts';
 
 const ROWS = 5000;
 const HEAD = 'id,amount,ratio,day,at,ok,note,doc';
@@ -150,25 +147,4 @@ test('no rows; a decimal without a place; text keeps no kind', async (t) => {
   const again = await applyTemplate({ output: { format: 'parquet' } }, await written(TEMPLATE, CSV));
   t.match(again.outcome.output, { mimeType: 'application/vnd.apache.parquet', ending: 'parquet' });
   t.strictSame((await readParquet(again.bytes!)).rows[101]![1], ['text', '1.0100']);
-});
-
-test('Snappy returns the original bytes', async (t) => {
-  const { memory } = instantiateKernel(compileKernels());
-  memory.grow(64);
-  const bytes = new Uint8Array(memory.buffer);
-  const chance = new Chance(7);
-  const deflate = new SnappyDeflate();
-  for (let round = 0; round < 200; round++) {
-    const length = chance.below(round < 100 ? 300 : 200_000);
-    const letters = 1 + chance.below(256);
-    const from = 4096;
-    for (let index = 0; index < length; index++) bytes[from + index] = chance.below(letters) * Number(chance.oneIn(3));
-    const source = bytes.slice(from, from + length);
-    const end = deflate.deflate(bytes, from, length, 1_048_576);
-    const output = new Uint8Array(length);
-    if (end - 1_048_576 > snappyBytesMax(length)) t.fail(`${length} bytes became ${end - 1_048_576}`);
-    if (!inflateSnappy(bytes.slice(1_048_576, end), output) || Buffer.compare(output, source) !== 0)
-      t.fail(`round ${round}`);
-  }
-  t.pass('all rounds');
 });
