@@ -1,5 +1,6 @@
 // The uploads and Runs in progress on this node, for the operator's page.
 import type { Lease } from '../admission/lease.ts';
+import { LinkedRing } from '../collections/linked-ring.ts';
 
 /** `uploading`: the engine may already work on what has arrived. `waiting`: for a thread. */
 export type RunPhase = 'uploading' | 'waiting' | 'running';
@@ -27,20 +28,18 @@ interface Entry extends Progress {
 }
 
 export class ActiveRuns {
-  readonly #entries = new Set<Entry>();
+  readonly #entries = new LinkedRing<Entry>();
 
   /** Counts a Run until the lease is released. */
   add(progress: Progress, lease: Lease): void {
-    const entry = { ...progress, beganAt: performance.now() };
-    this.#entries.add(entry);
-    lease.hold(() => {
-      this.#entries.delete(entry);
-    });
+    const { account, template, upload, engine } = progress;
+    const entry = this.#entries.add({ account, template, upload, engine, beganAt: performance.now() });
+    lease.hold(() => entry.remove());
   }
 
   /** Oldest first. */
   list(now = performance.now()): ActiveRun[] {
-    return [...this.#entries].map(({ account, template, upload, engine, beganAt }) => ({
+    return [...this.#entries.values()].map(({ account, template, upload, engine, beganAt }) => ({
       account: account.id,
       template: template.id,
       phase: engine.phase,

@@ -6,41 +6,14 @@
 // - over: the deadline has passed
 
 import type { DiskFloor } from '../admission/disk-floor.ts';
+import { LinkedRing } from '../collections/linked-ring.ts';
 import type { ThreadPool } from '../pool/pool.ts';
 import type { Log } from '../telemetry/log.ts';
-
-/** Deadline listener in a linked ring, which costs a small Run less than insertion into and removal from a Set. */
-class Waiting {
-  readonly listener: () => void;
-  before: Waiting = this;
-  after: Waiting = this;
-
-  constructor(listener: () => void) {
-    this.listener = listener;
-  }
-
-  /** Inserts this listener at the end of the ring. */
-  enter(head: Waiting): void {
-    this.before = head.before;
-    this.after = head;
-    head.before.after = this;
-    head.before = this;
-  }
-
-  /** Removes this listener from its ring. Idempotent. */
-  leave(): void {
-    this.before.after = this.after;
-    this.after.before = this.before;
-    this.before = this;
-    this.after = this;
-  }
-}
 
 export class Drain {
   draining = false;
   announced = false;
-  /** Head of the ring of listeners. */
-  #waits = new Waiting(() => {});
+  readonly #listeners = new LinkedRing<() => void>();
   #idle: (() => void) | null = null;
   #underWay = 0;
   #over = false;
@@ -68,9 +41,8 @@ export class Drain {
       listener();
       return () => {};
     }
-    const waiting = new Waiting(listener);
-    waiting.enter(this.#waits);
-    return () => waiting.leave();
+    const entry = this.#listeners.add(listener);
+    return () => entry.remove();
   }
 
   /** Resolves after the given time. Until then, new Runs are still accepted. */
@@ -98,9 +70,9 @@ export class Drain {
   #deadline(): void {
     this.#over = true;
     // A listener may remove other listeners.
-    for (let first = this.#waits.after; first !== this.#waits; first = this.#waits.after) {
-      first.leave();
-      first.listener();
+    for (let { first } = this.#listeners; first !== null; { first } = this.#listeners) {
+      first.remove();
+      first.value();
     }
   }
 }

@@ -11,6 +11,7 @@ import { rm } from 'node:fs/promises';
 import type { RunTask, TaskOverrides } from '../../workers/protocol/messages.ts';
 import type { RunMemories, RunMemory } from '../admission/run-memory.ts';
 import type { Account, CatalogTemplate, Plan, Subscription } from '../catalog/catalog.ts';
+import { LinkedRing, type RingEntry } from '../collections/linked-ring.ts';
 import type { TaskOutputs } from '../outputs/local-outputs.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { PooledRun, ThreadPool } from '../pool/pool.ts';
@@ -51,6 +52,8 @@ export class EngineRun implements UploadListener, WatchedUpload {
   readonly #memory: RunMemory;
   readonly #requestId: string;
   readonly #pace = new UploadPace(performance.now());
+  /** Removed when the upload is complete or not needed any more. */
+  readonly #watched: RingEntry<WatchedUpload>;
   #startedAt: string;
   #current: CurrentTask | null = null;
   /** Number of running tasks, plus ended tasks whose files are still being removed. */
@@ -76,7 +79,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
     this.#requestId = requestId;
     this.#startedAt = node.times.of(Date.now());
     upload.listener = this;
-    node.slowUploads.add(this);
+    this.#watched = node.slowUploads.add(this);
     const writtenBytes = upload.spool?.writtenBytes ?? 0;
     if (writtenBytes > 0) this.grown(writtenBytes);
   }
@@ -89,7 +92,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
   /** Call when the upload is complete and its parameters are valid: only the engine's work remains. */
   complete(parameters: CheckedParameters): void {
     this.#whole = true;
-    this.#node.slowUploads.remove(this);
+    this.#watched.remove();
     const current = this.#current;
     if (this.#cancelled || this.#isLeaving) return;
     if (current === null) this.#memory.whenHeld(() => this.#startWhole(parameters));
@@ -122,13 +125,13 @@ export class EngineRun implements UploadListener, WatchedUpload {
   /** Cancels the work. `closed` reports when all resources are released. */
   cancel(): void {
     this.#cancelled = true;
-    this.#node.slowUploads.remove(this);
+    this.#watched.remove();
     this.#current?.pooled.cancel();
   }
 
   /** Resolves when no task is running and dropped files are removed. Returns nothing if that is already so. */
   closed(): void | Promise<void> {
-    this.#node.slowUploads.remove(this);
+    this.#watched.remove();
     if (this.#open === 0) return;
     return new Promise((resolve) => this.#onClosed.push(resolve));
   }
@@ -318,23 +321,19 @@ export interface WatchedUpload {
 }
 
 export class SlowUploads {
-  readonly #watched = new Set<WatchedUpload>();
+  readonly #watched = new LinkedRing<WatchedUpload>();
   #watch: NodeJS.Timeout | null = null;
 
-  add(upload: WatchedUpload): void {
-    this.#watched.add(upload);
+  /** Checks the upload until the returned entry is removed. */
+  add(upload: WatchedUpload): RingEntry<WatchedUpload> {
     this.#watch ??= setInterval(() => this.#check(), CHECK_MILLISECONDS);
-  }
-
-  /** Idempotent. */
-  remove(upload: WatchedUpload): void {
-    this.#watched.delete(upload);
+    return this.#watched.add(upload);
   }
 
   #check(): void {
     const now = performance.now();
-    for (const upload of this.#watched) upload.check(now);
-    if (this.#watched.size > 0 || this.#watch === null) return;
+    for (const upload of this.#watched.values()) upload.check(now);
+    if (!this.#watched.isEmpty || this.#watch === null) return;
     clearInterval(this.#watch);
     this.#watch = null;
   }

@@ -209,11 +209,11 @@ t.test('uploads are looked at until they are taken off', async (t) => {
       check: (now: number): void => {
         looks.push(now);
         if (looks.length < 3) return;
-        uploads.remove(upload);
+        entry.remove();
         resolve();
       },
     };
-    uploads.add(upload);
+    const entry = uploads.add(upload);
   });
   // An interval that was left would keep the process, and the test would not end.
   t.strictSame(
