@@ -2,7 +2,18 @@
 // change.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RecoveredText } from './studio-answers.ts';
 
@@ -122,7 +133,7 @@ export class TemplateStore {
     const stored = this.read();
     if (stored.sha256 !== before) throw new TemplateChangedError(stored);
     const bytes = Buffer.from(this.#hasCrlf() ? source.replaceAll('\n', CRLF) : source);
-    writeWhole(this.#path, bytes, statSync(this.#path, { throwIfNoEntry: false })?.mode);
+    writeWhole(this.#path, bytes);
     return { source, sha256: sha256(bytes), isStored: true };
   }
 
@@ -188,12 +199,24 @@ export class RecoveryFile {
   }
 }
 
-/** Writes a temporary file beside the target and renames it, so that no program reads half of the text. */
-function writeWhole(path: string, bytes: Buffer, mode: number | undefined): void {
-  const temporaryPath = `${path}.${process.pid}.saving`;
+/** Permission bits of a mode, without the file type. */
+const PERMISSIONS = 0o777;
+
+/**
+ * Writes a temporary file beside the target and renames it, so that no program reads half of the text. A link stays a
+ * link, and the file keeps its permissions. Throws a system error if the file must not be written.
+ * @param newMode permissions of a file that does not exist yet; default: those that programs give new files
+ */
+function writeWhole(name: string, bytes: Buffer, newMode?: number): void {
+  const known = statSync(name, { throwIfNoEntry: false });
+  // A rename needs the permission to write the folder only.
+  if (known !== undefined) accessSync(name, constants.W_OK);
+  const target = known === undefined ? name : realpathSync(name);
+  const temporaryPath = `${target}.${process.pid}.saving`;
   try {
-    writeFileSync(temporaryPath, bytes, mode === undefined ? {} : { mode });
-    renameSync(temporaryPath, path);
+    writeFileSync(temporaryPath, bytes, newMode === undefined ? {} : { mode: newMode });
+    if (known !== undefined) chmodSync(temporaryPath, known.mode & PERMISSIONS);
+    renameSync(temporaryPath, target);
   } finally {
     rmSync(temporaryPath, { force: true });
   }

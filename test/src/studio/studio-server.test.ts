@@ -1,6 +1,16 @@
 // The studio's server: whom it answers, what it writes, and what it says of a Template over a sample.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -190,6 +200,23 @@ test('it saves the Template, and never writes over what another program wrote', 
   t.equal(readFileSync(studio.templatePath, 'utf8'), `${TEMPLATE}# theirs\n`);
   const again = await studio.ask('PUT /api/template', { source: TEMPLATE, sha256: refused.body.sha256 });
   t.equal(again.status, 200);
+});
+
+test('a saved Template keeps its permissions, and a link to it stays a link', async (t) => {
+  const folder = t.testdir({ versions: {} });
+  const file = join(folder, 'versions', 'first.yaml');
+  writeFileSync(file, TEMPLATE);
+  // More than a usual umask leaves to a new file.
+  chmodSync(file, 0o666);
+  symlinkSync(join('versions', 'first.yaml'), join(folder, 'template.yaml'));
+  const studio = await startStudio(t, { template: null, sample: SAMPLE, folder });
+  const { sha256 } = (await studio.ask('GET /api/state')).body;
+  const source = TEMPLATE.replace('[trim]', '[trim, upper]');
+  t.match(await studio.ask('PUT /api/template', { source, sha256 }), { status: 200 });
+  t.equal(readlinkSync(join(folder, 'template.yaml')), join('versions', 'first.yaml'));
+  t.equal(readFileSync(file, 'utf8'), source);
+  t.equal(statSync(file).mode & 0o777, 0o666);
+  t.strictSame(readdirSync(join(folder, 'versions')), ['first.yaml'], 'nothing else is left');
 });
 
 test('a test made of rows holds nothing that they said, and passes', async (t) => {
