@@ -1,10 +1,13 @@
 // Keeps the unsaved text of the page in the recovery file of the server, and offers the text that an earlier page left.
 import { type Signal, signal } from '@preact/signals';
 import type { RecoveredText } from '../studio-answers.ts';
-import { ask } from './ask.ts';
+import { AskError, ask } from './ask.ts';
 
 /** Delay between the last change and the copy, in milliseconds. */
 const PAUSE_MILLISECONDS = 400;
+
+/** Delay until a copy that the server did not answer is sent again, in milliseconds. */
+const RETRY_MILLISECONDS = 3_000;
 
 /** Browsers send no more with a request that survives the page, in characters of up to three bytes. */
 const LAST_CHARACTERS_MAX = 20_000;
@@ -51,7 +54,15 @@ export class TextKeeper {
     const waiting = this.#waiting;
     this.#waiting = null;
     if (waiting === null) return this.#copying;
-    this.#copying = this.#copying.then(() => ask<void>('PUT /api/recovery', waiting)).catch(this.#onError);
+    this.#copying = this.#copying
+      .then(() => ask<void>('PUT /api/recovery', waiting))
+      .catch((error: unknown) => {
+        this.#onError(error);
+        // A refusal stays one. A text that is newer is on its way already.
+        if (error instanceof AskError || this.#waiting !== null) return;
+        this.#waiting = waiting;
+        this.#timer = setTimeout(() => void this.#copy(), RETRY_MILLISECONDS);
+      });
     return this.#copying;
   }
 

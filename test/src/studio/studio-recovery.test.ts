@@ -51,6 +51,18 @@ test('the text of a command that was killed is offered at the next start', optio
   }
 });
 
+test('a copy that does not reach the server is sent again', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page } = await openPage(t, studio.address);
+  await page.route('**/api/recovery', (route) => route.abort(), { times: 2 });
+  await page.locator('.cm-line').first().click();
+  await page.keyboard.press('Home');
+  await page.keyboard.insertText('# mine ');
+  const path = pathOf(studio.folder);
+  const kept = async (): Promise<string> => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+  t.equal(await until(kept, (text) => text !== ''), `# mine ${TEMPLATE}`);
+});
+
 test('leaving asks first, and a text that is not wanted is deleted', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page } = await openPage(t, studio.address);
