@@ -45,7 +45,7 @@ import { QuotaLedger } from './stores/leveldb/quota-ledger.ts';
 import { openMemoryStores } from './stores/memory/memory-stores.ts';
 import { openRedisStores } from './stores/redis/redis-stores.ts';
 import { SharedStoreUnavailableError, type Stores, StoreUnavailableError, systemClock } from './stores/stores.ts';
-import { type Log, requestLine, runFields, runLine } from './telemetry/log.ts';
+import { type Log, requestFields, runFields, runLine } from './telemetry/log.ts';
 import { type MetricSources, type Metrics, nodeMetricReader, openMetrics } from './telemetry/metrics.ts';
 import { RecentCodes } from './telemetry/recent-codes.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
@@ -240,7 +240,7 @@ function logEnd(log: Log, failures: RecentCodes, run: RunRecord, details: RunEnd
   const { account, templateId: template, errorCode: code } = run;
   if (code !== null) failures.add({ code, account, template });
   const fields = runFields(run, details);
-  if (exchange.isFinished) log.info('run', runLine(run, exchange.requestId, fields));
+  if (exchange.isFinished) log.rendered('run', 'info', () => runLine(run, exchange.requestId, fields));
   else exchange.runFields = fields;
 }
 
@@ -339,8 +339,7 @@ function exchangeSettings(
       metrics.requestFinished(exchange);
       const { account, templateId: template, code } = exchange;
       if (code !== null) refusals.add({ code, account, template });
-      if (PROBES.has(exchange.endpoint)) log.debug('request', requestLine(exchange));
-      else log.info('request', requestLine(exchange));
+      log.rendered('request', PROBES.has(exchange.endpoint) ? 'debug' : 'info', () => requestFields(exchange));
     },
     onFault: (fault, requestId) => reportFault(log, metrics, fault, requestId),
   };

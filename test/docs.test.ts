@@ -65,7 +65,7 @@ test('metrics and log events match the program', async (t) => {
   const metrics = unique(program.matchAll(/'(template_run_[a-z0-9_]+)'/g));
   t.ok(metrics.length > 10, 'the program has metrics');
   t.strictSame(unique(section(METRICS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
-  const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always)\(\s*|\bevent: )'([a-z_]+)'/g));
+  const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always|rendered)\(\s*|\bevent: )'([a-z_]+)'/g));
   t.ok(events.length > 10, 'the program logs events');
   const listed = rows(section(METRICS, 'Logs'))
     .map(([names]) => names!)

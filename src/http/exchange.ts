@@ -68,7 +68,7 @@ export class Exchange {
   keyId: string | null = null;
   templateId: string | null = null;
   runId: string | null = null;
-  runFields: object | null = null;
+  runFields: string | null = null;
   #response: RawResponse;
   #settings: ExchangeSettings;
   #startedAt = performance.now();
@@ -421,8 +421,11 @@ export interface FinishedExchange {
   /** null if the request does not concern a Template of the account. */
   readonly templateId: string | null;
   readonly runId: string | null;
-  /** Fields about the end of the Run that this request started; null without such a Run, and while it continues. */
-  readonly runFields: object | null;
+  /**
+   * Fields about the end of the Run that this request started, as JSON without braces; null without such a Run, and
+   * while it continues.
+   */
+  readonly runFields: string | null;
   /** 0 if the client disconnected before the response. */
   readonly status: number;
   /** Error code of the response. */
