@@ -91,9 +91,9 @@ function permitted<Checked>(
   return { ok: true, account, key, subscription };
 }
 
-// Rate limit for responses to requests without a valid key, per client network: some immediately, then at a steady
-// rate. It only decides the delay; requests with a valid key are not affected. One leaky bucket per network,
-// implemented as GCRA.
+// Rate limit for responses to requests without a valid key, per client network: a number of them is sent immediately,
+// the others at a steady rate. The limit only delays responses, and requests with a valid key are not affected. There
+// is one leaky bucket per network, implemented as GCRA.
 
 /**
  * Number of failures that are answered immediately: enough for a deployment that starts with an old key, and for a

@@ -14,7 +14,7 @@ import type { TestJob } from './template-gate.ts';
 
 type TestMessage = Extract<ToCheckThread, { readonly kind: 'test' }>;
 
-/** Runs the tests of Templates on an engine that starts with the first tests. */
+/** Runs the tests of Templates on one engine, which is started when the first tests are run. */
 class TemplateTests {
   #engine: Promise<TestEngine> | null = null;
 
@@ -26,10 +26,10 @@ class TemplateTests {
     const { source, format, files, folder, tables, secrets, secretsDirectory } = message;
     const references = { tables: new Set(Object.keys(tables)), secrets };
     const checked = checkTemplate(source, format, references);
-    if ('problems' in checked) throw new Error('the tests of a Template that is not valid');
+    if ('problems' in checked) throw new Error('tests of an invalid Template were sent');
     this.#engine ??= import('../template-tests/test-engine.ts').then(({ TestEngine }) => TestEngine.open(folder));
     const engine = (await this.#engine).forAccount(tables, secretsDirectory);
-    const read = async (name: string): Promise<Uint8Array | string> => files.get(name) ?? 'is not there';
+    const read = async (name: string): Promise<Uint8Array | string> => files.get(name) ?? 'does not exist';
     const tests = checked.template.tests as readonly TemplateTest[];
     const results = await runTests({ source, format, tests, read }, (run) => engine.run(run));
     return results.map(({ test, differences }) => ({ name: test, differences: differences.length }));

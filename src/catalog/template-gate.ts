@@ -240,7 +240,7 @@ export class TestTurns {
       untested.delete(account);
       if (untested.size > 0) await tested();
     }
-    // A load that became outdated during its last tests may have postponed them.
+    // If the load became outdated during the last tests, these tests may have been postponed.
     if (isOutdated()) return false;
     this.#spent = new Map();
     return true;

@@ -278,7 +278,7 @@ function unitsOf({ units = {} }: Parameters, scope: Scope): readonly NumberUnit[
     if (!/^[^0-9+-]*\p{L}[^0-9+-]*$/u.test(text) || text !== text.trim())
       scope.problem(
         ...([pointer, 'BAD_VALUE'] as const),
-        'A unit is a text with a letter, without digits, signs and spaces around it.',
+        'A unit needs a letter. It must not contain digits, + or -, or begin or end with a space.',
       );
     else if (exact === null) scope.problem(pointer, 'BAD_VALUE', 'Write a number such as 1000 or 0.01.');
     else found.push({ text, factor: exact });

@@ -3,8 +3,8 @@ import { compileRegularExpression, unlessTooLong } from '../expression/patterns/
 
 /**
  * Maximum length of a column name, in UTF-16 units, for matching without case, spaces and accents, or by a pattern.
- * Longer names match only exactly. Eight times the length of the questions that surveys use as headers; a file may
- * have 16,384 headers.
+ * Longer names match only exactly. The questions that surveys use as headers have an eighth of this length. Without a
+ * limit, matching would take long, because a file may have 16,384 headers.
  */
 export const MATCHED_NAME_LENGTH_MAX = 4096;
 

@@ -146,8 +146,8 @@ class HeaderIndex {
       else if ('pattern' in form) found.push(yield* this.#matches(form.pattern));
     }
     const some = found.filter(({ length }) => length > 0);
-    // The list is already in order. Avoids copying it, because many columns may have the same pattern that matches
-    // many headers.
+    // A single list is already in order. It is not copied, because many columns may share a pattern that matches many
+    // headers.
     if (some.length <= 1) return some[0] ?? [];
     return [...new Set(some.flat())].sort((a, b) => a - b);
   }

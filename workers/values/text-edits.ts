@@ -78,8 +78,8 @@ export function done<T>(work: Generator<undefined, T, undefined>): T {
 // Equal to \p{White_Space}, all of which is in the basic plane. Written as ranges, because the search is then twice
 // as fast.
 const WHITE_SPACE_RUNS = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
-// If a class goes beyond the basic plane, the regular expression engine keeps 16 bytes for each repetition, so a
-// match has at most a thousand.
+// If a class goes beyond the basic plane, the regular expression engine keeps 16 bytes for each repetition, so the
+// number of repetitions is limited.
 const MARKS = /\p{Mn}{1,1000}/gu;
 /** Scripts in which a mark on a letter is an accent. In others it is a vowel, a tone or part of the letter. */
 const ACCENTED_LETTER = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
@@ -130,7 +130,7 @@ export function upperCaseInSlices(text: string): TextWork {
   return editInPieces(text, BETWEEN_CHARACTERS, upperCase);
 }
 
-/** Its lower case is another one at the end of a word. */
+/** The capital sigma. At the end of a word, its lower case is ς instead of σ. */
 const SIGMA = '\u03A3';
 
 /** A character that ends a word for the lower case of a sigma (Unicode, SpecialCasing.txt, Final_Sigma). */
@@ -204,7 +204,7 @@ export function* stripAccentsInSlices(text: string): TextWork {
   return made.join('');
 }
 
-/** Returns what replaces each run of marks, from left to right. */
+/** Returns the replacement function for runs of marks. It must be called for them from left to right. */
 function accentsOf(decomposed: string): (marks: string, at: number) => string {
   let end = -1;
   let isAccent = false;
@@ -506,7 +506,7 @@ function isLowSurrogate(unit: number): boolean {
 
 // Removes invisible characters from a text, and keeps characters that have a visible effect on their neighbours.
 
-/** The regular expression engine keeps 16 bytes for each repetition, so a match has at most a thousand. */
+/** The regular expression engine keeps 16 bytes for each repetition, so the number of repetitions is limited. */
 const INVISIBLES = /\p{Default_Ignorable_Code_Point}{1,1000}/gu;
 
 const ZERO_WIDTH_NON_JOINER = 0x200c;

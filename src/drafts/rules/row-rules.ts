@@ -71,8 +71,8 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
 }
 
 /**
- * If the total row of the sample is right, every file is checked the same way, with one line for all columns that
- * have a total.
+ * Lines that check the total row of every file. They are drafted if the totals of the sample are correct, and there is
+ * one check for all columns that have a total.
  */
 export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;

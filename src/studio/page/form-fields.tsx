@@ -530,7 +530,7 @@ function VariantsInput(props: FieldProps<Extract<FormField, { kind: 'variants' }
   );
 }
 
-/** A value as YAML. It changes when the text means a value. */
+/** The input for a value written as YAML. Reports a new value only when the text is valid YAML. */
 function YamlInput({ value, label, help, context, place, onChange }: FieldProps): JSX.Element {
   const [typed, setTyped] = useState<string | null>(null);
   const latest = useRef('');

@@ -15,8 +15,8 @@ import { CellFault, convertEdit, kindsOf, type NativeReader, valueToWrite } from
 // that the kernel leaves.
 
 /**
- * Parses the cells of a row list (views) into `at` and `meta`, by physical row. Returns how many are not null. Rows
- * that it leaves are written to `todo`: u32 count, then the rows.
+ * Parses the cells of a row list (views) into `at` and `meta`, by physical row. Returns the number of non-null cells.
+ * Rows with other notations are written to `todo`: u32 count, then the rows.
  */
 export type ReadCells = (views: number, rows: number, count: number, at: number, meta: number, todo: number) => number;
 

@@ -43,8 +43,8 @@ export function valueAt(position: bigint, type: ColumnType): unknown {
 
 /**
  * Lists the missing steps of one group after the other. With steps of months, a row counts for the month, quarter or
- * year in which it is. The added dates have the day of `from`, or the latest day of the month among the rows so far; they
- * are the last days of their months as long as all rows are.
+ * year that contains its date. The day of an added date is that of `from`, or else the latest day of the month among
+ * the rows so far. While every row so far has the last day of its month, an added date has it too.
  */
 export class MissingSteps {
   readonly #step: SeriesStep;

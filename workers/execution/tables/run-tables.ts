@@ -51,7 +51,10 @@ const ADVICE: readonly (readonly [part: string | RegExp, advice: string])[] = [
   [/Declare it in the Template: input\.csv\.delimiter: .*/, 'Write the table with commas.'],
   [DRAWN_TABLE_ADVICE, 'Write the table with commas.'],
   [NUL_ADVICE, 'Remove the NUL bytes.'],
-  [OPEN_QUOTE_ADVICE, 'Close it, or write quotes that are ordinary characters twice, inside a quoted field.'],
+  [
+    OPEN_QUOTE_ADVICE,
+    'Close the quoted field. Quote each field that contains a quote, and write the quote inside it twice.',
+  ],
   [RAGGED, `${RAGGED} Write one field for each column, and quote fields that contain the delimiter.`],
   [STRAY, `${STRAY} ${DOUBLE_QUOTES}`],
 ];

@@ -84,7 +84,7 @@ const extremes = (name: string, sign: 1 | -1): FunctionDefinition =>
     name,
     'function',
     [
-      // An int in static form is ordered like a double: both are machine numbers here.
+      // In static form, ints are numbers or bigints of JavaScript, which are compared in the same way as doubles.
       ...[INT, DECIMAL, DOUBLE, STRING, DATE, TIMESTAMP].map((type) => ({
         parameters: [type, type],
         rest: type,
@@ -130,7 +130,7 @@ function parsed(text: string, decimal = '.', grouping = ''): Decimal {
   return value;
 }
 
-/** Native numbers have one notation, regardless of the marks in the texts of the column. */
+/** Parses a native number, which is always written with a point, whatever decimal mark the texts of the column have. */
 function parsedNative() {
   return (text: string, kind: number): Decimal => {
     if (kind !== KIND_NUMBER) throw NOT_A_NUMBER;
@@ -201,7 +201,13 @@ export const EXTRA_NUMBER_FUNCTIONS: readonly DocumentedFunction[] = [
     '1',
     extremes('min', -1),
   ),
-  documented('max(value, value...)', 'The greatest of them.', 'max(1.5d, 2)', '2', extremes('max', 1)),
+  documented(
+    'max(value, value...)',
+    'The greatest of numbers, texts, dates or instants of one type, like min().',
+    'max(1.5d, 2)',
+    '2',
+    extremes('max', 1),
+  ),
   documented(
     'mod(number, divisor)',
     'The remainder, with the sign of the number; for integers also a % b.',

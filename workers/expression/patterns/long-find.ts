@@ -31,8 +31,8 @@ export function isLongFind({ program }: RegularExpression, text: string): boolea
 type Groups = PatternMatch['groups'];
 
 /**
- * All matches, as RegularExpression.all finds them, and undefined where the work on a long text may pause. Throws
- * TOO_MANY_STEPS as `all` does, but only for texts that are not long, and for patterns without an automaton.
+ * Yields the same matches as RegularExpression.all, and `undefined` at points where the work on a long text may pause.
+ * Throws TOO_MANY_STEPS like `all`, but only for texts that are not long and for patterns without an automaton.
  */
 export function matchesInSlices(pattern: RegularExpression, text: string): Iterable<PatternMatch | undefined> {
   return isLongFind(pattern, text) ? allInSlices(pattern, text) : pattern.all(text);

@@ -89,8 +89,8 @@ const ONE_COLUMN: FittedDialect = { delimiter: '', quote: '"', oneColumn: true, 
 
 /**
  * Recognises a single word directly above lines of words. It may be the name of a column whose cells contain a
- * delimiter, or a title above a header; without numbers below, neither can be excluded. The first row must not be used
- * as a header on that ground.
+ * delimiter, or a title above a header. Without numbers below the word, both are possible, so this word alone must not
+ * make the first row the header.
  * @returns the record of the word, or null
  */
 function loneName(records: Sample, headerRow: number): number | null {

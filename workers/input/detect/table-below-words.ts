@@ -1,5 +1,5 @@
-// Finds a short table below more lines of words than it has rows, as in reports of a quiet day. The most frequent width
-// would be one column, and the table would be lost.
+// Finds a short table below a longer block of text lines, such as a report of a day with few bookings. Detection by the
+// most frequent width would find one column, and the table would be lost.
 import { bodyBelow, compareWithBody } from './body-comparison.ts';
 import type { CellKind } from './cell-kind.ts';
 import { type Cells, nextFilled, type Records } from './records.ts';

@@ -36,7 +36,10 @@ const HIGH_LINES_BYTES_MAX = 16_384;
 /** Maximum number of bytes examined as one line. Longer lines are examined in parts. */
 const LINE_BYTES_MAX = 4_096;
 
-/** Once the first number is reached, only a kind of lines (UTF-8 or not) with fewer bytes than this is still collected. */
+/**
+ * Minimum number of bytes of each kind of lines (UTF-8 or not). After HIGH_LINES_BYTES_MAX, only a kind below this
+ * minimum is collected.
+ */
 const KIND_BYTES_MIN = 4_096;
 
 /** Lines with non-ASCII bytes, concatenated, each followed by an LF. */

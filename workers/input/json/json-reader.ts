@@ -261,7 +261,7 @@ export class JsonReader implements RowReader {
       const isUnsettled = u8[this.#unsettled + index] !== 0;
       if (!isUnsettled && nullList === 0) continue;
       u8[this.#unsettled + index] = 0;
-      // The list of extras is free: its entries have been counted.
+      // The list of extras can be reused, because its entries have been counted.
       const replaced = kernel.settleCells(column.at, column.kinds, rows, nullList, this.#extras);
       for (let i = 0; i < replaced; i++) {
         countInAnyOrder(this.#surrogates, 'LONE_SURROGATE', first + u32[(this.#extras >>> 2) + i]!);

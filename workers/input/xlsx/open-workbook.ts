@@ -98,8 +98,7 @@ function attributesOf(tokens: XmlTokens): Attributes {
     if (count > ATTRIBUTES_MAX) throw malformedWorkbook(`an element has more than ${ATTRIBUTES_MAX} attributes`);
     if (tokens.valueEnd - tokens.nameStart > ATTRIBUTE_BYTES_MAX)
       throw malformedWorkbook(`an attribute has more than ${ATTRIBUTE_BYTES_MAX} bytes`);
-    // If an element has both `id` and `r:id`, programs write the one with a prefix last, so it wins. Only that one is
-    // needed.
+    // An element may have both `id` and `r:id`, and only `r:id` is needed. Programs write it last, so it replaces `id`.
     const value = bytes.toString('utf8', tokens.valueStart, tokens.valueEnd);
     attributes.set(bytes.toString('latin1', tokens.nameStart, tokens.nameEnd), decodeEntities(value));
   }
@@ -519,8 +518,9 @@ const SHEET_RANGE = /^(?:'((?:[^']|'')+)'|([^'!]+))!(\$?[A-Z]{1,3}\$?[0-9]{1,7}(
 const CELL_RANGE = /^\$?[A-Z]{1,3}\$?[0-9]{1,7}:\$?[A-Z]{1,3}\$?[0-9]{1,7}$/i;
 
 /**
- * Returns the definitions of a name that apply, as in a formula on a sheet: those of the named sheets, otherwise those
- * of the whole workbook, otherwise that of the only sheet which has one. Throws Failed if several other sheets have it.
+ * Resolves a name as a formula on a sheet does. Returns its definitions on the sheets that the Template names, else its
+ * definitions for the whole workbook, else its definition on the only sheet that defines it. Throws Failed if several
+ * sheets define it.
  */
 function definitionsOf(workbook: OpenWorkbook, named: readonly ChosenSheet[], wanted: string): readonly DefinedName[] {
   const all = workbook.names.filter(({ name }) => isSameName(name, wanted));

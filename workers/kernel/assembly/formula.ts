@@ -134,7 +134,7 @@ export function wideSign(at: usize, end: usize): u32 {
   return last == 0x9d || last == 0x8b || last == 0x8d || last == 0xa0 ? last - 0x60 : 0;
 }
 
-/** True if `auto` does not guard a cell whose full-width sign ends with the byte at `start`. */
+/** True if the mode `auto` leaves this cell unchanged. Its full-width sign ends with the byte at `start`. */
 export function isHarmlessWide(start: usize, end: usize): bool {
   return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isQuantity(start, end));
 }

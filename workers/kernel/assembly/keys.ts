@@ -407,10 +407,10 @@ export function movePrints(set: usize, slots: usize, slotCount: u32): void {
   store<u32>(set, mask, TABLE_MASK);
 }
 
-// Small cache of frequent short keys. It finds a key's number faster than keys.ts and keys.ts, which compose,
-// hash and compare keys byte by byte. A key consists of one or several text columns, encoded as in composeKeys (length
-// + 1, 0 for null, and the bytes), in at most 16 bytes. Entries are never removed. Layout: layout/keys.ts. Scalar
-// reference implementation: test/workers/kernel/scalar/key-cache.ts.
+// Small cache of frequent short keys. It finds a key's number faster than the hash table above, for which keys are
+// composed, hashed and compared byte by byte. A key consists of one or several text columns, encoded as in composeKeys
+// (length + 1, 0 for null, and the bytes), in at most 16 bytes. Entries are never removed. Layout: layout/keys.ts.
+// Scalar reference implementation: test/workers/kernel/scalar/key-cache.ts.
 
 /** Right shift that reduces a 64-bit hash to a slot number. */
 const HASH_SHIFT: u64 = 64 - SLOT_BITS;
