@@ -3,14 +3,16 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
-import { OutputTurns } from '../../workers/output/sink/file-sink.ts';
+import { PartTurns } from '../../workers/output/sink/file-sink.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
 import {
+  type FileParts,
+  type PartOutcome,
   REJECTS_SUFFIX,
   type RunOutcome,
   type RunTask,
+  type SharePiece,
   type TaskOverrides,
-  type TaskPart,
   type TaskTable,
   type ThreadStart,
 } from '../../workers/protocol/messages.ts';
@@ -27,119 +29,140 @@ import type { LocalResult } from './run-summary.ts';
 
 // Runs the parts of one Run in the threads of a pool and joins their results. See workers/run/split.ts.
 
-export interface PartsJob {
+export interface SharedRunJob {
   readonly pool: ThreadPool;
   /** The task of the whole Run. */
   readonly task: RunTask;
-  readonly parts: readonly TaskPart[];
+  readonly parts: FileParts;
   /** Throws if a task did not end regularly, because of a fault of the program or a lost thread. */
   readonly outcomeOf: (end: TaskEnd) => RunOutcome;
 }
 
-/** The outcome of the whole Run; null: a part failed, and the output has been removed. Throws like `outcomeOf`. */
-async function runParts(job: PartsJob): Promise<RunOutcome | null> {
-  const { path } = job.task.output;
-  writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-  new OutputTurns(job.pool.turns).begin();
-  const ends = await new Relay(job).ends();
-  // Parts that were cancelled because another part failed carry no information about the file.
-  const outcomes = ends.filter((end) => end !== null && end.kind !== 'cancelled').map((end) => job.outcomeOf(end!));
-  if (outcomes.length === ends.length && outcomes.every(({ failure }) => failure === null)) return joined(outcomes);
-  rmSync(path, { force: true });
-  return null;
-}
-
-function hasSucceeded(end: TaskEnd): boolean {
-  return end.kind === 'done' && end.outcome.failure === null;
-}
-
-/** Gives each thread one part at a time. A thread that is still starting gets no part. */
-class Relay {
-  readonly #job: PartsJob;
-  readonly #ends: (TaskEnd | null)[];
-  readonly #running = new Map<number, PooledRun>();
-  #next = 0;
+/** Gives each thread a share of one Run as soon as the thread is ready. */
+class SharedRun {
+  readonly #job: SharedRunJob;
+  readonly #turns: PartTurns;
+  readonly #ends: TaskEnd[] = [];
+  readonly #running = new Set<PooledRun>();
+  #started = 0;
   #failed = false;
   #resolve: () => void = () => {};
 
-  constructor(job: PartsJob) {
+  constructor(job: SharedRunJob) {
     this.#job = job;
-    this.#ends = job.parts.map(() => null);
+    this.#turns = new PartTurns(job.pool.turns);
   }
 
-  /** Results by part; null for parts that were not started because another part had failed. */
-  async ends(): Promise<readonly (TaskEnd | null)[]> {
+  /** The outcome of the whole Run; null: a part failed, and the output has been removed. Throws like `outcomeOf`. */
+  async outcome(): Promise<RunOutcome | null> {
+    const { task, outcomeOf } = this.#job;
+    const { path } = task.output;
+    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+    this.#turns.begin();
     const over = new Promise<void>((resolve) => {
       this.#resolve = resolve;
     });
-    this.#startMore();
+    this.startMore();
     await over;
-    return this.#ends;
+    // Shares that were cancelled because another one failed carry no information about the file.
+    const outcomes = this.#ends.filter(({ kind }) => kind !== 'cancelled').map(outcomeOf);
+    if (!this.#failed) return joined(outcomes);
+    rmSync(path, { force: true });
+    return null;
   }
 
-  #startMore(): void {
+  /** Called at the start, and when a thread has become ready. */
+  startMore(): void {
     const { pool, parts } = this.#job;
     const wanted = Math.max(1, pool.liveThreads);
-    while (!this.#failed && this.#running.size < wanted && this.#next < parts.length) this.#start(parts[this.#next++]!);
+    while (!this.#failed && this.#started < wanted && this.#turns.taken < parts.starts.length) this.#start();
+  }
+
+  #start(): void {
+    const { pool, task, parts } = this.#job;
+    this.#started++;
+    const run = pool.run({ ...task, task: pool.nextTask(), parts }, (end) => this.#ended(run, end));
+    this.#running.add(run);
+  }
+
+  #ended(run: PooledRun, end: TaskEnd): void {
+    this.#ends.push(end);
+    this.#running.delete(run);
+    if (end.kind !== 'done' || end.outcome.failure !== null) {
+      this.#failed = true;
+      for (const other of this.#running) other.cancel();
+    }
     if (this.#running.size === 0) this.#resolve();
   }
+}
 
-  #start(part: TaskPart): void {
-    const { pool, task } = this.#job;
-    const run = pool.run({ ...task, task: pool.nextTask(), part }, (end) => this.#ended(part, end));
-    this.#running.set(part.number, run);
-    run.grown(part.to, true);
-  }
+/** Joins the outcomes of all shares. */
+function joined(shares: readonly RunOutcome[]): RunOutcome {
+  const pieces = shares.flatMap((share) => share.pieces!);
+  const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
+  const ordered = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
+  // The report of the first part describes how the header was read.
+  const [{ report }, ...others] = ordered as [SharePiece, ...SharePiece[]];
+  for (const piece of others) addReport(report, piece, firstRows);
+  const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
+  // A thread that started late has no part and therefore no output.
+  const { output, ...first } = shares.find((share) => share.output !== null)!;
+  return {
+    ...first,
+    report,
+    rowsWritten: sum(({ rowsWritten }) => rowsWritten),
+    busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
+    output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
+  };
+}
 
-  #ended(part: TaskPart, end: TaskEnd): void {
-    this.#ends[part.number] = end;
-    this.#running.delete(part.number);
-    if (!hasSucceeded(end)) {
-      this.#failed = true;
-      for (const run of this.#running.values()) run.cancel();
+/** Number of rows in the file before each part. */
+function firstRowsOf(parts: readonly PartOutcome[]): readonly number[] {
+  const rows: number[] = [];
+  for (const part of parts) rows[part.number] = part.rows;
+  let before = 0;
+  return rows.map((count) => {
+    before += count;
+    return before - count;
+  });
+}
+
+/** Adds the report of a piece. Both reports have the operations of the Template. */
+function addReport(report: RunReport, { parts, report: piece }: SharePiece, firstRows: readonly number[]): void {
+  const rowOf = (row: number): number => {
+    let before = 0;
+    for (const { number, rows } of parts) {
+      if (row <= before + rows) return firstRows[number]! + row - before;
+      before += rows;
     }
-    this.#startMore();
-  }
-}
-
-function joined(parts: readonly RunOutcome[]): RunOutcome {
-  const [first, ...others] = parts as readonly [RunOutcome, ...RunOutcome[]];
-  const { report } = first;
-  let { rowsWritten, busyMilliseconds } = first;
-  let sizeBytes = first.output!.sizeBytes;
-  for (const part of others) {
-    addReport(report, part.report);
-    rowsWritten = rowsWritten! + part.rowsWritten!;
-    busyMilliseconds += part.busyMilliseconds;
-    sizeBytes += part.output!.sizeBytes;
-  }
-  return { ...first, rowsWritten, busyMilliseconds, output: { ...first.output!, sizeBytes } };
-}
-
-/** Adds the report of the next part, whose row numbers count from the first row of that part. */
-function addReport(report: RunReport, part: RunReport): void {
-  const rowsBefore = report.rows_read;
-  addCounts(report.input.errors, part.input.errors, rowsBefore);
+    throw new Error('a row after the last part');
+  };
+  addCounts(report.input.errors, piece.input.errors, rowOf);
   for (const [index, operation] of report.operations.entries()) {
-    const more = part.operations[index]!;
+    const more = piece.operations[index]!;
     operation.rows_in += more.rows_in;
     operation.rows_out += more.rows_out;
     operation.cells_changed += more.cells_changed;
-    addCounts(operation.errors, more.errors, rowsBefore);
+    addCounts(operation.errors, more.errors, rowOf);
   }
-  report.output.formulas_guarded += part.output.formulas_guarded;
-  report.rows_written += part.rows_written;
-  report.rows_read += part.rows_read;
+  report.output.formulas_guarded += piece.output.formulas_guarded;
+  report.rows_written += piece.rows_written;
+  report.rows_read += piece.rows_read;
 }
 
-function addCounts(into: CodeCounts, from: CodeCounts, rowsBefore: number): void {
+/** Adds counts, and sorts the codes by their first row. */
+function addCounts(into: CodeCounts, from: CodeCounts, rowOf: (row: number) => number): void {
   for (const [key, { count, rows }] of Object.entries(from)) {
     const code = key as RowErrorCode;
     const known = into[code] ?? { count: 0, rows: [] };
     known.count += count;
-    known.rows = [...known.rows, ...rows.map((row) => row + rowsBefore)].slice(0, REPORT_ROWS_MAX);
+    known.rows = [...known.rows, ...rows.map(rowOf)].sort((one, other) => one - other).slice(0, REPORT_ROWS_MAX);
     into[code] = known;
   }
+  const codes = Object.entries(into) as [RowErrorCode, { count: number; rows: number[] }][];
+  codes.sort(([, one], [, other]) => (one.rows[0] ?? 0) - (other.rows[0] ?? 0));
+  for (const [code] of codes) delete into[code];
+  for (const [code, counts] of codes) into[code] = counts;
 }
 
 // The engine for local files: gives one command the threads, memory budget and temporary folder that the service has.
@@ -190,6 +213,8 @@ export class LocalEngine {
   #closing: Promise<void> | null = null;
   /** Reason why a thread was lost, for the error report. The Runs of the thread only learn that it was lost. */
   #threadFault: unknown = null;
+  /** The Run that several threads share now. */
+  #shared: SharedRun | null = null;
 
   constructor(settings: LocalEngineSettings) {
     this.#settings = settings;
@@ -207,6 +232,7 @@ export class LocalEngine {
         this.#threadFault = fault;
       },
       onThreadExit: (thread) => this.#budget.forgetThread(thread),
+      onCapacity: () => this.#shared?.startMore(),
     });
     if (settings.inputs > 1) this.#pool.startAll();
   }
@@ -247,10 +273,12 @@ export class LocalEngine {
     if (parts === null) return null;
     this.#pool.startAll();
     const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);
-    const outcome = await runParts({ pool: this.#pool, task, parts, outcomeOf });
+    this.#shared = new SharedRun({ pool: this.#pool, task, parts, outcomeOf });
+    const outcome = await this.#shared.outcome();
+    this.#shared = null;
     // The Run is then repeated as a whole, so its progress starts again.
     if (outcome === null) forgetProgress(this.#progress);
-    return outcome && { outcome, parts: parts.length };
+    return outcome && { outcome, parts: parts.starts.length };
   }
 
   async #runWhole(task: RunTask, sizeBytes: number): Promise<RunOutcome> {

@@ -40,6 +40,8 @@ export interface PoolSettings {
    * an exception is thrown.
    */
   readonly onLoadFault?: (fault: unknown) => void;
+  /** Called when a thread is ready, or one of its tasks has ended. */
+  readonly onCapacity?: () => void;
   /**
    * Runs thread 0 inside the caller's own thread: no thread has to be started for it, but its work blocks the caller.
    * The others start with `startAll`.
@@ -199,7 +201,10 @@ export class ThreadPool {
       hasSpare,
       startWorker: (start) => this.#startWorker(start),
       shared: this.#shared,
-      onCapacity: () => this.#drainQueue(),
+      onCapacity: () => {
+        this.#drainQueue();
+        settings.onCapacity?.();
+      },
       onLosing: (thread) => this.#reclaim(thread),
       onLost: (thread, fault) => settings.onThreadLost?.(thread, fault),
       onStuck: (thread) => settings.onThreadStuck?.(thread),

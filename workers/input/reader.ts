@@ -78,6 +78,11 @@ export interface RowReader {
    * is enough.
    */
   placeOf?(row: number): SheetRow | null;
+  /**
+   * Called after 'end': the source continues with the first record of another part. Only for formats that can be split
+   * (InputFormat.splittable).
+   */
+  resume?(): void;
   /** Adds the warnings that were counted while reading (RAGGED_ROW, STRAY_QUOTE). */
   describe(report: RunReport): void;
   close(): void;

@@ -74,22 +74,44 @@ export interface RunTask {
    * absent.
    */
   readonly accountRow?: number;
-  /**
-   * Set if the task is one part of a Run over a large file (split.ts). Its output becomes part of the whole Run's
-   * output.
-   */
+  /** Set if several threads share the Run (split.ts). The task is then the share of one thread. */
+  readonly parts?: FileParts;
+  /** Set if the Run processes one part of its file. */
   readonly part?: TaskPart;
+}
+
+/** The parts into which a large file is divided. A thread takes the next one when it has finished a part. */
+export interface FileParts {
+  /** Offset of each part's first record. */
+  readonly starts: readonly number[];
+  /** Size of the file. */
+  readonly sizeBytes: number;
+  /** Result of reading the beginning of the file. */
+  readonly head: FileHead;
 }
 
 /** A byte range of a file that contains whole records. */
 export interface TaskPart {
   /** Index in the order of the file, starting at 0. */
   readonly number: number;
-  /** First byte of the range, and the byte after its last one. */
-  readonly from: number;
-  readonly to: number;
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
+}
+
+/** Number of data rows in one part. */
+export interface PartOutcome {
+  readonly number: number;
+  readonly rows: number;
+}
+
+/** Result of a Run over some parts of a file. */
+export interface SharePiece {
+  /** In the order of the file. */
+  readonly parts: readonly PartOutcome[];
+  readonly rowsWritten: number;
+  readonly sizeBytes: number;
+  /** Rows are numbered as if these parts were the whole file. */
+  readonly report: RunReport;
 }
 
 export interface RunOutcomeOutput {
@@ -120,6 +142,8 @@ export interface RunOutcome {
    * measured.
    */
   readonly busyMilliseconds: number;
+  /** Set if the task was the share of a thread (RunTask.parts): results of the parts that this thread has processed. */
+  readonly pieces?: readonly SharePiece[];
 }
 
 /** An outcome as it crosses threads. The thread that made the report has already converted it to text. */
@@ -163,8 +187,8 @@ export const CONTROL_TASK = 1;
 export const CONTROL_SLOTS = 2;
 export const NO_TASK = -1;
 
-/** Two Int64 slots, see OutputTurns. */
-export const TURNS_BYTES = 16;
+/** Three Int64 slots, see PartTurns. */
+export const TURNS_BYTES = 24;
 
 /** Start parameters of a thread (the argument of its single long Piscina task). */
 export interface ThreadStart {
@@ -188,7 +212,7 @@ export interface ThreadStart {
   readonly cores: SharedArrayBuffer;
   /** One Int32 shared by the whole node, see LargeRowGate. */
   readonly largeRow: SharedArrayBuffer;
-  /** For the parts of a split Run, see OutputTurns. */
+  /** For the parts of a split Run, see PartTurns. */
   readonly turns: SharedArrayBuffer;
   /** Two Int64 slots, see RunProgress. Null if progress is not shown. */
   readonly progress: SharedArrayBuffer | null;

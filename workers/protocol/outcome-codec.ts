@@ -30,6 +30,7 @@ type PackedDone = readonly [
   rowsRead: number,
   /** Index in the frame's `reports`. */
   report: number,
+  pieces: TaskOutcome['pieces'] | null,
 ];
 
 type PackedMessage = Exclude<FromWorker, Done> | PackedDone;
@@ -46,6 +47,7 @@ export function taskOutcome(outcome: RunOutcome): TaskOutcome {
     busyMilliseconds: outcome.busyMilliseconds,
     reportText: reportText(outcome.report),
     rowsRead: outcome.report.rows_read,
+    ...(outcome.pieces !== undefined && { pieces: outcome.pieces }),
   };
 }
 
@@ -73,11 +75,13 @@ export class OutcomeCodec {
   }
 
   #packed({ task, outcome }: Done): PackedDone {
-    const { rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, reportText } = outcome;
+    const { rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, reportText, pieces } =
+      outcome;
     const packedOutput = output === null ? null : this.#packedOutput(output);
     const packedRejects = rejects === null ? null : this.#packedOutput(rejects);
     const report = this.#reports.push(reportText) - 1;
-    return [task, rowsWritten, truncated, packedOutput, packedRejects, failure, busyMilliseconds, rowsRead, report];
+    const end = [failure, busyMilliseconds, rowsRead, report, pieces ?? null] as const;
+    return [task, rowsWritten, truncated, packedOutput, packedRejects, ...end];
   }
 
   #packedOutput({ bytes, sizeBytes, sha256, mimeType, ending }: RunOutcomeOutput): PackedOutput {
@@ -96,7 +100,7 @@ function isPackedDone(message: PackedMessage): message is PackedDone {
 }
 
 function unpacked(frame: Frame, packed: PackedDone): FromWorker {
-  const [task, rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, report] = packed;
+  const [task, rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, report, pieces] = packed;
   return {
     kind: 'done',
     task,
@@ -109,6 +113,7 @@ function unpacked(frame: Frame, packed: PackedDone): FromWorker {
       busyMilliseconds,
       reportText: frame.reports[report]!,
       rowsRead,
+      ...(pieces === null || pieces === undefined ? {} : { pieces }),
     },
   };
 }

@@ -93,6 +93,11 @@ export class RunProgress {
     this.#source = source;
   }
 
+  /** Leaves out the bytes up to the current position of the source: another Run reads them. */
+  skip(): void {
+    this.#bytes = this.#source.reachedBytes;
+  }
+
   /** @param rowsRead number of rows read since the Run started or restarted */
   update(rowsRead: number): void {
     const { reachedBytes } = this.#source;

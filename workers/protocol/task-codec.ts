@@ -1,7 +1,7 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
 import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
-import { NO_ACCOUNT, type RunTask, type TaskPart, type ToWorker } from './messages.ts';
+import { type FileParts, NO_ACCOUNT, type RunTask, type ToWorker } from './messages.ts';
 
 /**
  * Number of shared values that a thread remembers. The oldest value is replaced first; if more accounts and Templates
@@ -30,7 +30,7 @@ type PackedTask = readonly [
   template: number,
   limits: number,
   tables: number,
-  part: TaskPart | null,
+  parts: FileParts | null,
   showsHeaders: boolean,
   fileName: string | null,
 ];
@@ -87,7 +87,7 @@ export class TaskEncoder {
       this.#place(task.template),
       this.#place(task.limits),
       this.#place(task.tables),
-      task.part ?? null,
+      task.parts ?? null,
       task.showsHeaders ?? false,
       task.fileName ?? null,
     ];
@@ -124,7 +124,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, part, showsHeaders, fileName] = shared;
+    const [template, limits, tables, parts, showsHeaders, fileName] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -140,7 +140,7 @@ export class TaskDecoder {
       startedAt,
       reservationBytes,
       accountRow,
-      part: part ?? undefined,
+      parts: parts ?? undefined,
       showsHeaders,
       fileName,
     };

@@ -6,7 +6,7 @@ import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { OutputFile } from '../output/format.ts';
-import { FileSink, type MemorySink, type OutputTurns, PartSink } from '../output/sink/file-sink.ts';
+import { FileSink, type PartSink } from '../output/sink/file-sink.ts';
 import type { StoredSink } from '../output/sink/output-sink.ts';
 import type { RowsAhead, RowWriter } from '../output/writer.ts';
 import type { RunPlan } from '../plan/plan.ts';
@@ -137,15 +137,8 @@ export interface StageParts {
   readonly clock: Pauses;
   readonly report: RunReport;
   readonly meta: MetaValues;
-  /** Null if the thread does not process parts of Runs. */
-  readonly shared: SharedOutput | null;
-}
-
-/** Objects that the parts of a Run need for writing. */
-export interface SharedOutput {
-  readonly turns: OutputTurns;
-  /** Empty at the start, and used only by this Run while it is active. */
-  readonly bytes: MemorySink;
+  /** Receives the output if the Run processes parts of its file. */
+  readonly partSink: PartSink | null;
 }
 
 /** The last stage of a chain. */
@@ -231,6 +224,11 @@ export class OutputStage {
     return written;
   }
 
+  /** Writers of formats that can be split write nothing after the rows. */
+  endPart(): void {
+    this.#writer.finish();
+  }
+
   finish(): void {
     this.#writer.finish();
     this.#report.rows_written = this.rowsWritten;
@@ -250,8 +248,8 @@ export class OutputStage {
   }
 }
 
-function sinkOf({ task, shared }: StageParts): StoredSink {
+function sinkOf({ task, partSink }: StageParts): StoredSink {
   const { path, memoryBytesMax } = task.output;
-  if (task.part !== undefined && shared !== null) return new PartSink({ path, part: task.part.number, ...shared });
+  if (partSink !== null) return partSink;
   return new FileSink({ path, memoryBytesMax, bytesMax: task.limits.outputBytesMax, digest: false });
 }

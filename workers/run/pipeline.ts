@@ -11,6 +11,7 @@ import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import type { SpillFolder } from '../memory/spill-file.ts';
+import type { PartSink } from '../output/sink/file-sink.ts';
 import type { PlannedStep, RunPlan } from '../plan/plan.ts';
 import { Failed, type Failure } from '../protocol/failure.ts';
 import type { RunOutcome, RunTask } from '../protocol/messages.ts';
@@ -33,7 +34,7 @@ import {
 import type { Next } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
 import { type CountedStep, ExactEnd } from './exact-end.ts';
-import { countedAhead, OutputStage, type SharedOutput } from './output-stage.ts';
+import { countedAhead, OutputStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
@@ -188,7 +189,8 @@ export interface PipelineParts {
   readonly tables: Tables;
   readonly report: RunReport;
   readonly meta: MetaValues;
-  readonly shared: SharedOutput | null;
+  /** Receives the output if the Run processes parts of its file. */
+  readonly partSink: PartSink | null;
   /** Null if the Run is not watched. */
   readonly watch: RunWatch | null;
   /** Ends that earlier attempts of the Run have found. */
@@ -207,6 +209,8 @@ export interface Pipeline {
    * @param ragged rows of the batch that are rejected because of their length
    */
   push(batch: Batch, ragged?: readonly RaggedRow[]): Slices;
+  /** Writes the output of the rows so far to the sink. Only for row-local operators and formats that can be split. */
+  endPart(): void;
   /**
    * Signals the end of input: every operator emits the rows that it holds. Yields between batches. Throws RowsNamed,
    * EndFound and EndPassed.
@@ -432,6 +436,10 @@ class Chain implements Pipeline {
     if (ragged.length === 0) return this.#first(adopted);
     const fitting = this.#errors.rejectRagged(adopted, ragged);
     return fitting.live === 0 ? DONE : this.#first(fitting);
+  }
+
+  endPart(): void {
+    this.#output.endPart();
   }
 
   *finish(): Steps {

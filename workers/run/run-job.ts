@@ -7,13 +7,14 @@ import type { StoredSource } from '../input/source/source.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
+import type { PartSink } from '../output/sink/file-sink.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { RunTask } from '../protocol/messages.ts';
 import type { RowErrorCode, RunReport } from '../protocol/report.ts';
+import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
-import type { SharedOutput } from './output-stage.ts';
 
 // Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
 // built without these stages and pays nothing for them. An observed Run writes the same bytes.
@@ -102,6 +103,16 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
   };
 }
 
+/** The parts of a file that one Run processes. */
+export interface PartFeed {
+  readonly sink: PartSink;
+  /**
+   * Called at the end of a part, when the sink has all of its output. Returns true if the source has another part.
+   * @param rowsRead number of rows in all parts so far
+   */
+  next(rowsRead: number): Coroutine<boolean>;
+}
+
 // Inputs of a Run: its task, its file, and the objects that it shares with other Runs of its thread. Contains no
 // logic of the Run.
 
@@ -118,8 +129,8 @@ export interface RunJob {
   readonly largeRow: Int32Array;
   /** See largeRowOwner. */
   readonly largeRowOwner: number;
-  /** Objects that the parts of a Run need for writing (see TaskPart). */
-  readonly shared?: SharedOutput;
+  /** Set if the Run processes parts of its file (see TaskPart). */
+  readonly parts?: PartFeed;
   /** The reference tables of the thread. A Run without this cache reads its own tables. */
   readonly tables?: TableCache;
   /** Formats that the file may have. */

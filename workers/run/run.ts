@@ -20,7 +20,7 @@ import { LargeRowGate } from '../memory/large-row.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
-import type { RunOutcome, TaskPart } from '../protocol/messages.ts';
+import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
@@ -312,11 +312,11 @@ export class RunAttempt {
       const pipeline = yield* this.#start(reader);
       if (pipeline?.hasWorks) yield* this.#goThrough(pipeline.prepare());
       yield* this.#readAll(reader, pipeline);
+      yield* this.#readMoreParts(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
       yield* this.#goThrough(pipeline.finish());
       this.#report.rows_read = reader.rowsRead;
       const failure = pipeline.verdict(reader.rowsRead);
-      if (failure === null && this.#job.task.part !== undefined) yield* this.#turn(this.#job.task.part);
       return this.#outcome(failure, pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -406,7 +406,7 @@ export class RunAttempt {
       tables: this.#tables.tables,
       report: this.#report,
       meta: this.#metaOf(reader),
-      shared: this.#job.shared ?? null,
+      partSink: this.#job.parts?.sink ?? null,
       watch: this.#job.watch ?? null,
       ends: this.#parts.ends,
     });
@@ -491,6 +491,18 @@ export class RunAttempt {
     }
   }
 
+  /** Reads further parts with the same pipeline, because building it takes longer than the rows of a part. */
+  *#readMoreParts(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
+    const { parts } = this.#job;
+    if (parts === undefined || pipeline === null) return;
+    while (this.#held === null && pipeline.rowsWanted() > 0) {
+      pipeline.endPart();
+      if (!(yield* parts.next(reader.rowsRead))) return;
+      reader.resume!();
+      yield* this.#readAll(reader, pipeline);
+    }
+  }
+
   *#push(pipeline: Pipeline, batch: Batch, ragged: readonly RaggedRow[] | undefined): Coroutine<void> {
     try {
       for (const _ of pipeline.push(batch, ragged)) if (this.#clock.isDue()) yield this.#rest();
@@ -505,14 +517,6 @@ export class RunAttempt {
     if (rowsMax === null || rowsRead <= rowsMax) return;
     const message = `The file has more than the ${rowsMax} data rows that the plan allows.`;
     this.#held ??= { code: 'ROW_LIMIT_EXCEEDED', message };
-  }
-
-  /** Waits until the preceding parts have reported their output sizes. */
-  *#turn({ number }: TaskPart): Coroutine<void> {
-    const { shared } = this.#job;
-    if (shared === undefined) return;
-    const { turns } = shared;
-    while (!turns.isTurnOf(number)) yield this.#clock.rest(() => turns.passed(number));
   }
 
   #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {

@@ -10,7 +10,7 @@ import { AccountShare } from '../memory/account-share.ts';
 import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
 import { type Collector, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
-import { MemorySink, OutputTurns } from '../output/sink/file-sink.ts';
+import { PartTurns } from '../output/sink/file-sink.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
@@ -29,6 +29,7 @@ import { FrameSender, taskOutcome } from '../protocol/outcome-codec.ts';
 import { RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
+import { runShare } from '../run/run-share.ts';
 import { CoreShare } from '../scheduling/core-share.ts';
 import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
 
@@ -68,9 +69,6 @@ const IDLE_BEAT_MILLISECONDS = 40;
  */
 const IN_MEMORY_AT_WORK_MAX = 16;
 
-/** Initial capacity for the output of a part, in bytes. The output is about as large as the part (PART_SIZES). */
-const PART_CAPACITY_BYTES = 12 * 1024 * 1024;
-
 /** Dependencies of a thread besides its start parameters. */
 export interface ThreadParts {
   /** For a thread that also does other work and already has these. */
@@ -88,10 +86,8 @@ export class Thread {
   readonly #control: Int32Array;
   readonly #cancel: Int32Array;
   readonly #largeRow: Int32Array;
-  readonly #turns: OutputTurns;
+  readonly #turns: PartTurns;
   readonly #slices = new ThreadTurns();
-  /** Buffers of parts that have ended; reused by later parts. */
-  readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
   readonly #progress: SharedArrayBuffer | null;
   readonly #kernels: KernelPool;
@@ -126,7 +122,7 @@ export class Thread {
     this.#cancel = new Int32Array(start.cancel);
     this.#claims = new TaskClaims(start.claims);
     this.#largeRow = new Int32Array(start.largeRow);
-    this.#turns = new OutputTurns(start.turns);
+    this.#turns = new PartTurns(start.turns);
     this.#number = start.thread;
     this.#progress = start.progress;
     this.#cores = new CoreShare(start.cores, start.thread);
@@ -175,7 +171,7 @@ export class Thread {
       this.#inMemory.push(task);
       if (!this.#isTakingInMemory) void runCoroutine(this.#takeInMemory());
     } else if (this.#claims.take(task.task)) {
-      void this.#runOverFile(task, new FileSource(source.path, task.part?.from));
+      void this.#runOverFile(task, new FileSource(source.path));
     }
   }
 
@@ -215,36 +211,35 @@ export class Thread {
 
   *#run(task: RunTask, source: BytesSource | FileSource): Coroutine<void> {
     const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
-    const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_CAPACITY_BYTES);
     const progress = this.#progress === null ? null : new RunProgress(this.#progress, source);
     const beat = (): void => this.#beatFor(task);
     beat();
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
-      const outcome = yield* runTemplate({
+      const job = {
         task,
         prepared: this.#templates.get(task.template),
-        source,
         kernels: this.#kernels,
         budget,
         threadBudget: this.#budget,
         largeRow: this.#largeRow,
         largeRowOwner: largeRowOwner(this.#number),
-        shared: { turns: this.#turns, bytes },
         tables: this.#tables,
         formats: this.#formats,
-        readAhead: this.#readAhead,
         turn: this.#turn,
         cancelled: () => this.#isCancelled(task),
         beat,
-        progressed: progress === null ? undefined : (rowsRead: number) => progress.update(rowsRead),
-      });
+      };
+      const progressed = progress === null ? undefined : (rowsRead: number) => progress.update(rowsRead);
+      const outcome =
+        task.parts === undefined
+          ? yield* runTemplate({ ...job, source, readAhead: this.#readAhead, progressed })
+          : yield* runShare({ ...job, turns: this.#turns, progress: this.#progress }, task.parts);
       this.#done(task, outcome);
     } catch (error) {
       this.#lost(task, error);
     } finally {
       budget.leave();
-      this.#partBytes.push(bytes);
       source.close();
     }
   }

@@ -131,21 +131,58 @@ test('a part that begins inside a quoted cell is noticed', async (t) => {
   t.ok(inParts > 0, `${inParts} of 60 were done in parts`);
 });
 
-test('two threads at work write the bytes of one', async (t) => {
+test('two threads at work write the bytes of one, and its report', async (t) => {
   const path = join(folderOf(t), 'large.csv');
-  const rows = Array.from({ length: LARGE_ROWS }, (_, row) => `${row},name ${row % 977},${row / 8}`);
-  writeFileSync(path, `id,name,amount\n${rows.join('\n')}\n`);
+  // Errors and formulas are rare, so that the first ones of a kind are in different parts. The last row has an error.
+  const amount = (row: number): string => (row % 9_973 === 9_000 || row === LARGE_ROWS - 1 ? 'x' : `${row / 8}`);
+  const name = (row: number): string => (row % 7_919 === 7_000 ? '=1+1' : `name ${row % 977}`);
+  const rows = Array.from({ length: LARGE_ROWS }, (_, row) => `${row},${name(row)},${amount(row)}`);
+  rows[123_456] += ',one more';
+  const sizes = { fileBytesMin: 0, partBytes: 65_536 };
   const operations = [
     { op: 'set', columns: { name: 'name.upperAscii()' } },
-    { op: 'parse_number', columns: ['amount'] },
-    { op: 'filter', where: 'amount > 100' },
+    { op: 'parse_number', columns: ['amount'], on_error: 'flag' },
+    { op: 'filter', where: 'amount == null || amount > 100' },
   ];
-  const sizes = { fileBytesMin: 0, partBytes: 65_536 };
-  const whole = await run({ operations }, path, null);
-  const divided = await run({ operations }, path, sizes, 2);
-  t.ok(divided.parts > 50, `${divided.parts} parts`);
-  t.equal(digest(divided.output), digest(whole.output));
-  t.strictSame(divided.report, whole.report);
+  const outputs = [{}, { format: 'tsv' }, { format: 'ndjson' }, { csv: { encoding: 'utf-16le', bom: true } }];
+  for (const [number, output] of outputs.entries()) {
+    // With and without a line break at the end.
+    const end = ['\n', '\r\n'][number % 2]!;
+    writeFileSync(path, `id,name,amount${end}${rows.join(end)}${number < 2 ? end : ''}`);
+    const whole = await run({ operations, output }, path, null);
+    const divided = await run({ operations, output }, path, sizes, 2);
+    t.ok(divided.parts > 50, `${divided.parts} parts`);
+    t.equal(whole.failure, null);
+    t.equal(digest(divided.output), digest(whole.output), JSON.stringify(output));
+    t.equal(JSON.stringify(divided.report), JSON.stringify(whole.report));
+  }
+});
+
+test('a part without rows, and an error in the last part', async (t) => {
+  const path = join(folderOf(t), 'rows.csv');
+  const some = '1,2\n'.repeat(60);
+  writeFileSync(path, `a,b\n${some}${'\n'.repeat(500)}${some}`);
+  const whole = await run({}, path, null);
+  const divided = await run({}, path, SMALL_PARTS);
+  t.ok(divided.parts > 5, `${divided.parts} parts`);
+  t.strictSame({ ...divided, parts: 1 }, whole);
+  const template = { operations: [{ op: 'parse_number', columns: ['a'], on_error: 'fail' }] };
+  writeFileSync(path, `a,b\n${some}x,2\n`);
+  const failed = await run(template, path, SMALL_PARTS);
+  t.match(failed, { parts: 1, output: null, failure: { place: { row: 61 } } });
+  t.strictSame(failed, await run(template, path, null));
+  writeFileSync(path, `a,b\n${some}3,"open`);
+  t.match((await run({}, path, SMALL_PARTS)).failure, { code: 'MALFORMED_FILE' });
+});
+
+test('a large output of one part falls back to the whole', async (t) => {
+  const path = join(folderOf(t), 'rows.csv');
+  writeFileSync(path, `a\n${'1\n'.repeat(200)}${`${'x'.repeat(1_000)}\n`.repeat(100)}`);
+  const columns = Object.fromEntries(Array.from({ length: 900 }, (_, number) => [`c${number}`, 'a']));
+  const template = { operations: [{ op: 'set', columns }] };
+  const divided = await run(template, path, { fileBytesMin: 0, partBytes: 80_000 });
+  t.equal(divided.failure, null);
+  t.equal(divided.parts, 1);
 });
 
 test('what needs other rows, or the row number, is done as a whole', async (t) => {

@@ -102,7 +102,7 @@ async function through(steps: readonly object[], rows: number, spills = false): 
     const clock = new SliceClock(() => {});
     const report = emptyReport(task);
     const pipeline = done(
-      buildPipeline({ ...parts, clock, report, meta: {}, shared: null, watch: null, ends: NO_ENDS }),
+      buildPipeline({ ...parts, clock, report, meta: {}, partSink: null, watch: null, ends: NO_ENDS }),
     );
     for (const _ of pipeline.prepare());
     for (;;) {

@@ -115,5 +115,5 @@ async function partsWith(t: Test, spoken: TemplateLanguage): Promise<number | nu
     reservationBytes: RUN_RESERVATION_BYTES,
   };
   const run = { task, sizeBytes: statSync(path).size, prepared, kernels: compileKernels(), formats: inputFormats };
-  return (await partsOf(run, { fileBytesMin: 0, partBytes: 100 }))?.length ?? null;
+  return (await partsOf(run, { fileBytesMin: 0, partBytes: 100 }))?.starts.length ?? null;
 }

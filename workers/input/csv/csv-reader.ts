@@ -156,6 +156,12 @@ class RecordFeed {
     }
   }
 
+  /** See RowReader. */
+  resume(): void {
+    this.window.resume();
+    this.index.restart(this.window.start);
+  }
+
   /** Call it after a 'wait'. */
   wait(): Promise<void> {
     return this.readAheadRows?.isAway ? this.readAheadRows.wait() : this.window.wait();
@@ -428,6 +434,10 @@ class CsvReader implements RowReader {
 
   wait(): Promise<void> {
     return this.#feed.wait();
+  }
+
+  resume(): void {
+    this.#feed.resume();
   }
 
   describe(report: RunReport): void {

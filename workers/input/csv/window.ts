@@ -191,6 +191,12 @@ export class Window {
     this.#source.seek!(at);
   }
 
+  /** Empties the window at its end, because the source has another part. */
+  resume(): void {
+    this.complete = false;
+    this.begin();
+  }
+
   /** Empties the window, before the source delivers the next bytes. */
   begin(): void {
     this.start = this.base;

@@ -207,95 +207,60 @@ export class FileSink implements StoredSink {
   }
 }
 
-// The output of one part of a Run. It is kept in memory until it is the part's turn; from then on it is written to
-// its range of the file. States: collecting -> writing -> written or abandoned.
+// Lets the threads that share a Run take its parts one after the other, and write the outputs to one file in order. A
+// thread keeps the output of a part in memory until the sizes of all earlier outputs are known.
 
-export interface PartSinkOptions {
-  /** The output file of the whole Run, which exists. */
-  readonly path: string;
-  /** Index of the part. */
-  readonly part: number;
-  readonly turns: OutputTurns;
-  /** An empty buffer of the thread, whose capacity is reused. */
-  readonly bytes: MemorySink;
-}
-
+/** Collects the outputs of the parts that one Run processes. */
 export class PartSink implements StoredSink {
-  readonly #options: PartSinkOptions;
+  #bytes: MemorySink;
   #sizeBytes = 0;
-  #descriptor: number | null = null;
-  /** Offset in the file for the next write. */
-  #at = 0;
 
-  constructor(options: PartSinkOptions) {
-    this.#options = options;
+  /** @param bytes empty; receives the output of the first part */
+  constructor(bytes: MemorySink) {
+    this.#bytes = bytes;
   }
 
+  /** Size of all outputs. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Throws Failed (RUN_RESOURCE_LIMIT) on a full disk. */
+  /** Throws Failed (RUN_RESOURCE_LIMIT) above the limit of the part's memory. */
   write(bytes: Uint8Array): void {
-    const { part, turns } = this.#options;
+    this.#bytes.write(bytes);
     this.#sizeBytes += bytes.length;
-    if (this.#descriptor === null && !turns.isTurnOf(part)) this.#options.bytes.write(bytes);
-    else this.#write(bytes);
   }
 
-  /** It must be the part's turn. Throws like `write`. */
+  /**
+   * Ends the output of a part and returns it.
+   * @param next empty; receives the output of the next part
+   */
+  cut(next: MemorySink): MemorySink {
+    const ended = this.#bytes;
+    this.#bytes = next;
+    return ended;
+  }
+
   finish(): FinishedOutput {
-    const { part, turns, bytes } = this.#options;
-    // Passes the turn on first, so that the next part need not wait for the disk.
-    const at = turns.take(part, this.#sizeBytes);
-    if (this.#descriptor === null) this.#open(at);
-    if (bytes.sizeBytes > 0) this.#write(new Uint8Array(0));
-    this.#close();
+    if (this.#bytes.sizeBytes > 0) throw new Error('output after the last part');
     return { bytes: null, sizeBytes: this.#sizeBytes, sha256: null };
   }
 
   abandon(): void {
-    this.#options.bytes.clear();
-    this.#close();
-  }
-
-  /** Writes the collected bytes, then the given ones. */
-  #write(bytes: Uint8Array): void {
-    const gathered = this.#options.bytes;
-    if (this.#descriptor === null) this.#open(this.#options.turns.offset);
-    guardDisk(() => {
-      for (const piece of [gathered.view(), bytes]) {
-        writeWhole(this.#descriptor!, piece, this.#at);
-        this.#at += piece.length;
-      }
-    });
-    gathered.clear();
-  }
-
-  #open(at: number): void {
-    this.#at = at;
-    guardDisk(() => {
-      this.#descriptor = openSync(this.#options.path, 'r+');
-    });
-  }
-
-  #close(): void {
-    if (this.#descriptor !== null) closeSync(this.#descriptor);
-    this.#descriptor = null;
+    this.#bytes.clear();
   }
 }
 
-// Lets the parts of one Run, in several threads, write to one file in order. A part learns its offset once all
-// earlier parts have reported their sizes. The memory belongs to the pool, which supports one such Run at a time.
+/** 64-bit slots: the next part to process, the part whose output is written next, and the offset of that output. */
+const NEXT = 0;
+const PART = 1;
+const OFFSET = 2;
 
-/** 64-bit slots: the part whose turn it is, and its offset in the file. */
-const PART = 0;
-const OFFSET = 1;
-
-/** Interval at which a waiting part checks whether its Run was cancelled, in milliseconds. */
+/** Interval at which a waiting thread checks whether its Run was cancelled, in milliseconds. */
 const LOOK_MILLISECONDS = 20;
 
-export class OutputTurns {
+/** State of the parts of one Run, in memory that its threads share. It belongs to the pool: one such Run at a time. */
+export class PartTurns {
   readonly #slots: BigInt64Array;
 
   /** @param shared TURNS_BYTES of shared memory */
@@ -305,8 +270,17 @@ export class OutputTurns {
 
   /** Resets to part 0 at the start of a file. No parts of another Run may be active. */
   begin(): void {
-    Atomics.store(this.#slots, OFFSET, 0n);
-    Atomics.store(this.#slots, PART, 0n);
+    for (const slot of [NEXT, PART, OFFSET]) Atomics.store(this.#slots, slot, 0n);
+  }
+
+  /** Number of parts that threads have taken. It may be greater than the number of parts that exist. */
+  get taken(): number {
+    return Number(Atomics.load(this.#slots, NEXT));
+  }
+
+  /** Returns the number of the next part, which the caller then processes. */
+  takePart(): number {
+    return Number(Atomics.add(this.#slots, NEXT, 1n));
   }
 
   isTurnOf(part: number): boolean {
@@ -321,20 +295,15 @@ export class OutputTurns {
     await value;
   }
 
-  /** Offset of the part whose turn it is, in bytes. */
-  get offset(): number {
-    return Number(Atomics.load(this.#slots, OFFSET));
-  }
-
   /**
-   * Reserves the range of a part, whose turn it must be, and passes the turn on. Returns the offset of the part, in
-   * bytes.
+   * Writes the output of a part, whose turn it must be. The turn passes on first, so that the next part need not wait
+   * for the disk. Throws Failed (RUN_RESOURCE_LIMIT) on a full disk.
    */
-  take(part: number, bytes: number): number {
+  write(part: number, bytes: Uint8Array, descriptor: number): void {
     const offset = Atomics.load(this.#slots, OFFSET);
-    Atomics.store(this.#slots, OFFSET, offset + BigInt(bytes));
+    Atomics.store(this.#slots, OFFSET, offset + BigInt(bytes.length));
     Atomics.store(this.#slots, PART, BigInt(part + 1));
     Atomics.notify(this.#slots, PART);
-    return Number(offset);
+    guardDisk(() => writeWhole(descriptor, bytes, Number(offset)));
   }
 }
