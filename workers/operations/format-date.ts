@@ -111,7 +111,7 @@ export const formatDate = defineOperation({
       return startValueOperator(context, plan.targets, () => (value) => epochOf(instantOf(value, zone), epoch));
     }
     const write = (value: unknown): string => pattern.format(fieldsOf(value, zone));
-    const edits = plan.targets.map((target) => writeDatesEdit(context, target, pattern, write));
+    const edits = plan.targets.map((target) => writeDatesEdit(context, target, { pattern, zone }, write));
     return startCellOperator(context, plan.targets, edits);
   },
 });

@@ -1,6 +1,7 @@
 // Kernels that read and write dates by patterns (dates.ts), against values/date-pattern.ts.
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { META_NULL } from '../../../workers/kernel/layout/cells.ts';
+import { NULL, UNKNOWN } from '../../../workers/kernel/layout/expressions.ts';
 import {
   DAY,
   DIGITS_AT,
@@ -97,8 +98,7 @@ function headOf(parts: readonly Part[], reads: boolean): number[] {
       const place = PLACES[kind]! + digit;
       bytes[DIGITS_AT + width] = 0xff;
       if (reads) bytes[PLACES_AT + place] = width;
-      // A day has no time: all digits after it are zeros.
-      else bytes[PLACES_AT + width] = Math.min(place, PLACES[HOUR]!);
+      else bytes[PLACES_AT + width] = place;
     }
   }
   bytes.writeUInt32LE(width, WIDTH);
@@ -196,25 +196,33 @@ checkKernel(
   RUNS,
 );
 
+const seconds = fc.oneof(fc.integer({ min: 0, max: 86_399 }), fc.constantFrom(0, 59, 60, 3599, 3600, 86_399));
+const moments = fc.record({ days, second: seconds, micros: fc.constantFrom(0, 0, 1, 999_999) });
+
 checkKernel(
-  'writeDates: the texts of days, and nothing if there is too little memory',
-  fc.tuple(columnOf(fc.option(days, { nil: null, freq: 8 })), fc.constantFrom(...PATTERNS), fc.boolean()),
-  (rig, [cells, pattern, isShort], before) => {
+  'writeDates: the texts of days and moments, and nothing if there is too little memory',
+  fc.tuple(
+    columnOf(fc.option(moments, { nil: null, freq: 8 })),
+    fc.constantFrom(...PATTERNS),
+    fc.boolean(),
+    fc.boolean(),
+  ),
+  (rig, [cells, pattern, withTime, isShort], before) => {
     const count = cells.length;
     const [at, meta] = [rig.region(count * 16, 16), rig.region(count * 2 + 1, before)];
     for (const [position, cell] of cells.entries()) {
-      rig.setLong(at + rowOf(position) * 8, BigInt(cell ?? 77));
+      const { days: day, second, micros } = cell ?? { days: 77, second: 0, micros: 0 };
+      const moment = BigInt(day) * DAY_MICROS + BigInt(second) * 1_000_000n + BigInt(micros);
+      rig.setLong(at + rowOf(position) * 8, withTime ? moment : BigInt(day));
       rig.bytes[meta + rowOf(position)] = cell === null ? META_NULL : 0;
     }
-    const texts = cells.map((cell) =>
-      cell === null ? null : pattern.format({ days: cell, second: 0, nanos: 0, offsetSeconds: null }),
-    );
+    const texts = cells.map((cell) => (cell === null ? null : textOf(pattern, cell.days, withTime ? cell.second : 0)));
     const made = texts.reduce((sum, text) => sum + (text ?? '').length, 0);
     // The kernel asks for space for nine bytes per part of the pattern.
     const free = isShort ? Math.max(0, made - 1) : made + 9 * PATTERN_BYTES;
     const next = rig.region(free, before);
     const views = rig.region(count * 16, before);
-    const form = [placeProgram(rig, [pattern], false), views, next, next + free] as const;
+    const form = [Number(withTime), placeProgram(rig, [pattern], false), views, next, next + free] as const;
     const end = rig.exports.writeDates(at, meta, rig.rows(count), count, ...form) >>> 0;
     equal(end, isShort && made > 0 ? 0 : next + made);
     if (end !== 0) deepStrictEqual(rig.textsOf(views, count), texts);
@@ -222,3 +230,33 @@ checkKernel(
   },
   RUNS,
 );
+
+checkKernel(
+  'formatDates: the texts of the dates of a vector; null and unknown stay so',
+  fc.tuple(
+    columnOf(fc.oneof({ weight: 4, arbitrary: days }, fc.constantFrom(null, undefined))),
+    fc.constantFrom(...PATTERNS),
+  ),
+  (rig, [cells, pattern], before) => {
+    const count = cells.length;
+    const dates = rig.numberVector(count, before);
+    for (const [position, cell] of cells.entries()) {
+      rig.setDouble(dates.values + position * 8, cell ?? 0);
+      rig.bytes[dates.marks + position] = cell === null ? NULL : cell === undefined ? UNKNOWN : 0;
+    }
+    const texts = cells.map((cell) => (cell == null ? cell : textOf(pattern, cell, 0)));
+    const made = texts.reduce((sum, text) => sum + (text ?? '').length, 0);
+    const free = made + 9 * PATTERN_BYTES;
+    const next = rig.region(free, before);
+    const views = rig.region(count * 8, before);
+    const program = placeProgram(rig, [pattern], false);
+    equal(rig.exports.formatDates(dates.at, count, program, views, next, next + free) >>> 0, next + made);
+    deepStrictEqual(rig.vectorTexts(views, count), texts);
+    if (made > 0) equal(rig.exports.formatDates(dates.at, count, program, views, next, next + made - 1), 0);
+  },
+  RUNS,
+);
+
+function textOf(pattern: DatePattern, day: number, second: number): string {
+  return pattern.format({ days: day, second, nanos: 0, offsetSeconds: null });
+}

@@ -117,6 +117,37 @@ test('format_date writes as its twin does', (t) => {
   t.end();
 });
 
+test('format_date writes times as its twin does', (t) => {
+  const moment = fc.record({ days: day, second: fc.nat(86_399), half: fc.boolean() });
+  const moments = fc.array(fc.option(moment, { nil: null, freq: 9 }), { minLength: 1, maxLength: 40 });
+  const patterns = fc.constantFrom(...PATTERNS, 'yyyy-MM-dd HH', 'H:m:s d.M.yy', 'HH:mm:ss.SSS', 'h:mm a', 'HHmm X');
+  fc.assert(
+    fc.property(patterns, moments, (pattern, given) => {
+      const rows = given.map((value) => [value === null ? null : timeText(value)]);
+      const operation = { op: 'format_date', columns: 'a', format: pattern };
+      const made = runOperation(
+        formatDate,
+        operation,
+        { columns: ['a'], types: ['datetime'], rows },
+        { arenaBytes: 2048 },
+      );
+      const expected = given.map((value) =>
+        value === null ? null : compiled(pattern).format({ ...value, nanos: value.half ? 5e8 : 0, offsetSeconds: 0 }),
+      );
+      return JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected);
+    }),
+    { numRuns: sweep({ short: 19, long: 300 }) },
+  );
+  t.pass();
+  t.end();
+});
+
+function timeText({ days, second, half }: { days: number; second: number; half: boolean }): string {
+  const parts = [Math.floor(second / 3600), Math.floor(second / 60) % 60, second % 60];
+  const time = parts.map((part) => String(part).padStart(2, '0')).join(':');
+  return `${dateText(days)}T${time}${half ? '.5' : ''}Z`;
+}
+
 test('the ends of all years and of every February are written and read back', (t) => {
   const rows: [string][] = [];
   for (let year = 1; year <= 9999; year++) {

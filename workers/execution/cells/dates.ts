@@ -95,8 +95,8 @@ const PLACES: Readonly<Record<number, { readonly at: number; readonly digits: nu
   [SECOND]: { at: 12, digits: 2 },
 };
 
-/** Position of a zero: all digits after the day are zeros when formatting. */
-const ZERO_AT = 8;
+/** Position of a zero, for the digits of fractions. */
+const ZERO_AT = 14;
 
 export interface DateLayout {
   readonly width: number;
@@ -136,7 +136,7 @@ const readingLayout: LayoutOf = (words) => {
   return has(YEAR) !== has(SHORT_YEAR) && has(MONTH) && has(DAY) ? { ...layout, width, pivot } : null;
 };
 
-/** Creates the tables for formatting days. */
+/** Creates the tables for formatting days and times. Fractions are always zero. */
 const writingLayout: LayoutOf = (words) => {
   const layout = emptyLayout();
   let { width } = layout;
@@ -146,10 +146,11 @@ const writingLayout: LayoutOf = (words) => {
       layout.text[width++] = extra;
       continue;
     }
-    const place = kind <= DAY ? PLACES[kind]! : null;
-    // A month or a day without a leading zero varies in width.
-    if (place !== null && least !== place.digits) return null;
-    for (let digit = 0; digit < least; digit++) layout.places[width++] = place === null ? ZERO_AT : place.at + digit;
+    const place = PLACES[kind];
+    // A month, a day or an hour without a leading zero varies in width.
+    if (place !== undefined && least !== place.digits) return null;
+    for (let digit = 0; digit < least; digit++)
+      layout.places[width++] = place === undefined ? ZERO_AT : place.at + digit;
   }
   return { ...layout, width };
 };
@@ -328,18 +329,23 @@ export function dateKernel(
     kernel.exports.readDates(views, rows, count, program, withTime ? 1 : 0, at, meta, todo);
 }
 
-/** Returns the edit that formats a column of dates as texts. */
+/**
+ * Returns the edit that formats a column of dates, or of times in a zone, as texts. `write` returns the text of a
+ * value.
+ */
 export function writeDatesEdit(
   context: OperatorContext,
   target: CellTarget,
-  pattern: DatePattern,
+  form: { readonly pattern: DatePattern; readonly zone: TimeZone },
   write: (value: unknown) => unknown,
 ): CellEdit {
   const byCell = convertEdit(context, target, write);
-  const words = target.source?.type === 'date' ? partWords(pattern.parts, writtenPart) : null;
-  if (words === null) return byCell;
   const { arena, kernel } = context;
-  const program = place(arena.heap, [words], writingLayout);
+  const withTime = target.source?.type === 'datetime';
+  // The kernel knows neither zones nor fractions of a second.
+  const isCellwise = withTime && (form.zone.name !== 'UTC' || form.pattern.parts.some(({ letter }) => letter === 'S'));
+  const program = isCellwise ? null : dateWriter(form.pattern)?.(arena.heap);
+  if (program == null) return byCell;
   return (work) => {
     const { batch, rows, count, column } = work;
     const source = batch.columns[column]!;
@@ -347,13 +353,23 @@ export function writeDatesEdit(
     const views = arena.tryTake(batch.rows * VIEW_BYTES);
     if (views === 0) return null;
     arena.heap.u8.fill(0, views, views + batch.rows * VIEW_BYTES);
-    const { next, limit } = arena;
-    const end = kernel.exports.writeDates(source.at, source.meta, rows, count, program, views, next, limit) >>> 0;
+    const { writeDates } = kernel.exports;
+    const { at, meta } = source;
+    const end = writeDates(at, meta, rows, count, withTime ? 1 : 0, program, views, arena.next, arena.limit) >>> 0;
     if (end === 0) return null;
     arena.next = end;
     settleText(context, work, 0, views, false);
     return { kind: 'views', at: views };
   };
+}
+
+/**
+ * Returns a function that places the program with which kernels format dates by a pattern, and returns its address.
+ * Returns null if they do not support the pattern.
+ */
+export function dateWriter(pattern: DatePattern): ((heap: Heap) => number) | null {
+  const words = partWords(pattern.parts, writtenPart);
+  return words === null ? null : (heap) => place(heap, [words], writingLayout);
 }
 
 /** True if a kernel can parse texts with the pattern. */

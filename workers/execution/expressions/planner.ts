@@ -8,8 +8,10 @@ import {
 } from '../../expression/patterns/regular-expression.ts';
 import type { BinaryNode, CallNode, ConditionalNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import { ARITHMETIC, ORDERS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
+import { compileDatePattern } from '../../values/date-pattern.ts';
 import { Decimal, parseDecimal } from '../../values/decimal.ts';
 import { parseDateText } from '../../values/timestamp.ts';
+import { dateWriter } from '../cells/dates.ts';
 import { literalStep, patternStep, TOO_LONG } from '../cells/replace-steps.ts';
 import type { TextStep } from '../cells/text-chain.ts';
 import {
@@ -85,6 +87,21 @@ function planWritten(planner: Planner, node: ExpressionNode): TextPlan | null {
   return number === null || number.form === 'double' || number.kind === 'constant' ? null : { kind: 'written', number };
 }
 
+/** Plans the text of a date by a pattern of numbers and ASCII characters, which is the same in each locale. */
+function planFormatted(
+  planner: Planner,
+  node: ExpressionNode,
+  [pattern, locale]: readonly ExpressionNode[],
+): TextPlan | null {
+  const source = literalText(pattern);
+  const language = locale === undefined ? 'en' : literalText(locale);
+  const date = numberOf(planner, node, 'date');
+  if (source === null || language === null || date === null) return null;
+  const compiled = compileDatePattern(source, { locale: language });
+  const place = 'problem' in compiled ? null : dateWriter(compiled);
+  return place === null ? null : { kind: 'formatted', place, date };
+}
+
 /** Plans a call on a text from its other arguments. Returns null if the kernels do not support these. */
 type CallPlanner = (
   parameters: readonly ExpressionNode[],
@@ -125,6 +142,7 @@ function planTextResult(planner: Planner, node: CallNode): TextPlan | null {
   const [text, ...others] = parameters;
   if (name === 'concat_ws') return planPresent(planner, literalText(text), others);
   if (name === 'string' && text !== undefined) return planWritten(planner, text);
+  if (name === 'format_date' && text !== undefined) return planFormatted(planner, text, others);
   if (text === undefined || kindOf(planner.expression, text) !== 'string') return null;
   return CALLS.get(name)?.(others, computed(planner.expression, node))?.(textOf(planner, text)) ?? null;
 }

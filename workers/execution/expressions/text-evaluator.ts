@@ -41,6 +41,7 @@ export class TextEvaluator {
     if (plan.kind === 'literal') this.#place(plan.text);
     if (plan.kind === 'split' || plan.kind === 'present') this.#place(plan.separator);
     if (plan.kind === 'found') this.#programs.set(plan, placePattern(this.#context.arena.heap, plan.pattern, [], 1));
+    if (plan.kind === 'formatted') this.#programs.set(plan, plan.place(this.#context.arena.heap));
     if (plan.kind === 'edited') this.#steps.set(plan, plan.step(this.#context.arena.heap));
   }
 
@@ -78,6 +79,15 @@ export class TextEvaluator {
         const isDate = plan.number.form === 'date' ? 1 : 0;
         const { writeVector } = kernel.exports;
         return this.#moved(texts, writeVector(form, isDate, number, at.count, texts, arena.next, arena.limit));
+      }
+      case 'formatted': {
+        const dates = yield* this.#evaluators.numbers.vector(plan.date, at, target);
+        if (dates < 0) return dates;
+        const { arena } = this.#context;
+        const texts = this.#newTexts(at.count);
+        const program = this.#programs.get(plan)!;
+        const { formatDates } = kernel.exports;
+        return this.#moved(texts, formatDates(dates, at.count, program, texts, arena.next, arena.limit));
       }
       case 'found':
         return yield* this.#found(plan, at, target);

@@ -38,6 +38,8 @@ export type TextPlan =
   | { readonly kind: 'present'; readonly separator: string; readonly texts: readonly TextPlan[] }
   /** string(x) of a number or date. */
   | { readonly kind: 'written'; readonly number: NumberPlan }
+  /** format_date(x, pattern) of a date. `place` returns the address of the pattern's program. */
+  | { readonly kind: 'formatted'; readonly place: (heap: Heap) => number; readonly date: NumberPlan }
   /** The text that a range of a pattern's items matches. */
   | {
       readonly kind: 'found';
@@ -231,6 +233,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     case 'choice':
       return [plan.condition, plan.then, plan.otherwise];
     case 'date_part':
+    case 'formatted':
       return [plan.date];
     case 'calculated':
     case 'extreme':

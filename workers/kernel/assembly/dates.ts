@@ -193,60 +193,91 @@ export function dayNumber(year: u32, month: u32, day: u32): i64 {
 }
 
 /**
- * Formats days (from 0001-01-01 on) by the program's first pattern as text cells, whose views go to `views`. Returns
- * the next free address, or 0 if the texts do not fit.
+ * Formats days or (`withTime`) microseconds, from 0001-01-01 on, by the program's first pattern as text cells, whose
+ * views go to `views`. Returns the next free address, or 0 if the texts do not fit.
  */
-export function writeDates(at: usize, meta: usize, rows: usize, count: u32, program: usize, views: usize, next: usize, limit: usize): usize {
-  const pattern = program + PROGRAM_HEAD_BYTES, parts = load<u32>(pattern, PARTS), width = <usize>load<u32>(pattern, WIDTH);
-  const first = pattern + PATTERN_BYTES, end = first + <usize>parts * PART_BYTES;
-  // No part of a pattern writes more than nine bytes.
-  const bytesMost = width == 0 ? <usize>parts * 9 : width;
+export function writeDates(at: usize, meta: usize, rows: usize, count: u32, withTime: u32, program: usize, views: usize, next: usize, limit: usize): usize {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
-    if (load<u8>(meta + row) == META_NULL) {
-      store<u64>(view, 0);
-      continue;
+    if (load<u8>(meta + row) == META_NULL) store<u64>(view, 0);
+    else {
+      next = writeMoment(load<i64>(at + (row << 3)), withTime, program, view, next, limit);
+      if (next == 0) return 0;
     }
-    if (next + bytesMost > limit) return 0;
-    setCivil(load<i64>(at + (row << 3)));
-    const year = <u32>civilYear, month = civilMonth, day = civilDay;
-    if (width != 0) {
-      writeFixed(pattern, year, next);
-      store<u64>(view, <u64>next | ((<u64>width) << 32));
-      next += width;
-      continue;
-    }
-    let o = next;
-    for (let part = first; part < end; part += PART_BYTES) {
-      const kind = load<u32>(part, PART_KIND);
-      if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, PART_EXTRA));
-      else {
-        const value = kind == YEAR ? year : kind == SHORT_YEAR ? year % 100 : kind == MONTH ? month : kind == DAY ? day : 0;
-        o = putPaddedDigits(o, value, load<u32>(part, PART_LEAST));
-      }
-    }
-    store<u32>(view, <u32>next);
-    store<u32>(view, <u32>(o - next), 4);
-    next = o;
   }
   return next;
 }
 
-/** Writes the civil date set last: 16 bytes, of which only those up to the width are meaningful. */
+/** Time of day of the moment split last. */
+let hourOfDay: u32 = 0;
+let minuteOfHour: u32 = 0;
+let secondOfMinute: u32 = 0;
+
+/** Formats a day or (`withTime`) microseconds, and writes the view of the text. Returns the next free address, or 0. */
 // @ts-ignore: decorator
 @inline
-function writeFixed(pattern: usize, year: u32, o: usize): void {
+export function writeMoment(value: i64, withTime: u32, program: usize, view: usize, next: usize, limit: usize): usize {
+  const pattern = program + PROGRAM_HEAD_BYTES;
+  const parts = load<u32>(pattern, PARTS), width = <usize>load<u32>(pattern, WIDTH);
+  // No part of a pattern writes more than nine bytes.
+  if (next + (width == 0 ? <usize>parts * 9 : width) > limit) return 0;
+  setCivil(withTime ? splitMoment(value) : value);
+  const year = <u32>civilYear;
+  let end = next + width;
+  if (width != 0) writeFixed(pattern, year, withTime, next);
+  else end = writeParts(pattern, parts, year, withTime, next);
+  store<u64>(view, <u64>next | ((<u64>(end - next)) << 32));
+  return end;
+}
+
+/** Sets the time of day of microseconds since 1970, and returns the day. */
+function splitMoment(micros: i64): i64 {
+  const days = (micros >= 0 ? micros : micros - (DAY_MICROS - 1)) / DAY_MICROS;
+  const second = <u32>((micros - days * DAY_MICROS) / SECOND_MICROS);
+  const minute = second / 60;
+  secondOfMinute = second % 60;
+  hourOfDay = minute / 60;
+  minuteOfHour = minute % 60;
+  return days;
+}
+
+/** Writes a text whose width varies. */
+function writeParts(pattern: usize, parts: u32, year: u32, withTime: u32, o: usize): usize {
+  const first = pattern + PATTERN_BYTES, end = first + <usize>parts * PART_BYTES;
+  for (let part = first; part < end; part += PART_BYTES) {
+    const kind = load<u32>(part, PART_KIND);
+    if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, PART_EXTRA));
+    else o = putPaddedDigits(o, partOfMoment(kind, year, withTime), load<u32>(part, PART_LEAST));
+  }
+  return o;
+}
+
+/** The value of a part of the moment set last. Days have no time, and fractions are written for days only. */
+function partOfMoment(kind: u32, year: u32, withTime: u32): u32 {
+  if (kind == YEAR) return year;
+  if (kind == SHORT_YEAR) return year % 100;
+  if (kind == MONTH) return civilMonth;
+  if (kind == DAY) return civilDay;
+  if (!withTime || kind == FRACTION) return 0;
+  return kind == HOUR ? hourOfDay : kind == MINUTE ? minuteOfHour : secondOfMinute;
+}
+
+/** Writes the moment set last: 16 bytes, of which only those up to the width are meaningful. */
+// @ts-ignore: decorator
+@inline
+function writeFixed(pattern: usize, year: u32, withTime: u32, o: usize): void {
   const century = year / 100;
   const upper = twoDigits(century) | (twoDigits(year - century * 100) << 16);
   const lower = twoDigits(civilMonth) | (twoDigits(civilDay) << 16);
-  const digits = v128.replace_lane<u64>(i8x16.splat(0x30), 0, <u64>upper | ((<u64>lower) << 32));
+  let digits = v128.replace_lane<u64>(i8x16.splat(0x30), 0, <u64>upper | ((<u64>lower) << 32));
+  if (withTime) {
+    const time = twoDigits(hourOfDay) | (twoDigits(minuteOfHour) << 16);
+    digits = v128.replace_lane<u32>(v128.replace_lane<u32>(digits, 2, time), 3, twoDigits(secondOfMinute) | 0x30300000);
+  }
   v128.store(o, v128.or(i8x16.swizzle(digits, v128.load(pattern, PLACES_AT)), v128.load(pattern, TEXT_AT)));
 }
 
-/**
- * Writes a value with at least `least` digits. The value is 0 for hours, minutes, seconds and fractions, because the
- * cells are dates without a time.
- */
+/** Writes a value with at least `least` digits. */
 // @ts-ignore: decorator
 @inline
 function putPaddedDigits(o: usize, value: u32, least: u32): usize {

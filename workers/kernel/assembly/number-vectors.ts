@@ -29,7 +29,7 @@ import {
 import { isSettled, putState } from './states';
 import { viewOf } from './cell';
 import { NOT_HERE, civilDay, civilMonth, civilYear, putDigits, rescaled, setCivil } from './numbers';
-import { NO_DATE, checkedDate } from './dates';
+import { NO_DATE, checkedDate, writeMoment } from './dates';
 
 // Number vectors over the rows of a list, for expressions. Layout: layout/expressions.ts. A result that a kernel cannot
 // compute exactly is unknown (see states.ts).
@@ -448,4 +448,17 @@ export function dateParts(dates: usize, part: u32, result: usize, count: u32): v
     } else value = <i32>((((days + 3) % 7) + 7) % 7) + 1;
     store<f64>(valueAt(result, i), <f64>value);
   }
+}
+
+/** Formats dates by the first pattern of a program (dates.ts). Returns the next free address, or 0 if they do not fit. */
+export function formatDates(dates: usize, count: u32, program: usize, texts: usize, next: usize, limit: usize): usize {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const mark = markAt(dates, i), place = texts + (i << 3);
+    if (mark != 0) store<u64>(place, mark == NULL ? 0 : <u64>UNKNOWN_TEXT);
+    else {
+      next = writeMoment(<i64>load<f64>(valueAt(dates, i)), 0, program, place, next, limit);
+      if (next == 0) return 0;
+    }
+  }
+  return next;
 }
