@@ -136,6 +136,31 @@ test('all functions, by group and order, spilling or not', { skip: skipUnlessLon
   }
 });
 
+test('groups larger than a sorted batch, between small ones, spilling or not', (t) => {
+  const columns = [{ fn: 'row_number' }, { fn: 'group_size' }, ...['next', 'last'].map((fn) => ({ fn, column: 'x' }))];
+  const groups = new Map<string, number[]>();
+  const rows = Array.from({ length: 7500 }, (_, row): Cell[] => {
+    const small = `${'ant'[(row % 9) % 3]}${String(Math.floor(row / 20)).padStart(4, '0')}`;
+    const group = [small, 'hhhhh', 'zzzzz'][row % 3]!;
+    groups.set(group, [...(groups.get(group) ?? []), row]);
+    return [group, 'o', row % 7 === 0 ? null : String(row)];
+  });
+  const answer: Cell[][] = [];
+  for (const members of groups.values()) {
+    const x = (at: number): Cell => rows[members[at]!]![2]!;
+    for (const [at, row] of members.entries()) {
+      const next = at + 1 < members.length ? x(at + 1) : null;
+      answer[row] = [...rows[row]!, String(at + 1), String(members.length), next, x(members.length - 1)];
+    }
+  }
+  for (const way of WAYS) {
+    const operation = { op: 'window', partition_by: 'g', order_by: 'o', columns };
+    const made = runOperation(window, operation, { columns: COLUMNS, types: TYPES, rows }, way);
+    t.ok(JSON.stringify(made.rows) === JSON.stringify(answer), JSON.stringify(way));
+  }
+  t.end();
+});
+
 test('any small table', async () => {
   const cell = (...texts: string[]) => fc.option(fc.constantFrom(...texts), { nil: null });
   fc.assert(

@@ -237,7 +237,7 @@ function typed(column: ColumnData): TypedColumn {
 }
 
 // Passes rows through the functions of `window`, sorted by group and order: forward, and then backward if a function
-// depends on later rows. Sorts only if necessary, and only the columns that the order and the functions read. Whole
+// depends on later rows: batches of whole groups at once, all others sorted in reverse. Sorts only if necessary, and only the columns that the order and the functions read. Whole
 // rows are stored, and at the end they are combined with the new cells, which are written at their positions or sorted
 // by them.
 
@@ -326,10 +326,11 @@ class WindowPass implements Operator {
     this.#placed = PlacedCells.of(this.#context.arena.heap, this.#madeTypes, this.#taken);
     if (this.#placed === null) this.#back = this.#sorterBack();
     if (this.#sorter !== null) {
-      yield* this.#sorter.finish((batch) => {
+      const forward = (batch: Batch): Slices => {
         const { starts, ties } = this.#marks.mark(batch);
         return this.#goForward(batch.withColumns(batch.columns.slice(1)), starts, ties);
-      });
+      };
+      yield* this.#sorter.finish(forward, undefined, (batch, isLast) => this.#cut(batch, isLast));
     }
     if (this.#reversed !== null) yield* this.#reversed.finish((batch) => this.#goBackward(batch));
     this.#rows.begin();
@@ -339,6 +340,14 @@ class WindowPass implements Operator {
       yield* this.#back.finish((batch) => this.#meet(rows, batch.withColumns(batch.columns.slice(1, -1))));
     }
     this.#rows.drop();
+  }
+
+  /** Cuts a batch after its last whole group, so that the backward pass can follow at once. */
+  #cut(batch: Batch, isLast: boolean): number {
+    if (this.#reversed === null) return batch.live;
+    const end = isLast ? batch.live : this.#marks.lastStart(batch);
+    this.#endsGroup = end > 0;
+    return end > 0 ? end : batch.live;
   }
 
   #sorterBack(): RowSorter {
@@ -394,6 +403,8 @@ class WindowPass implements Operator {
     if (this.#reversed === null) {
       if (this.#rows === null) yield* this.#plan.next(batch.withColumns([...input, ...made]));
       else this.#keep(batch.withColumns([...made, place]));
+    } else if (this.#endsGroup && starts[0] === 1) {
+      yield* this.#goBackAtOnce(batch.withColumns([...input, ...made, place]), starts);
     } else {
       const turned = placeColumn(arena, batch, this.#seen, true);
       const marks = startColumn(batch, starts);
@@ -401,6 +412,21 @@ class WindowPass implements Operator {
     }
     this.#seen += batch.live;
     arena.release(mark);
+  }
+
+  /** The backward pass of whole groups. The batch has a place after the cells of the forward pass. */
+  *#goBackAtOnce(batch: Batch, starts: Uint8Array): Slices {
+    const { live, heap } = batch;
+    const selection = this.#context.arena.take(live * 4);
+    const ends = new Uint8Array(live);
+    for (let position = 0; position < live; position++) {
+      const turned = live - 1 - position;
+      heap.u32[(selection >>> 2) + turned] = batch.physicalRow(position);
+      if (turned === 0 || starts[position + 1] === 1) ends[turned] = 1;
+    }
+    const rows = batch.withSelection(selection, live);
+    const made = yield* this.#backward!.columns(rows, ends, new Uint8Array(live), this.#width);
+    this.#keep(rows.withColumns([...made, batch.columns.at(-1)!]));
   }
 
   /** Receives the last rows of the last group first. */
@@ -417,6 +443,9 @@ class WindowPass implements Operator {
     const place = rows.columns.at(-1)!;
     this.#keep(rows.withColumns([...made, place]));
   }
+
+  /** True if the current batch ends with the last row of a group. */
+  #endsGroup = false;
 
   /** In the backward pass: true if the previous row was the first one of its group. */
   #groupEnds = true;

@@ -45,6 +45,8 @@ export interface WantedRows {
   readonly groups: number | null;
 }
 
+type BatchCut = (batch: Batch, isLast: boolean) => number;
+
 const ALL_ROWS: WantedRows = { first: Number.POSITIVE_INFINITY, groups: null };
 
 /** If dropping rows has little effect, the next attempt is made when the number of rows has grown by this factor. */
@@ -113,11 +115,12 @@ export class RowSorter {
 
   /**
    * Emits the rows in order, in batches that are valid until `next` has finished with them. Their first column is the
-   * key, followed by the added columns. It ends early once `wanted` returns 0.
+   * key, followed by the added columns. It ends early once `wanted` returns 0. `cut` may shorten a batch whose rows are
+   * in memory: it returns how many rows to emit, at least one, and the others are part of the next batch.
    */
-  *finish(next: Next, wanted: () => number = () => 1): Steps {
+  *finish(next: Next, wanted: () => number = () => 1, cut: BatchCut = ({ live }) => live): Steps {
     const { arena, kernel, spill } = this.#context;
-    if (this.#runs.length === 0) yield* this.#emitSorted(next, wanted);
+    if (this.#runs.length === 0) yield* this.#emitSorted(next, wanted, cut);
     else this.#spill();
     this.#release();
     if (this.#runs.length === 0) return;
@@ -275,20 +278,23 @@ export class RowSorter {
     return this.#context.kernel.exports.sortEntries(this.#entries, spare, this.#count, this.#counts) >>> 0;
   }
 
-  *#emitSorted(next: Next, wanted: () => number): Steps {
+  *#emitSorted(next: Next, wanted: () => number, cut: BatchCut): Steps {
     const { arena } = this.#context;
     const rowsMax = this.#codec.rowsWithin(SORTED_ROWS);
     const target = this.#codec.target(rowsMax);
     const selection = arena.heap.allocate(rowsMax * 4);
     for (let row = 0; row < rowsMax; row++) arena.heap.u32[(selection >>> 2) + row] = row;
     const entries = this.#sortWanted();
-    for (let from = 0; from < this.#count && wanted() > 0; from += rowsMax) {
+    for (let from = 0; from < this.#count && wanted() > 0; ) {
       const rows = Math.min(rowsMax, this.#count - from);
       this.#codec.decodeEntries(target, entries + from * ENTRY_BYTES, rows);
       const columns = this.#codec.columns(target, rows);
       const mark = arena.next;
-      yield* next(targetBatch({ arena, columns, rows, selection, sources: target.sources }));
+      const batch = targetBatch({ arena, columns, rows, selection, sources: target.sources });
+      const emitted = cut(batch, from + rows === this.#count);
+      yield* next(batch.slice(0, emitted));
       arena.release(mark);
+      from += emitted;
       yield;
     }
   }

@@ -101,6 +101,9 @@ export interface GroupMarks {
   readonly ties: Uint8Array;
 }
 
+/** Number of last rows of a batch among which its last group probably begins. */
+const LAST_ROWS = 64;
+
 export class SortedGroups {
   readonly #context: Pick<OperatorContext, 'arena' | 'kernel'>;
   readonly #columns: number;
@@ -110,6 +113,29 @@ export class SortedGroups {
   constructor(context: Pick<OperatorContext, 'arena' | 'kernel'>, columns: number) {
     this.#context = context;
     this.#columns = columns;
+  }
+
+  /**
+   * Returns the position at which the last group of a batch begins, or 0 if that is not certain to be after the first
+   * row. Does not influence `mark`.
+   */
+  lastStart(batch: Batch): number {
+    const { arena, kernel } = this.#context;
+    const mark = arena.next;
+    const starts = arena.take(batch.live * 2);
+    const keys = viewsOf(batch.columns[0]!);
+    let found = 0;
+    // Most groups are small, so the last rows are examined first.
+    for (let rows = Math.min(LAST_ROWS, batch.live); found === 0; rows = batch.live) {
+      const from = batch.live - rows;
+      const at = batch.selection + from * 4;
+      kernel.exports.markGroups(keys, at, rows, this.#columns, 0, 0, starts, starts + batch.live);
+      const last = arena.heap.u8.subarray(starts, starts + rows).lastIndexOf(1);
+      if (last > 0) found = from + last;
+      if (rows === batch.live) break;
+    }
+    arena.release(mark);
+    return found;
   }
 
   /** @param batch rows that follow those of the previous call; their first column is the key */
