@@ -52,6 +52,9 @@ export const API_PATH = '/api/v1';
 /** Maximum size of a stored Run as JSON, including its message and report, in bytes. */
 export const RECORD_BYTES_MAX = 64 * 1024;
 
+/** Maximum number of bytes of a UTF-16 code unit in UTF-8. */
+const UTF8_BYTES_MAX = 3;
+
 /** Longer messages are cut, in characters. JSON escapes may take six bytes per character. */
 const MESSAGE_CHARACTERS_MAX = 2_048;
 
@@ -137,7 +140,10 @@ function render(
 ): string {
   const begin = renderWithout(run, status, result, baseUrl, times);
   const report = result?.reportText ?? null;
-  return `${begin}${report === null ? 'null' : fitting(report, RECORD_BYTES_MAX - Buffer.byteLength(begin) - 1)}}`;
+  if (report === null) return `${begin}null}`;
+  // Most Runs are so short that their bytes need not be counted.
+  const isShort = UTF8_BYTES_MAX * (begin.length + report.length + 1) <= RECORD_BYTES_MAX;
+  return `${begin}${isShort ? report : fitting(report, RECORD_BYTES_MAX - Buffer.byteLength(begin) - 1)}}`;
 }
 
 /**

@@ -77,10 +77,10 @@ export class EndedRuns {
   #size = 0;
   #options: EndedRunsOptions;
   /**
-   * Models by account and Template, only for the last block: a model must be in the same block as the Runs that refer
-   * to it, because the block is freed as a whole.
+   * Models by account, then by Template, only for the last block: a model must be in the same block as the Runs that
+   * refer to it, because the block is freed as a whole.
    */
-  #models = new Map<string, Model[]>();
+  #models = new Map<string, Map<string, Model[]>>();
   readonly #difference = new Uint8Array(DIFFERENCE_BYTES_MAX);
 
   constructor(options: EndedRunsOptions) {
@@ -97,7 +97,8 @@ export class EndedRuns {
   }
 
   /** Must be called once per Run. */
-  add({ id, account, templateId, createdAt, errorCode, output, rejects, json }: RunRecord, expiresAt: number): void {
+  add(run: RunRecord, expiresAt: number): void {
+    const { id, account, templateId, createdAt, errorCode, output, rejects, json } = run;
     if (json === null) throw new Error('a Run that is not over was to be kept');
     // Ids and codes are ASCII.
     const text = `${id}\n${account}\n${templateId}\n${errorCode ?? ''}`;
@@ -107,10 +108,10 @@ export class EndedRuns {
     const rejectsPathBytes = Buffer.byteLength(rejectsPath);
     const bytes = output?.bytes ?? NOTHING;
     const rejectsBytes = rejects?.bytes ?? NOTHING;
-    const head = NUMBERS_BYTES + text.length + pathBytes + rejectsPathBytes;
-    const others = head + bytes.length + rejectsBytes.length;
-    const modelsId = `${account}\n${templateId}`;
-    const { bytes: jsonBytes, modelPlace } = this.#keptJson(modelsId, id, json, others);
+    const start = NUMBERS_BYTES + text.length + pathBytes + rejectsPathBytes;
+    const others = start + bytes.length + rejectsBytes.length;
+    const { bytes: jsonBytes, modelPlace } = this.#keptJson(run, json, others);
+    const end = start + jsonBytes.length;
     const place = this.#queue.add(others + jsonBytes.length);
     const hash = textHash(id);
     const record = this.#queue.at(place);
@@ -127,14 +128,14 @@ export class EndedRuns {
     record.writeUInt32LE(rejectsPathBytes, REJECTS_PATH_BYTES);
     record.write(text, NUMBERS_BYTES, 'latin1');
     if (pathBytes > 0) record.write(path, NUMBERS_BYTES + text.length);
-    if (rejectsPathBytes > 0) record.write(rejectsPath, jsonStart(record) - rejectsPathBytes);
-    record.set(jsonBytes, jsonStart(record));
-    record.set(bytes, jsonEnd(record));
-    record.set(rejectsBytes, jsonEnd(record) + bytes.length);
-    if (modelPlace === ITS_OWN) this.#addModel(modelsId, place, record.subarray(jsonStart(record), jsonEnd(record)));
+    if (rejectsPathBytes > 0) record.write(rejectsPath, start - rejectsPathBytes);
+    record.set(jsonBytes, start);
+    if (bytes.length > 0) record.set(bytes, end);
+    if (rejectsBytes.length > 0) record.set(rejectsBytes, end + bytes.length);
+    if (modelPlace === ITS_OWN) this.#addModel(run, place, record.subarray(start, end));
     this.#places.add(hash, place);
     this.#size += 1;
-    this.#options.charge(weight(record), account);
+    this.#options.charge(OVERHEAD_BYTES + end, account);
   }
 
   /** The Run as it was stored, with a copy of its bytes; null: unknown, or expired at `now`. */
@@ -171,10 +172,10 @@ export class EndedRuns {
   }
 
   /** @param otherBytes size of the record without the JSON */
-  #keptJson(modelsId: string, id: string, json: Buffer, otherBytes: number): KeptJson {
+  #keptJson({ id, account, templateId }: RunRecord, json: Buffer, otherBytes: number): KeptJson {
     // The last block is full, or was freed with everything in it.
     if (!this.#queue.fitsLastBlock(otherBytes)) this.#models.clear();
-    const models = this.#models.get(modelsId);
+    const models = this.#models.get(account)?.get(templateId);
     if (models !== undefined) {
       const name = nameOf(id);
       const target = this.#difference;
@@ -190,9 +191,11 @@ export class EndedRuns {
     return { bytes: json, modelPlace: ITS_OWN };
   }
 
-  #addModel(modelsId: string, place: number, json: Buffer): void {
-    const models = this.#models.get(modelsId) ?? [];
-    this.#models.set(modelsId, [{ place, text: new TextModel(json) }, ...models].slice(0, MODELS_MAX));
+  #addModel({ account, templateId }: RunRecord, place: number, json: Buffer): void {
+    const ofAccount = this.#models.get(account) ?? new Map<string, Model[]>();
+    const models = ofAccount.get(templateId) ?? [];
+    ofAccount.set(templateId, [{ place, text: new TextModel(json) }, ...models].slice(0, MODELS_MAX));
+    this.#models.set(account, ofAccount);
   }
 
   #jsonOf(id: string, record: Buffer): Buffer {
