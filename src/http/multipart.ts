@@ -71,7 +71,8 @@ export class FormReader {
   /** Line end, two dashes, boundary. */
   #delimiter: Buffer;
   #boundary: string;
-  #padding: BoundaryPadding;
+  /** null for a simple form, which contains no padding. */
+  #padding: BoundaryPadding | null = null;
   /** null before the first byte, or for a simple form that has been read. */
   #parser: Writable | null = null;
   #isSimple = false;
@@ -92,7 +93,6 @@ export class FormReader {
     this.#sink = sink;
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
     this.#boundary = boundary;
-    this.#padding = new BoundaryPadding(this.#delimiter);
   }
 
   /** Keeps only copies of the bytes. */
@@ -100,6 +100,7 @@ export class FormReader {
     if (this.#over || this.#isSimple) return;
     if (this.#parser === null && this.#readPlain(bytes)) return;
     this.#parser ??= this.#newParser(this.#boundary);
+    this.#padding ??= new BoundaryPadding(this.#delimiter);
     let rest = bytes;
     this.#uncountedBytes += bytes.length;
     while (rest.length > 0 && !this.#over) {
