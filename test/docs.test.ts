@@ -49,6 +49,18 @@ test('files that are named as answers are there', async (t) => {
   }
 });
 
+test('files and folders that are named as places to change are there', async (t) => {
+  const page = read('docs/how-to/add-an-operation.md');
+  const paths = unique(page.matchAll(/`((?:src|workers|test|bench|docs)\/[\w./-]+)`/g)).filter(
+    (path) => !path.includes('NAME'),
+  );
+  t.ok(paths.length >= 30, `${paths.length} paths`);
+  for (const path of paths) t.ok(existsSync(path), path);
+  const examples = unique(section(page, 'An operation').matchAll(/`([a-z-]+\.ts)`/g));
+  t.ok(examples.length >= 10, `${examples.length} operations`);
+  for (const name of examples) t.ok(existsSync(`workers/operations/${name}`), name);
+});
+
 test('commands that documents name exist, and all are listed', async (t) => {
   const known = COMMANDS.map(({ name }) => `template-run ${name}`);
   const listed = rows(section(read('docs/reference/commands.md'), 'Commands')).map(([name]) => plain(name));
