@@ -86,7 +86,7 @@ t.test('slow clients', { ...options, timeout: 2 * MINUTES_10, buffered: false },
     });
   });
 
-  t.test('then everything is given back', async (t) => {
+  t.test('then everything is released', async (t) => {
     expectNew(t, await client.upload('all', [file(csv(1))]));
     await checkLogs(t, service, [service.catalog.key('acme')]);
   });

@@ -185,7 +185,7 @@ export class Heap {
     const joined: Region[] = [];
     for (const one of all) {
       const last = joined.at(-1);
-      if (last !== undefined && last.end > one.at) throw new Error('a region was given back twice');
+      if (last !== undefined && last.end > one.at) throw new Error('a region was released twice');
       if (last?.end === one.at) joined[joined.length - 1] = { at: last.at, end: one.end };
       else joined.push(one);
     }

@@ -30,7 +30,7 @@ export function ColumnHead({
       {profile !== null && (
         <>
           <Bars counts={profile.histogram ?? profile.frequent.map(({ count }) => count)} />
-          <span class="figures">
+          <span class="counts">
             {percent(profile.blank, profile.rows)} blank {distinct(profile, '>')}
           </span>
         </>

@@ -28,7 +28,7 @@ t.test('a budget below one reservation and the large-row arena is refused', asyn
   t.ok(new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 2));
 });
 
-t.test('reservations are taken until they do not fit, and given back', async (t) => {
+t.test('reservations are made until they do not fit, and are released', async (t) => {
   const budget = new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 2);
   const fits = Math.floor(MEMORY_BUDGET_BYTES_MIN / RUN_RESERVATION_BYTES);
   for (let run = 0; run < fits; run += 1) t.ok(budget.tryReserve(RUN_RESERVATION_BYTES, 'reservations'));

@@ -62,7 +62,7 @@ t.test('two accounts that take what they can get come to the same', async (t) =>
   const before = shares[1].takenBytes;
   shares[0].release(shares[0].takenBytes);
   a.release();
-  t.ok(fill(shares[1]) > before, 'what one gives back the other may have');
+  t.ok(fill(shares[1]) > before, 'what one share releases is available to the other');
 });
 
 t.test('a Run that is over, and a thread that is lost, leave nothing to their account', async (t) => {
@@ -83,7 +83,7 @@ t.test('a Run that is over, and a thread that is lost, leave nothing to their ac
   t.equal(budget.accountBytes(run.accountRow), 0);
 });
 
-t.test('a Run that was set aside takes its memory again in its turn, before new ones', async (t) => {
+t.test('a suspended Run reserves its memory again in FIFO order, before new Runs', async (t) => {
   const { budget, memories } = rig(MEMORY_BUDGET_BYTES_MIN);
   const slow = memories.admit('a', LARGEST)!;
   t.notOk(memories.isShort);
@@ -114,7 +114,7 @@ t.test('a Run that was set aside takes its memory again in its turn, before new 
   others[1]!.release();
   slow.release();
   slow.release();
-  t.strictSame(order, ['a', 'b'], 'who was given back is not called');
+  t.strictSame(order, ['a', 'b'], 'a released reservation is not called');
   for (const run of [late, ...others]) run.release();
   t.equal(budget.usedBytes('reservations'), 0);
   t.equal(memories.suspended, 0);
@@ -136,44 +136,47 @@ t.test('many Runs of one account that wait to go on keep nobody else out', async
   t.equal(begun, 100, 'as those before ended, each had its turn');
 });
 
-t.test('whatever comes and goes: the limit holds, one account without a Run gets in, all is given back', async (_t) => {
-  const move = fc.record({
-    account: fc.nat(4),
-    what: fc.nat(4),
-    which: fc.nat(30),
-    bytes: fc.integer({ min: 1, max: 3 }),
-  });
-  fc.assert(
-    fc.property(fc.array(move, { maxLength: 80 }), (moves) => {
-      const { budget, memories, shareOf } = rig(64 * MIB);
-      const runs: { run: RunMemory; share: AccountShare }[] = [];
-      for (const { account, what, which, bytes } of moves) {
-        const picked = runs[which % Math.max(1, runs.length)];
-        if (what === 0) {
-          const run = memories.admit(`${account}`, bytes * RUN_RESERVATION_BYTES);
-          if (run !== null) runs.push({ run, share: shareOf(run.accountRow, account % 2) });
-        } else if (what === 1) picked?.share.take(bytes * MIB);
-        else if (what === 2) picked?.run.suspend();
-        else if (what === 3) picked?.run.whenHeld(() => {});
-        else if (picked !== undefined) {
-          runs.splice(runs.indexOf(picked), 1);
-          picked.share.release(picked.share.takenBytes);
-          picked.run.release();
+t.test(
+  'in any order of calls: the limit holds, an account without a Run is admitted, all memory is released',
+  async (_t) => {
+    const move = fc.record({
+      account: fc.nat(4),
+      what: fc.nat(4),
+      which: fc.nat(30),
+      bytes: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 80 }), (moves) => {
+        const { budget, memories, shareOf } = rig(64 * MIB);
+        const runs: { run: RunMemory; share: AccountShare }[] = [];
+        for (const { account, what, which, bytes } of moves) {
+          const picked = runs[which % Math.max(1, runs.length)];
+          if (what === 0) {
+            const run = memories.admit(`${account}`, bytes * RUN_RESERVATION_BYTES);
+            if (run !== null) runs.push({ run, share: shareOf(run.accountRow, account % 2) });
+          } else if (what === 1) picked?.share.take(bytes * MIB);
+          else if (what === 2) picked?.run.suspend();
+          else if (what === 3) picked?.run.whenHeld(() => {});
+          else if (picked !== undefined) {
+            runs.splice(runs.indexOf(picked), 1);
+            picked.share.release(picked.share.takenBytes);
+            picked.run.release();
+          }
+          if (budget.usedBytes('reservations') + budget.borrowedBytes() > budget.limitBytes) return false;
         }
-        if (budget.usedBytes('reservations') + budget.borrowedBytes() > budget.limitBytes) return false;
-      }
-      for (const { run, share } of runs) {
-        share.release(share.takenBytes);
-        run.release();
-      }
-      return (
-        budget.availableBytes() === budget.limitBytes &&
-        memories.suspended === 0 &&
-        memories.admit('n', LARGEST) !== null
-      );
-    }),
-  );
-});
+        for (const { run, share } of runs) {
+          share.release(share.takenBytes);
+          run.release();
+        }
+        return (
+          budget.availableBytes() === budget.limitBytes &&
+          memories.suspended === 0 &&
+          memories.admit('n', LARGEST) !== null
+        );
+      }),
+    );
+  },
+);
 
 t.test('more accounts than can be told apart share one row, and none is refused for it', async (t) => {
   const { budget, memories } = rig(16_384 * MIB);

@@ -62,7 +62,7 @@ t.test(
     t.equal(store.current.template('acme', 'b')?.checked, 'slow');
     t.equal(store.current.keyByDigest('2'.repeat(64))?.key.id, '2', 'the new key is in force');
     t.equal(store.current.keyByDigest(DIGEST)?.key.revoked, true);
-    t.equal(store.current.account('second')?.active, false, 'not given back by the loading that began before');
+    t.equal(store.current.account('second')?.active, false, 'not restored by the load that began before');
   },
 );
 

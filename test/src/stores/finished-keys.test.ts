@@ -11,7 +11,7 @@ const RETENTION = 20;
 const [retried = 'RUN_TIMEOUT'] = RETRIED_CODES;
 
 /** Entry of a Map for a key, as the reference. */
-interface Twin {
+interface Expected {
   readonly templateId: string;
   finished: {
     readonly runId: string;
@@ -35,22 +35,23 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
   const property = fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
     const budget = new MemoryBudget(256 * 1024 * 1024, 1);
     const keys = new IdempotencyKeys(budget);
-    const twins = new Map<string, Twin>();
+    const expectedKeys = new Map<string, Expected>();
     let now = 1_000_000;
     let number = 0;
     for (const { key, template, end, wait, sweep: most } of steps) {
       now += wait;
       keys.sweep(now, most);
-      const known = twins.get(key);
+      const known = expectedKeys.get(key);
       if (known?.finished != null && known.finished.expiresAt <= now) known.finished = null;
-      const twin = known === undefined || (known.finished === null && known.claim === null) ? null : known;
+      const expected = known === undefined || (known.finished === null && known.claim === null) ? null : known;
       const runId = `run_${++number}`;
       const answer = keys.claim(key, template, runId, 'node', now);
-      if (twin !== null && twin.templateId !== template) deepStrictEqual(answer.kind, 'other_template');
-      else if (twin?.claim != null) deepStrictEqual(answer.kind === 'held' && answer.holder.runId, twin.claim.runId);
-      else if (twin?.finished != null && !twin.finished.isRetried) {
+      if (expected !== null && expected.templateId !== template) deepStrictEqual(answer.kind, 'other_template');
+      else if (expected?.claim != null)
+        deepStrictEqual(answer.kind === 'held' && answer.holder.runId, expected.claim.runId);
+      else if (expected?.finished != null && !expected.finished.isRetried) {
         replayed++;
-        const { runId: first, fingerprint } = twin.finished;
+        const { runId: first, fingerprint } = expected.finished;
         if (answer.kind !== 'held') throw new Error('a finished key was given away');
         deepStrictEqual(
           { ...answer.holder, templateId: 0, errorCode: 0 },
@@ -58,15 +59,15 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
         );
       } else {
         if (answer.kind !== 'claimed') throw new Error('a free key was not given');
-        if (twin?.finished != null) again++;
-        deepStrictEqual(answer.entry.former?.fingerprint, twin?.finished?.fingerprint);
-        twins.set(key, {
+        if (expected?.finished != null) again++;
+        deepStrictEqual(answer.entry.former?.fingerprint, expected?.finished?.fingerprint);
+        expectedKeys.set(key, {
           templateId: template,
-          finished: twin?.finished ?? null,
+          finished: expected?.finished ?? null,
           claim: { runId, entry: answer.entry, fingerprint: null },
         });
       }
-      const held = twins.get(key);
+      const held = expectedKeys.get(key);
       if (held?.claim == null || end === 'nothing') continue;
       const { claim } = held;
       const fingerprint = `print-${number}`;
@@ -86,20 +87,20 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
         const errorCode = end === 'finish' ? null : end === 'fail' ? retried : 'MALFORMED_FILE';
         const expiresAt = now + RETENTION;
         keys.finish(key, claim.entry, { runId: claim.runId, fingerprint, expiresAt, errorCode });
-        twins.set(key, {
+        expectedKeys.set(key, {
           templateId: held.templateId,
           finished: { runId: claim.runId, fingerprint, expiresAt, isRetried: end === 'fail' },
           claim: null,
         });
       }
-      const finished = twins.get(key)!.finished;
-      if (twins.get(key)!.claim === null)
+      const finished = expectedKeys.get(key)!.finished;
+      if (expectedKeys.get(key)!.claim === null)
         deepStrictEqual(
           keys.holderOf(key, now)?.runId,
           finished !== null && finished.expiresAt > now ? finished.runId : undefined,
         );
     }
-    for (const key of twins.keys()) keys.abandon(key);
+    for (const key of expectedKeys.keys()) keys.abandon(key);
     while (keys.sweep(Number.MAX_SAFE_INTEGER, 10) > 0);
     deepStrictEqual([keys.size, budget.usedBytes('records')], [0, 0]);
   });

@@ -59,10 +59,10 @@ t.test('a kept Run with its key weighs 700 bytes at most, off the heap, and is c
   const { stdout, stderr } = spawnSync('env', args, { encoding: 'utf8' });
   t.equal(stderr, '');
   const [heap, external, charged, size] = JSON.parse(stdout) as [number, number, number, number];
-  const figures = `${heap.toFixed(1)} bytes on the heap, ${external.toFixed(1)} beside it, ${charged.toFixed(1)} charged`;
-  t.comment(figures);
+  const measured = `${heap.toFixed(1)} bytes on the heap, ${external.toFixed(1)} outside it, ${charged.toFixed(1)} charged`;
+  t.comment(measured);
   t.equal(size, RUNS + 20_000);
-  t.ok(heap < HEAP_WEIGHT_MAX, figures);
-  t.ok(heap + external <= WEIGHT_MAX, figures);
-  t.ok(heap + external <= charged * 1.05, figures);
+  t.ok(heap < HEAP_WEIGHT_MAX, measured);
+  t.ok(heap + external <= WEIGHT_MAX, measured);
+  t.ok(heap + external <= charged * 1.05, measured);
 });

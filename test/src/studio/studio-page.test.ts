@@ -163,7 +163,7 @@ test('rows whose request another page has ended are asked for again', options, a
   });
   await page.getByRole('button', { name: /^8 parse_number/ }).click();
   // A profile belongs to one step, so the response before the click has no profile for this step.
-  await page.locator('.grid [role=columnheader] .figures').first().waitFor();
+  await page.locator('.grid [role=columnheader] .counts').first().waitFor();
   t.equal(ended, 2);
 });
 

@@ -47,7 +47,7 @@ function roundedText(text: string, places: number, mode: 'half_even' | 'half_up'
   return value === null ? null : decimalText(value);
 }
 
-test('round rounds decimals as its twin does', (t) => {
+test('round rounds decimals like its scalar reference', (t) => {
   fc.assert(
     fc.property(cells, scale, rounding, fc.boolean(), fc.boolean(), (texts, places, mode, sparse, copied) => {
       const operation = { op: 'round', columns: 'a', scale: places, mode, ...(copied ? { into: 'b' } : {}) };
@@ -91,7 +91,7 @@ const double = fc.oneof(
   ),
 );
 
-test('round rounds doubles as its twin does', (t) => {
+test('round rounds doubles like its scalar reference', (t) => {
   fc.assert(
     fc.property(
       cellsOf(double.map(String)),
@@ -126,7 +126,7 @@ test('round rounds doubles as its twin does', (t) => {
   t.end();
 });
 
-test('format_number writes as its twin does', (t) => {
+test('format_number writes like its scalar reference', (t) => {
   const given = fc.record(
     {
       decimal: fc.constantFrom('.', ',', '·'),

@@ -45,7 +45,7 @@ const given = fc.record(
   { requiredKeys: [] },
 );
 
-test('parse_number reads as its twin does', (t) => {
+test('parse_number reads like its scalar reference', (t) => {
   fc.assert(
     fc.property(given, cells, fc.boolean(), (parameters, texts, sparse) => {
       const { type = 'decimal', scale, rounding = 'error' } = parameters;
@@ -74,7 +74,7 @@ test('parse_number reads as its twin does', (t) => {
   t.end();
 });
 
-test('cast reads plain numbers as its twin does', (t) => {
+test('cast reads plain numbers like its scalar reference', (t) => {
   fc.assert(
     fc.property(cells, (texts) => {
       const rows = texts.map((cell) => [cell, cell, cell]);

@@ -234,24 +234,24 @@ function isAmount(text: string, start: number, end: number, last: number): boole
   else if (end - start > CURRENCY_LETTERS && areCapitals(text, end - CURRENCY_LETTERS)) to = end - CURRENCY_LETTERS;
   else return false;
   if (isSpace(text.charCodeAt(to - 1))) to--;
-  return isFigure(text, start, to);
+  return isNumberText(text, start, to);
 }
 
 /** For example `€ 12,50`, `EUR 3`. */
 function isMoneyBehindMark(text: string, start: number, end: number, first: number): boolean {
-  if (CURRENCIES.has(first)) return isFigureBehind(text, start + 1, end, false);
-  return isCapital(first) && areCapitals(text, start) && isFigureBehind(text, start + CURRENCY_LETTERS, end, true);
+  if (CURRENCIES.has(first)) return isNumberAfter(text, start + 1, end, false);
+  return isCapital(first) && areCapitals(text, start) && isNumberAfter(text, start + CURRENCY_LETTERS, end, true);
 }
 
 /** For example `-€ 12,50`. */
 function isSignedMoney(text: string, start: number, end: number): boolean {
   const isSigned = isSign(text.charCodeAt(start)) && CURRENCIES.has(text.charCodeAt(start + 1));
-  return isSigned && isFigureBehind(text, start + 2, end, false);
+  return isSigned && isNumberAfter(text, start + 2, end, false);
 }
 
-function isFigureBehind(text: string, start: number, end: number, isApart: boolean): boolean {
+function isNumberAfter(text: string, start: number, end: number, isApart: boolean): boolean {
   const isSpaced = start < end && isSpace(text.charCodeAt(start));
-  return (isSpaced || !isApart) && isFigure(text, isSpaced ? start + 1 : start, end);
+  return (isSpaced || !isApart) && isNumberText(text, isSpaced ? start + 1 : start, end);
 }
 
 function areCapitals(text: string, at: number): boolean {
@@ -259,7 +259,7 @@ function areCapitals(text: string, at: number): boolean {
 }
 
 /** A digit, optionally after a sign, followed by characters that occur in numbers. */
-function isFigure(text: string, start: number, end: number): boolean {
+function isNumberText(text: string, start: number, end: number): boolean {
   const from = isSign(text.charCodeAt(start)) ? start + 1 : start;
   if (from >= end || !isDigit(text.charCodeAt(from))) return false;
   for (let at = from + 1; at < end; at++) {
