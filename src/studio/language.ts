@@ -30,6 +30,17 @@ export function operationForm({ parameters, cells, examples }: OperationDefiniti
   return { ...own, further, example };
 }
 
+/** Settings of a section that are needed most; they come first in its form. */
+const FREQUENT_SETTINGS: readonly string[] = ['format', 'csv', 'sheet', 'columns'];
+
+/** The form of a section of a Template. */
+function sectionForm(section: object): OperationForm {
+  const { properties, ...field } = objectField(jsonSchema(section), 0);
+  const frequent = FREQUENT_SETTINGS.flatMap((name) => properties.filter((one) => one.name === name));
+  const others = properties.filter((one) => !frequent.includes(one));
+  return { ...field, properties: [...frequent, ...others], further: [], example: null };
+}
+
 type ObjectField = Extract<FormField, { readonly kind: 'object' }>;
 
 function objectField(schema: JsonSchema, depth: number): ObjectField {
@@ -123,6 +134,13 @@ function labelOf(field: FormField): string {
   }
 }
 
+const SECTIONS_WITH_FORM = ['input', 'output'] as const;
+
+const SECTION_SUMMARIES = {
+  input: 'How the file is read. Without a setting, the file itself shows it.',
+  output: 'How the result is written.',
+} as const;
+
 // The language as the page needs it: operations with their parameters and forms, functions, and sections of a Template.
 
 export function studioLanguage(): Language {
@@ -142,8 +160,13 @@ export function studioLanguage(): Language {
     name,
     summary: `${form}: ${summary}`,
   }));
-  const sections = named(mappingSchema(templateSections(templateLanguage)).properties);
-  return { operations, functions, sections: unique([...sections, { name: 'operations', summary: 'The operations.' }]) };
+  const { properties } = mappingSchema(templateSections(templateLanguage));
+  const sections = unique([...named(properties), { name: 'operations', summary: 'The operations.' }]);
+  const sectionForms = SECTIONS_WITH_FORM.map((name) => {
+    const summary = SECTION_SUMMARIES[name];
+    return { name, summary, form: sectionForm(properties[name]!) };
+  });
+  return { operations, functions, sections, sectionForms };
 }
 
 function named(properties: Readonly<Record<string, unknown>>): LanguageName[] {

@@ -50,6 +50,8 @@ export interface Language {
   readonly operations: readonly LanguageOperation[];
   readonly functions: readonly LanguageName[];
   readonly sections: readonly LanguageName[];
+  /** Sections with a form: `input` and `output`. */
+  readonly sectionForms: readonly LanguageForm[];
 }
 
 export interface LanguageName {
@@ -57,11 +59,14 @@ export interface LanguageName {
   readonly summary: string;
 }
 
-export interface LanguageOperation extends LanguageName {
+export interface LanguageForm extends LanguageName {
+  readonly form: OperationForm;
+}
+
+export interface LanguageOperation extends LanguageForm {
   readonly parameters: readonly LanguageName[];
   /** Names of this operation in other programs, for the search. */
   readonly alsoCalled: string;
-  readonly form: OperationForm;
 }
 
 /** One input of a form. */
@@ -99,8 +104,8 @@ export interface FormProperty {
 export interface OperationForm extends Extract<FormField, { readonly kind: 'object' }> {
   /** Parameters that many operations have, such as `where` and `on_error`. */
   readonly further: readonly FormProperty[];
-  /** Parameters of a documented example. */
-  readonly example: Readonly<Record<string, unknown>>;
+  /** Parameters of a documented example; null: none. */
+  readonly example: Readonly<Record<string, unknown>> | null;
 }
 
 /** An operation of the text, for its form. */

@@ -160,6 +160,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['POST /api/output', ({ session }, body) => session.output(textIn(body, 'source'))],
   ['POST /api/similar', ({ session }, body) => session.similar(numberIn(body, 'step'), numberIn(body, 'column'))],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
+  ['POST /api/section', ({ session }, body) => session.section(textIn(body, 'source'), textIn(body, 'section'))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
   ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],
   ['PUT /api/template', ({ session }, body) => session.save(textIn(body, 'source'), textIn(body, 'sha256'))],

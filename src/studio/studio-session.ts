@@ -56,18 +56,31 @@ export class OperationUnreadableError extends Error {
 
 /** @param item index in the list of operations */
 export function readOperation(source: string, format: TemplateFormat, item: number): ReadOperation {
-  const parsed = parseTemplate(source, format);
-  if ('problems' in parsed) {
-    const [problem] = parsed.problems;
-    throw new OperationUnreadableError(`Correct line ${problem!.line} of the text first: ${problem!.message}`);
-  }
-  const { operations } = parsed.text.root.value as { readonly operations?: unknown };
+  const { operations } = rootOf(source, format);
   const entry = operationEntries(operations, '/operations', operationTable, () => {})[item];
   if (entry === undefined || entry.broken || !operationTable.has(entry.name)) {
     throw new OperationUnreadableError('This step has no form. Edit it in the text.');
   }
   const { op: _, ...parameters } = entry.value;
   return { name: entry.name, parameters };
+}
+
+/**
+ * Reads a section of the text; the section may be absent.
+ * @throws OperationUnreadableError if the text has mistakes, or if the section is no mapping
+ */
+export function readSection(source: string, format: TemplateFormat, name: string): ReadOperation {
+  const { [name]: section = {} } = rootOf(source, format);
+  if (typeof section === 'object' && section !== null && !Array.isArray(section))
+    return { name, parameters: section as ReadOperation['parameters'] };
+  throw new OperationUnreadableError(`The section ${name} has no form. Edit it in the text.`);
+}
+
+function rootOf(source: string, format: TemplateFormat): Readonly<Record<string, unknown>> {
+  const parsed = parseTemplate(source, format);
+  if (!('problems' in parsed)) return parsed.text.root.value as Readonly<Record<string, unknown>>;
+  const [problem] = parsed.problems;
+  throw new OperationUnreadableError(`Correct line ${problem!.line} of the text first: ${problem!.message}`);
 }
 
 /** The value that a text in YAML means. A mistake is an answer, because every text is wrong while it is typed. */
@@ -347,6 +360,11 @@ export class StudioSession {
   /** An operation of the text, for its form. Throws OperationUnreadableError. */
   operation(source: string, item: number): ReadOperation {
     return readOperation(source, this.#parts.format, item);
+  }
+
+  /** A section of the text, for its form. Throws OperationUnreadableError. */
+  section(source: string, name: string): ReadOperation {
+    return readSection(source, this.#parts.format, name);
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {

@@ -121,28 +121,70 @@ export function withParameters(
 ): string | null {
   const item = operationList(text).items[index];
   if (item === undefined || !isMapping(item.node)) return null;
-  if (item.parameters === null) return withFirstParameters(text, notation, item, after);
+  if (item.parameters === null) return withFirstParameters(text, notation, pairsOf(item.node)[0]!, after);
+  return withDifferences(text, notation, { before, after }, (edited) => operationList(edited).items[index]?.parameters);
+}
+
+/** Changes a section of the Template, such as `input`, from `before` to `after`. */
+export function withSection(
+  text: string,
+  notation: Notation,
+  section: string,
+  before: Parameters,
+  after: Parameters,
+): string | null {
+  const { root } = operationList(text);
+  if (root === null) return null;
+  const pair = pairOf(text, root, section);
+  if (pair === null) return withNewSection(text, notation, root, section, after);
+  const mapping = (edited: string): SyntaxNode | null => {
+    const found = operationList(edited).root;
+    const at = found === null ? null : pairOf(edited, found, section);
+    const value = at === null ? null : valueIn(at);
+    return value !== null && isMapping(value) ? value : null;
+  };
+  if (mapping(text) === null) return withFirstParameters(text, notation, pair, after);
+  return withDifferences(text, notation, { before, after }, mapping);
+}
+
+/** `input` comes before the operations, where people expect it; other sections come last. */
+function withNewSection(
+  text: string,
+  notation: Notation,
+  root: SyntaxNode,
+  section: string,
+  parameters: Parameters,
+): string {
+  if (Object.keys(parameters).length === 0) return text;
+  const written = `${keyText(section, notation)}: ${flowText(parameters, notation)}`;
+  const next = section === 'input' ? pairOf(text, root, 'operations') : null;
+  if (next === null) return withPair(text, root, written);
+  if (!isFlow(root)) return withLines(text, next.from, written);
+  return spliced(text, next.from, next.from, `${written}${separator(text, root, next)}`);
+}
+
+/** @param find the mapping in a text that is edited already */
+function withDifferences(
+  text: string,
+  notation: Notation,
+  { before, after }: { readonly before: Parameters; readonly after: Parameters },
+  find: (edited: string) => SyntaxNode | null | undefined,
+): string | null {
   let edited: string | null = text;
   for (const { path, value } of differences(before, after, [])) {
-    const parameters: SyntaxNode | null | undefined =
-      edited === null ? null : operationList(edited).items[index]?.parameters;
-    if (edited === null || parameters === null || parameters === undefined) return null;
-    edited = withValue(edited, notation, parameters, path, value);
+    const mapping: SyntaxNode | null | undefined = edited === null ? null : find(edited);
+    if (edited === null || mapping === null || mapping === undefined) return null;
+    edited = withValue(edited, notation, mapping, path, value);
   }
   return edited;
 }
 
-/** The operation has no parameters yet, as in `- drop_blank_rows:`. */
-function withFirstParameters(
-  text: string,
-  notation: Notation,
-  { node }: OperationItem,
-  after: Parameters,
-): string | null {
-  const colon = colonOf(pairsOf(node)[0]!);
+/** The operation or section has no parameters yet, as in `- drop_blank_rows:`. */
+function withFirstParameters(text: string, notation: Notation, pair: SyntaxNode, after: Parameters): string | null {
+  const colon = colonOf(pair);
   if (colon === null) return null;
   if (Object.keys(after).length === 0) return text;
-  const old = valueIn(pairsOf(node)[0]!);
+  const old = valueIn(pair);
   return spliced(text, colon.to, old?.to ?? colon.to, ` ${flowText(after, notation)}`);
 }
 

@@ -96,7 +96,7 @@ export function foundOperations(
     .map(({ operation }) => operation);
 }
 
-// The form of a step, beside the table: the parameters of its operation, problems of the preview, Apply and Cancel.
+// The form of a step or section, beside the table: the parameters of its operation, problems of the preview, Apply and Cancel.
 
 const COLUMN_LIST = 'form-columns';
 
@@ -110,22 +110,23 @@ export function OperationFormPane({
   readonly open: OpenForm;
 }): JSX.Element {
   const box = useRef<HTMLFormElement>(null);
-  const { operation, before, step } = open;
+  const { subject, before, step } = open;
   useLayoutEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
   useLayoutEffect(() => focusSteps, []);
-  const columns = columnsBefore(studio, step);
+  // A section is about the columns of its own step.
+  const columns = columnsBefore(studio, open.item === null ? step + 1 : step);
   const context: FormContext = {
     columns,
     columnList: COLUMN_LIST,
     note: (place, mistake) => form.note(place, mistake),
   };
   const values = form.values.value;
-  const { form: shape } = operation;
+  const { form: shape, name, summary } = subject;
   return (
     <form
       ref={box}
       class="step-form"
-      aria-label={`${before === null ? 'Add' : 'Edit'} ${operation.name}`}
+      aria-label={`${before === null ? 'Add' : 'Edit'} ${name}`}
       onSubmit={(event) => {
         event.preventDefault();
         form.apply();
@@ -137,11 +138,9 @@ export function OperationFormPane({
         form.close();
       }}
     >
-      <h2>
-        {before === null ? 'Add' : 'Edit'} step {step}: {operation.name}
-      </h2>
+      <h2>{open.item === null ? `Edit ${name}` : `${before === null ? 'Add' : 'Edit'} step ${step}: ${name}`}</h2>
       <p class="quiet">
-        <Prose text={operation.summary} />
+        <Prose text={summary} />
       </p>
       <datalist id={COLUMN_LIST}>
         {columns.map(({ name }) => (
@@ -149,9 +148,11 @@ export function OperationFormPane({
         ))}
       </datalist>
       <Fields shape={shape} values={values} context={context} form={form} />
-      <p class="quiet">
-        Example: <code>{flowText({ [operation.name]: shape.example }, 'yaml')}</code>
-      </p>
+      {shape.example !== null && (
+        <p class="quiet">
+          Example: <code>{flowText({ [name]: shape.example }, 'yaml')}</code>
+        </p>
+      )}
       <FormFooter studio={studio} form={form} />
     </form>
   );
@@ -191,20 +192,22 @@ function Fields({ shape, values, context, form }: FieldsProps): JSX.Element {
           onChange={(changed) => form.change(withProperty(values, name, changed))}
         />
       ))}
-      <details open={shape.further.some(({ name }) => name in values)}>
-        <summary>More settings</summary>
-        {shape.further.map((property) => (
-          <PropertyInput
-            key={property.name}
-            property={property}
-            isRequired={false}
-            value={values[property.name]}
-            context={context}
-            place={`/${property.name}`}
-            onChange={(changed) => form.change(withProperty(values, property.name, changed))}
-          />
-        ))}
-      </details>
+      {shape.further.length > 0 && (
+        <details open={shape.further.some(({ name }) => name in values)}>
+          <summary>More settings</summary>
+          {shape.further.map((property) => (
+            <PropertyInput
+              key={property.name}
+              property={property}
+              isRequired={false}
+              value={values[property.name]}
+              context={context}
+              place={`/${property.name}`}
+              onChange={(changed) => form.change(withProperty(values, property.name, changed))}
+            />
+          ))}
+        </details>
+      )}
     </>
   );
 }
@@ -225,7 +228,7 @@ function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: 
             {code}: {message}
           </p>
         ))}
-        {cannot && <p>This step is written in a form that can be edited only in the text.</p>}
+        {cannot && <p>This part is written in a form that can be edited only in the text.</p>}
       </div>
       {missing.length > 0 && <p class="quiet">Still needed: {missing.join(', ')}.</p>}
       <button type="submit" class="first" disabled={written === null}>

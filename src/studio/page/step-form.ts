@@ -1,19 +1,20 @@
-// The form of a step: which operation it edits, the values so far, and the text that it would write. Apply makes that
-// text the text of the page.
+// The form of a step, or of a section such as `input`: what it edits, the values so far, and the text that it would
+// write. Apply makes that text the text of the page.
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { LanguageOperation, ReadOperation } from '../studio-answers.ts';
+import type { LanguageForm, ReadOperation } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
 import { completed, missingProperties } from './form-model.ts';
-import { type Parameters, withOperation, withParameters } from './operation-edits.ts';
+import { type Parameters, withOperation, withParameters, withSection } from './operation-edits.ts';
 import type { Studio } from './studio.ts';
 
 export interface OpenForm {
-  readonly operation: LanguageOperation;
-  /** Index in the list of operations: of the edited step, or of the step that is added. */
-  readonly item: number;
-  /** Number of the step that the edited or added operation is. */
+  /** The operation or the section. */
+  readonly subject: LanguageForm;
+  /** Index in the list of operations: of the edited step, or of the step that is added. Null: a section. */
+  readonly item: number | null;
+  /** Number of the step whose rows the form is about. */
   readonly step: number;
-  /** Parameters of the edited step; null: the step is added. */
+  /** Parameters of the edited step or section; null: the step is added. */
   readonly before: Parameters | null;
 }
 
@@ -30,7 +31,7 @@ export class StepForm {
   readonly missing: ReadonlySignal<readonly string[]> = computed(() => {
     const open = this.open.value;
     if (open === null) return [];
-    return missingProperties(open.operation.form, this.values.value, this.group.value ?? undefined);
+    return missingProperties(open.subject.form, this.values.value, this.group.value ?? undefined);
   });
   /** Step to choose again if the form is closed without a change. */
   #stepBefore = 0;
@@ -48,25 +49,38 @@ export class StepForm {
 
   /** Opens the form of a new step, which follows the chosen step. */
   add(name: string, values: Parameters = {}): void {
-    const operation = this.#operation(name);
-    if (operation === undefined) return;
+    const subject = this.#studio.language.operations.find((operation) => operation.name === name);
+    if (subject === undefined) return;
     const { item, step } = this.#studio.placeOfNewStep();
-    this.#show({ operation, item, step, before: null }, values);
+    this.#show({ subject, item, step, before: null }, values);
   }
 
   /** Opens the form of a step of the text. */
   async edit(item: number, step: number): Promise<void> {
+    await this.#edit('POST /api/operation', { item }, { forms: this.#studio.language.operations, item, step });
+  }
+
+  /** Opens the form of a section of the text, `input` or `output`. */
+  async editSection(section: string): Promise<void> {
+    const { language, watched } = this.#studio;
+    const step = section === 'input' ? 0 : Math.max(0, (watched.value?.steps.length ?? 0) - 1);
+    await this.#edit('POST /api/section', { section }, { forms: language.sectionForms, item: null, step });
+  }
+
+  async #edit(
+    route: string,
+    place: object,
+    { forms, item, step }: Pick<OpenForm, 'item' | 'step'> & { readonly forms: readonly LanguageForm[] },
+  ): Promise<void> {
     const { text, message } = this.#studio;
     const source = text.value;
     const asked = ++this.#edits;
     try {
-      const read = await ask<ReadOperation>('POST /api/operation', { source, item });
+      const read = await ask<ReadOperation>(route, { source, ...place });
       // In a changed text, the item may be another step.
       if (asked !== this.#edits || text.value !== source) return;
-      const operation = this.#operation(read.name);
-      if (operation !== undefined) {
-        this.#show({ operation, item, step, before: read.parameters }, read.parameters);
-      }
+      const subject = forms.find(({ name }) => name === read.name);
+      if (subject !== undefined) this.#show({ subject, item, step, before: read.parameters }, read.parameters);
     } catch (error) {
       message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
     }
@@ -94,10 +108,11 @@ export class StepForm {
     const open = this.open.value;
     if (open === null || this.missing.value.length > 0 || this.mistakes.value.size > 0) return null;
     const { text, file } = this.#studio;
-    const { operation, item, before } = open;
-    const values = completed(operation.form, this.values.value, this.group.value ?? undefined);
+    const { subject, item, before } = open;
+    const values = completed(subject.form, this.values.value, this.group.value ?? undefined);
+    if (item === null) return withSection(text.value, file.format, subject.name, before ?? {}, values);
     return before === null
-      ? withOperation(text.value, file.format, item, operation.name, values)
+      ? withOperation(text.value, file.format, item, subject.name, values)
       : withParameters(text.value, file.format, item, before, values);
   }
 
@@ -148,9 +163,5 @@ export class StepForm {
     const isNew = open.before === null;
     if (written === null) this.#studio.showPreview(null, isNew ? open.step - 1 : open.step);
     else this.#studio.showPreview(written, open.step);
-  }
-
-  #operation(name: string): LanguageOperation | undefined {
-    return this.#studio.language.operations.find((operation) => operation.name === name);
   }
 }

@@ -53,7 +53,8 @@ export function StepList({
       buttons?.[index + by]?.focus();
       const next = entries[index + by];
       if (next !== undefined) choose(next);
-    } else if (['e', 'x', 'd', 'Delete'].includes(event.key)) act(entry, event.key);
+    } else if (event.key === 'e' && entry.step === 0) void form.editSection('input');
+    else if (['e', 'x', 'd', 'Delete'].includes(event.key)) act(entry, event.key);
     else if (event.key === 'a') form.pick();
     else return;
     event.preventDefault();
@@ -79,6 +80,7 @@ export function StepList({
                 isPartial={studio.watched.value?.isPartial === true}
               />
             </button>
+            {index === chosen && entry.step === 0 && <InputActions form={form} />}
             {index === chosen && entry.item !== null && <StepActions act={(key) => act(entry, key)} isOff={false} />}
             {entry.state === 'off' && <StepActions act={(key) => act(entry, key)} isOff={true} />}
           </li>
@@ -106,6 +108,9 @@ function AddButton({ form }: { readonly form: StepForm }): JSX.Element {
     <p class="add">
       <button type="button" title="Key a in the steps" onClick={() => form.pick()}>
         + Step
+      </button>{' '}
+      <button type="button" onClick={() => void form.editSection('output')}>
+        Output…
       </button>
     </p>
   );
@@ -155,6 +160,17 @@ function useFocusOnChosen(list: RefObject<HTMLOListElement | null>, chosen: numb
     if (focused === null || !focused.matches('button.step') || !list.current!.contains(focused)) return;
     list.current!.querySelector<HTMLElement>('[aria-current]')?.focus();
   }, [chosen]);
+}
+
+/** How the file is read: its encoding, delimiter, header row, sheet and columns. */
+function InputActions({ form }: { readonly form: StepForm }): JSX.Element {
+  return (
+    <span class="actions">
+      <button type="button" title="Key e" onClick={() => void form.editSection('input')}>
+        Edit
+      </button>
+    </span>
+  );
 }
 
 function StepActions({ act, isOff }: { readonly act: (key: string) => void; readonly isOff: boolean }): JSX.Element {

@@ -137,6 +137,44 @@ output: {format: csv}
   t.strictSame(problems, []);
 });
 
+test('how the file is read and the result is written are set with forms', options, async (t) => {
+  const sample = 'List of orders\nprinted on Monday\n\nname;amount\nAda;1\nBob;2\n';
+  const template = 'format: 1\n# Steps.\noperations: []\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.steps button.step:focus').or(page.locator('.steps button.step')).first().focus();
+  await page.keyboard.press('e');
+  const form = page.getByRole('form', { name: 'Edit input' });
+  await form.waitFor();
+  t.strictSame(await axeFindings(page), []);
+  const csv = form.getByRole('group', { name: 'csv' });
+  await csv.getByRole('combobox', { name: 'Kind of delimiter' }).selectOption('text');
+  await csv.getByRole('textbox', { name: 'delimiter', exact: true }).fill(';');
+  // Row 2 is blank: the header has one column more.
+  await csv.getByRole('combobox', { name: 'Kind of header_row', exact: true }).selectOption('number');
+  await csv.getByRole('textbox', { name: 'header_row', exact: true }).fill('4');
+  // The rows follow before it is applied.
+  await page.locator('.grid [role=columnheader]', { hasText: 'Ada' }).waitFor();
+  await csv.getByRole('textbox', { name: 'header_row', exact: true }).fill('3');
+  await page.locator('.grid [role=columnheader]', { hasText: 'name' }).waitFor();
+  t.notMatch(await editorText(page), /delimiter/, 'the text is not changed yet');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'input:' }).waitFor();
+  await page.getByRole('button', { name: 'Output…' }).click();
+  const output = page.getByRole('form', { name: 'Edit output' });
+  await output.getByRole('combobox', { name: 'format', exact: true }).selectOption('ndjson');
+  t.strictSame(await axeFindings(page), []);
+  await output.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'ndjson' }).waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').waitFor();
+  t.equal(
+    readFileSync(studio.templatePath, 'utf8'),
+    'format: 1\n# Steps.\ninput: {csv: {delimiter: ";", header_row: 3}}\noperations: []\noutput: {format: ndjson}\n',
+  );
+  t.strictSame(problems, []);
+});
+
 test('a press on a button is a click, although rows arrive before the release', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);

@@ -1,8 +1,16 @@
 // Operations of a Template's text are moved, duplicated, deleted and switched: the resulting text, and that it is valid.
 import { test } from 'tap';
 import { HEADER_ROW, placeAfter } from '../../../../src/studio/page/grid-keys.ts';
-import { deleted, duplicated, moved, switched } from '../../../../src/studio/page/operation-edits.ts';
+import {
+  deleted,
+  duplicated,
+  moved,
+  type Parameters,
+  switched,
+  withSection,
+} from '../../../../src/studio/page/operation-edits.ts';
 import { itemAt, operationList } from '../../../../src/studio/page/operation-list.ts';
+import { readSection } from '../../../../src/studio/studio-session.ts';
 import { checkTemplate } from '../../../../workers/plan/template-cache.ts';
 
 const TEXT = `format: 1
@@ -29,6 +37,10 @@ const JSON_TEXT = `{
   ]
 }
 `;
+
+/** The values of the section `input`. */
+const inputIn = (text: string, format: 'json' | 'yaml'): Parameters =>
+  JSON.parse(JSON.stringify(readSection(text, format, 'input').parameters)) as Parameters;
 
 const namesIn = (text: string | null): string[] => operationList(text ?? '').items.map(({ name }) => name);
 
@@ -106,6 +118,45 @@ test('moving and duplicating', async (t) => {
   t.strictSame(namesIn(duplicated(FLOW, 1)), ['drop', 'drop_blank_rows', 'drop_blank_rows', 'copy']);
   t.strictSame(namesIn(moved(JSON_TEXT, 1, 0)), ['copy', 'drop']);
   t.equal(JSON.parse(duplicated(JSON_TEXT, 1)!).operations.length, 3);
+});
+
+test('the sections input and output are written where they are, or where people look for them', async (t) => {
+  const input = { csv: { delimiter: ';', header_row: 3 }, other_columns: 'drop' };
+  const documents: Readonly<Record<string, string>> = {
+    'no section': TEXT,
+    'flow style': TEXT.replace('operations:', 'input: {csv: {delimiter: ","}, columns: [a]}  # why\noperations:'),
+    'block style': TEXT.replace(
+      'operations:',
+      'input:\n  # Of the shop.\n  csv:\n    delimiter: ","\n  columns: [a]\noperations:',
+    ),
+    'no value': TEXT.replace('operations:', 'input:\noperations:'),
+    'at the end': `${TEXT}input: {columns: [a, b]}\n`,
+    brackets: '{format: 1, operations: [{drop: {columns: a}}]}\n',
+    'no operations': 'format: 1\n',
+    JSON: JSON_TEXT,
+    'JSON with input': JSON_TEXT.replace('"operations"', '"input": {"csv": {"delimiter": ","}},\n  "operations"'),
+  };
+  for (const [title, text] of Object.entries(documents)) {
+    const format = title.startsWith('JSON') ? 'json' : 'yaml';
+    const before = title === 'no value' ? {} : inputIn(text, format);
+    const edited = withSection(text, format, 'input', before, input) ?? '';
+    t.strictSame(inputIn(edited, format), input, `${title}\n${edited}`);
+    t.strictSame(namesIn(edited), namesIn(text), title);
+    for (const comment of text.match(/#.*/g) ?? []) t.ok(edited.includes(comment), `${title}: ${comment}`);
+    const places = ['input', 'operations'].map((name) =>
+      edited.search(new RegExp(`^[{ ]*"?${name}"?:|, ${name}:`, 'm')),
+    );
+    if (!title.startsWith('at the') && title !== 'no operations') t.ok(places[0]! < places[1]!, `${title}\n${edited}`);
+    t.ok('template' in checkTemplate(edited, format), title);
+    // And back.
+    const back = withSection(edited, format, 'input', input, before) ?? '';
+    t.strictSame(inputIn(back, format), before, `${title}, back\n${back}`);
+  }
+  const output = withSection(TEXT, 'yaml', 'output', { format: 'csv' }, { format: 'ndjson', name: 'x' })!;
+  t.equal(output, TEXT.replace('{format: csv}', '{format: ndjson, name: x}'));
+  t.equal(withSection('# nothing\n', 'yaml', 'input', {}, input), null);
+  t.throws(() => readSection('input: [1]\n', 'yaml', 'input'), { message: /Edit it in the text/ });
+  t.throws(() => readSection('input: {\n', 'yaml', 'input'), { message: /line/i });
 });
 
 test('the keys of the grid', async (t) => {
