@@ -274,6 +274,34 @@ checkKernel(
   },
 );
 
+checkKernel(
+  'putCells: each cell at the place of its row, or 1 without cells',
+  columnOf(fc.tuple(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), fc.nat(255))),
+  (rig, cells, before) => {
+    const count = cells.length;
+    const bits = rig.region(count * 16, 16);
+    const meta = rig.region(count * 2, before);
+    // Places in reverse, as big-endian numbers of 8 bytes.
+    const numbers = rig.byteList(
+      cells.flatMap((_, position) => [0, 0, 0, 0, 0, 0, 0, count - 1 - position]),
+      before,
+    );
+    const places = rig.region(count * 16, 16);
+    for (const [position, [value, mark]] of cells.entries()) {
+      rig.setLong(bits + rowOf(position) * 8, value);
+      rig.bytes[meta + rowOf(position)] = mark;
+      rig.setWord(places + rowOf(position) * 8, numbers + position * 8);
+    }
+    const [out, outMeta, arrived] = [rig.region(count * 8, 16), rig.region(count, before), rig.region(count, before)];
+    rig.exports.putCells(bits, meta, places, rig.rows(count), count, out, outMeta);
+    rig.exports.putCells(0, 0, places, rig.rows(count), count, 0, arrived);
+    deepStrictEqual(
+      cells.map((_, place) => [rig.long(out + place * 8), rig.bytes[outMeta + place], rig.bytes[arrived + place]]),
+      cells.map(([value, mark]) => [value, mark, 1]).reverse(),
+    );
+  },
+);
+
 /** Keys with long common prefixes or with zeros at the end; many are equal. */
 const sortKey = fc
   .array(fc.constantFrom('a', 'b', '\u0000', 'eight by', 'é'), { maxLength: 5 })

@@ -6,7 +6,7 @@ import { BOOLEAN, DECIMAL, INTEGER, NUMBER, TEXT } from '../../../workers/kernel
 import { Decimal } from '../../../workers/values/decimal.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
-import { checkKernel, type KernelRig, rowCounts, rowOf } from './kernel-rig.ts';
+import { checkKernel, columnOf, type KernelRig, rowCounts, rowOf } from './kernel-rig.ts';
 
 /** Maximum bytes of a column that is not text, and of the bytes that the kernel adds to a text. */
 const FIXED_BYTES = 24;
@@ -118,4 +118,26 @@ checkKernel(
     }
   },
   sweep({ short: 100, long: 1000 }),
+);
+
+checkKernel(
+  'joinKeys: the bytes of both keys of each row, and nothing if there is too little memory',
+  fc.tuple(columnOf(fc.tuple(text, text)), fc.boolean()),
+  (rig, [keys, isShort], before) => {
+    const count = keys.length;
+    const [left, right] = [0, 1].map((side) =>
+      rig.texts(
+        keys.map((pair) => pair[side]!),
+        before,
+      ),
+    );
+    const joined = keys.map(([a, b]) => a + b);
+    const bytes = Buffer.byteLength(joined.join(''));
+    const free = isShort ? Math.max(0, bytes - 1) : bytes;
+    const next = rig.region(free, before);
+    const views = rig.region(count * 16, 16);
+    const end = rig.exports.joinKeys(left!, right!, rig.rows(count), count, views, next, next + free);
+    equal(end, free < bytes ? 0 : next + bytes);
+    if (end !== 0) deepStrictEqual(rig.textsOf(views, count), joined);
+  },
 );

@@ -1,5 +1,6 @@
 // Sort keys that bring the rows of a group together in a given order, and keys that concatenate two other keys.
 import type { Batch } from '../../batch/batch.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { RowOrder } from '../sort/row-sorter.ts';
@@ -17,7 +18,7 @@ export function groupOrder(context: OperatorContext, groups: readonly number[], 
       const left = keys.makeFilled(batch);
       if (left === 0 || terms.length === 0) return left;
       const right = order.make(batch);
-      return right === 0 ? 0 : joinedKeys(batch, left, right);
+      return right === 0 ? 0 : joinedKeys(context, batch, left, right);
     },
   };
 }
@@ -26,21 +27,17 @@ export function groupOrder(context: OperatorContext, groups: readonly number[], 
  * Returns views, by physical row, of the concatenated left and right keys, or 0 if the arena is full. The order is
  * correct if no left key is a prefix of another, which holds for group keys and sort keys.
  */
-export function joinedKeys(batch: Batch, left: number, right: number): number {
-  const { arena } = batch;
-  const views = arena.tryTake(batch.rows * 8);
+export function joinedKeys(
+  { kernel }: Pick<OperatorContext, 'kernel'>,
+  batch: Batch,
+  left: number,
+  right: number,
+): number {
+  const { arena, selection, live } = batch;
+  const views = arena.tryTake(batch.rows * VIEW_BYTES);
   if (views === 0) return 0;
-  const { u8, u32 } = arena.heap;
-  for (let position = 0; position < batch.live; position++) {
-    const row = batch.physicalRow(position) * 2;
-    const [a, aBytes] = [u32[(left >>> 2) + row]!, u32[(left >>> 2) + row + 1]!];
-    const [b, bBytes] = [u32[(right >>> 2) + row]!, u32[(right >>> 2) + row + 1]!];
-    if (arena.freeBytes < aBytes + bBytes) return 0;
-    u8.copyWithin(arena.next, a, a + aBytes);
-    u8.copyWithin(arena.next + aBytes, b, b + bBytes);
-    u32[(views >>> 2) + row] = arena.next;
-    u32[(views >>> 2) + row + 1] = aBytes + bBytes;
-    arena.next += aBytes + bBytes;
-  }
+  const next = kernel.exports.joinKeys(left, right, selection, live, views, arena.next, arena.limit) >>> 0;
+  if (next === 0) return 0;
+  arena.next = next;
   return views;
 }

@@ -6,7 +6,6 @@ import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { META_BIG } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import type { Heap } from '../../memory/heap.ts';
 import { PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Next, Operator, OperatorContext } from '../../template/operation.ts';
 import { groupOrder } from '../aggregate/group-order.ts';
@@ -16,7 +15,7 @@ import { NumberedRows } from '../keys/numbered-rows.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import type { SortTerm } from '../sort/sort-keys.ts';
-import { byPlace, placeColumn, placesOf, SortedGroups } from '../sort/top-of-groups.ts';
+import { byPlace, placeColumn, placesOf, SortedGroups, viewsOf } from '../sort/top-of-groups.ts';
 import { targetBatch } from '../spill/row-codec.ts';
 import { RowStore, rowsBetween } from '../spill/row-store.ts';
 import { percentOfSum, type WindowColumn, type WindowTotal } from './window-functions.ts';
@@ -121,7 +120,7 @@ interface PlacedColumn {
 }
 
 class PlacedCells {
-  readonly #heap: Heap;
+  readonly #context: OperatorContext;
   readonly #rows: number;
   readonly #columns: readonly PlacedColumn[];
   readonly #region: { readonly at: number; readonly bytes: number };
@@ -129,8 +128,9 @@ class PlacedCells {
   readonly #arrived: number;
   #bigCells = 0;
 
-  private constructor(heap: Heap, types: readonly FixedType[], rows: number, at: number) {
-    this.#heap = heap;
+  private constructor(context: OperatorContext, types: readonly FixedType[], rows: number, at: number) {
+    const { heap } = context.arena;
+    this.#context = context;
     this.#rows = rows;
     this.#region = { at, bytes: regionBytes(types, rows) };
     const metas = at + rows * VALUE_BYTES * types.length;
@@ -145,10 +145,10 @@ class PlacedCells {
    * Returns null if a type has no fixed width or the budget refuses the memory.
    * @param rows number of rows
    */
-  static of(heap: Heap, types: readonly StoredType[], rows: number): PlacedCells | null {
+  static of(context: OperatorContext, types: readonly StoredType[], rows: number): PlacedCells | null {
     if (!types.every(isFixed)) return null;
-    const at = heap.tryAllocate(regionBytes(types, rows));
-    return at === 0 ? null : new PlacedCells(heap, types, rows, at);
+    const at = context.arena.heap.tryAllocate(regionBytes(types, rows));
+    return at === 0 ? null : new PlacedCells(context, types, rows, at);
   }
 
   /**
@@ -160,22 +160,15 @@ class PlacedCells {
     const bigCells = made.reduce((sum, { big }) => sum + (big?.size ?? 0), this.#bigCells);
     if (bigCells > BIG_CELLS_MAX) return false;
     this.#bigCells = bigCells;
-    const places = placesOf(batch, batch.columns.at(-1)!);
-    const { u8, u32 } = this.#heap;
+    const { putCells } = this.#context.kernel.exports;
+    const { selection, live } = batch;
+    const places = viewsOf(batch.columns.at(-1)!);
     for (const [index, { at, meta, big }] of made.entries()) {
       const to = this.#columns[index]!;
-      for (let position = 0; position < batch.live; position++) {
-        const row = batch.physicalRow(position);
-        const place = places[position]!;
-        // Copied as two words: copying as a double could change the bits of an integer that looks like NaN.
-        const [source, target] = [(at >>> 2) + row * 2, (to.at >>> 2) + place * 2];
-        u32[target] = u32[source]!;
-        u32[target + 1] = u32[source + 1]!;
-        u8[to.meta + place] = u8[meta + row]!;
-        if (big?.has(row)) to.big.set(place, big.get(row)!);
-      }
+      putCells(at, meta, places, selection, live, to.at, to.meta);
+      if (big !== null && big.size > 0) putBigCells(batch, big, to.big);
     }
-    for (let position = 0; position < batch.live; position++) u8[this.#arrived + places[position]!] = 1;
+    putCells(0, 0, places, selection, live, 0, this.#arrived);
     return true;
   }
 
@@ -209,16 +202,26 @@ class PlacedCells {
 
   /** Releases its memory. */
   drop(): void {
-    this.#heap.release(this.#region.at, this.#region.bytes);
+    this.#context.arena.heap.release(this.#region.at, this.#region.bytes);
   }
 
   #bigAmong(big: BigCells, meta: number, from: number, rows: number): BigCells | null {
     if (big.size === 0) return null;
     const found: BigCells = new Map();
+    const { u8 } = this.#context.arena.heap;
     for (let row = 0; row < rows; row++) {
-      if (this.#heap.u8[meta + row] === META_BIG && big.has(from + row)) found.set(row, big.get(from + row)!);
+      if (u8[meta + row] === META_BIG && big.has(from + row)) found.set(row, big.get(from + row)!);
     }
     return found.size === 0 ? null : found;
+  }
+}
+
+/** Copies decimals beyond 64 bits to the positions of their rows. */
+function putBigCells(batch: Batch, from: BigCells, to: BigCells): void {
+  const places = placesOf(batch, batch.columns.at(-1)!);
+  for (let position = 0; position < batch.live; position++) {
+    const value = from.get(batch.physicalRow(position));
+    if (value !== undefined) to.set(places[position]!, value);
   }
 }
 
@@ -323,7 +326,7 @@ class WindowPass implements Operator {
 
   *finish(): Steps {
     if (this.#rows === null) return;
-    this.#placed = PlacedCells.of(this.#context.arena.heap, this.#madeTypes, this.#taken);
+    this.#placed = PlacedCells.of(this.#context, this.#madeTypes, this.#taken);
     if (this.#placed === null) this.#back = this.#sorterBack();
     if (this.#sorter !== null) {
       const forward = (batch: Batch): Slices => {

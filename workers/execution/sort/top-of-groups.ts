@@ -187,7 +187,7 @@ export class TopOfGroups implements Operator {
       // Equal rows of different groups keep their source order.
       make(batch) {
         const keys = order.make(batch);
-        return keys === 0 ? 0 : joinedKeys(batch, keys, viewsOf(batch.columns[types.length - 1]!));
+        return keys === 0 ? 0 : joinedKeys(context, batch, keys, viewsOf(batch.columns[types.length - 1]!));
       },
     });
   }

@@ -13,9 +13,9 @@ export { mergeFinished, sortFinished, finishRows, gatherFinished, listEntries, l
 export { fingerprintViews, composeKeys, hashViews, findKeys, insertKeys, moveSlots, splitByNew, touchSlots, addPrints, findPrints, movePrints, touchPrints, addCachedKeys, findCachedKeys, scatter, typedKeys } from './keys';
 export { compareSimilarity, wordKeys } from './similarity';
 export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpackStates } from './fold';
-export { copyCells, copyPlaced, numberRows, keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue, decodeEntries, decodeRows, encodeRows } from './rows';
+export { copyCells, copyPlaced, putCells, numberRows, keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue, decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherHeld, holdValues, keepTexts, countEntries, settleEntries, settlePercentiles } from './group-values';
-export { markGroups, gatherRecords, keepBefore, keepOfGroups, listRecords, reloadEntries, sortEntries, sortKeys } from './sort';
+export { markGroups, gatherRecords, keepBefore, keepOfGroups, listRecords, reloadEntries, sortEntries, joinKeys, sortKeys } from './sort';
 export { findCaptures, replaceCaptures, splitCaptures, matchPattern, findPattern, replacePattern } from './patterns';
 export { redactEmails, compareTexts, matchText, replaceText, replaceWhole } from './search-texts';
 export { indexPairKeys, splitPairs } from './split-pairs';

@@ -194,6 +194,19 @@ export function copyCells(at: usize, meta: usize, rows: usize, count: u32, out: 
 }
 
 /**
+ * Copies cells of physical rows to places: big-endian whole numbers of 8 bytes, below 2^32, given by views by physical
+ * row. Without cells (`at` 0), writes 1 to `outMeta`.
+ */
+export function putCells(at: usize, meta: usize, places: usize, rows: usize, count: u32, out: usize, outMeta: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(places, rows, i), row = (view - places) >> 3;
+    const place = <usize>bswap<u32>(load<u32>(<usize>load<u32>(view), 4));
+    if (at != 0) store<u64>(out + (place << 3), load<u64>(at + (row << 3)));
+    store<u8>(outMeta + place, at == 0 ? 1 : load<u8>(meta + row));
+  }
+}
+
+/**
  * Like copyCells, but each cell comes from the column given by its index (u32 by position in `places`). `columns`: for
  * each column, u32 address and u32 address of its meta (0: no meta, and 0 is written for each cell). A column without
  * an address yields nulls.

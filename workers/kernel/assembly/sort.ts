@@ -142,6 +142,24 @@ function putDouble(value: f64, o: usize): usize {
   return o + 8;
 }
 
+/**
+ * Concatenates two keys of each row of the list (views by physical row) in [next, limit), and writes views of the
+ * results to `keys`. Returns the next free address, or 0 if they do not fit.
+ */
+export function joinKeys(left: usize, right: usize, rows: usize, count: u32, keys: usize, next: usize, limit: usize): usize {
+  for (let i: u32 = 0; i < count; i++) {
+    const a = viewOf(left, rows, i), key = keys + (a - left), b = right + (a - left);
+    const start = <usize>load<u32>(a), length = <usize>load<u32>(a, 4);
+    const other = <usize>load<u32>(b), otherLength = <usize>load<u32>(b, 4);
+    if (next + length + otherLength > limit) return 0;
+    copy(next, start, start + length);
+    copy(next + length, other, other + otherLength);
+    store<u64>(key, <u64>next | ((<u64>(length + otherLength)) << 32));
+    next += length + otherLength;
+  }
+  return next;
+}
+
 // Marks group boundaries and ties among rows sorted by group key and then order key (groupOrder in
 // execution/aggregate/group-order.ts).
 
