@@ -1,6 +1,7 @@
 // Checks that the contenders did the same work: compares their outputs as records, regardless of quoting, escaping and
 // order.
 import { readFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
 import type { Agreement, Job, System } from './workloads/job.ts';
 
 /** Columns and rows of an output. For NDJSON, null becomes "". */
@@ -15,6 +16,7 @@ const EXACT: readonly Agreement[] = [{ as: 'sequence', columns: 'all' }];
 const DIGITS = 3;
 
 export function readAnswer(path: string, { ending }: Pick<Job, 'ending'>): Answer {
+  if (ending === 'parquet') throw new Error('readParquetAnswer reads Parquet');
   const text = readFileSync(path, 'utf8');
   if (ending === 'csv') {
     const [columns = [], ...rows] = csvRecords(text);
@@ -29,6 +31,14 @@ export function readAnswer(path: string, { ending }: Pick<Job, 'ending'>): Answe
     if (record.map(([key]) => key).join() !== columns.join()) throw new Error('a record has other keys');
   }
   return { columns, rows: records.map((record) => record.map(([, value]) => String(value ?? ''))) };
+}
+
+/** Like readAnswer, for Parquet. */
+export async function readParquetAnswer(path: string): Promise<Answer> {
+  const bytes = new Uint8Array(readFileSync(path));
+  const records = await parquetReadObjects({ file: bytes.buffer });
+  const columns = Object.keys(records[0] ?? {});
+  return { columns, rows: records.map((record) => columns.map((column) => String(record[column] ?? ''))) };
 }
 
 /** Throws if a system's output differs from ours, as strictly as the workload requires for that system. */

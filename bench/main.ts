@@ -92,7 +92,7 @@ async function run(settings: Settings): Promise<void> {
       console.log(operationLine(result));
     };
     onSection(
-      operationsSection(benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line, onResult })),
+      operationsSection(await benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line, onResult })),
     );
   }
   if (parts.has('studio')) onSection(await benchStudio({ folder, rounds, progress: line }));

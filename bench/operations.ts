@@ -3,7 +3,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { REJECTS_SUFFIX } from '../workers/protocol/messages.ts';
-import { compareAnswers, readAnswer } from './answers.ts';
+import { type Answer, compareAnswers, readAnswer, readParquetAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
 import { INPUTS } from './inputs/index.ts';
 import { type Figure, figureOf, type Measure, measure } from './measure.ts';
@@ -48,22 +48,28 @@ const THREADS = 2;
 const ENGINES: readonly System[] = ['template-run', 'duckdb', 'polars'];
 
 /** Returns one result per row, in the order of the table. Throws if an output differs from ours. */
-export function benchOperations(settings: OperationsSettings): OperationResult[] {
+export async function benchOperations(settings: OperationsSettings): Promise<OperationResult[]> {
   const { rows, progress, onResult } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
   const lineup = all.filter(({ system, threads }) => ENGINES.includes(system) && threads === THREADS);
-  return rows.map((row, index) => {
+  const results: OperationResult[] = [];
+  for (const [index, row] of rows.entries()) {
     progress.show(`row ${index + 1} of ${rows.length}: ${row.name}`);
-    const result = measureRow(settings, row, lineup);
+    const result = await measureRow(settings, row, lineup);
     onResult(result);
-    return result;
-  });
+    results.push(result);
+  }
+  return results;
 }
 
-function measureRow(settings: OperationsSettings, row: OperationRow, all: readonly Entrant[]): OperationResult {
+async function measureRow(
+  settings: OperationsSettings,
+  row: OperationRow,
+  all: readonly Entrant[],
+): Promise<OperationResult> {
   const job = jobOf(row);
   const lineup = all.filter(({ system }) => system !== 'polars' || job.polars !== null);
-  checkAnswers(settings, job, lineup);
+  await checkAnswers(settings, job, lineup);
   const input = inputOf(settings, job, settings.inputBytes);
   const races = lineup.map((entrant) => ({ entrant, measures: [] as Measure[] }));
   for (let round = 0; round < settings.rounds; round++) {
@@ -78,12 +84,15 @@ function measureRow(settings: OperationsSettings, row: OperationRow, all: readon
   return { row, inputBytes, own: times[0]![1], others: new Map(times.slice(1)) };
 }
 
-function checkAnswers(settings: OperationsSettings, job: Job, lineup: readonly Entrant[]): void {
+async function checkAnswers(settings: OperationsSettings, job: Job, lineup: readonly Entrant[]): Promise<void> {
   const input = inputOf(settings, job, Math.min(CHECK_BYTES, settings.inputBytes));
-  const answers = lineup.map((entrant) => {
+  const answers: { readonly system: System; readonly answer: Answer }[] = [];
+  for (const entrant of lineup) {
     runOnce(settings, job, entrant, input);
-    return { system: entrant.system, answer: readAnswer(outputIn(settings), job) };
-  });
+    const output = outputIn(settings);
+    const answer = job.ending === 'parquet' ? await readParquetAnswer(output) : readAnswer(output, job);
+    answers.push({ system: entrant.system, answer });
+  }
   clear(settings);
   for (const { system, answer } of answers) compareAnswers(job, system, answers[0]!.answer, answer);
 }

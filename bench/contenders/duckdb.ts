@@ -35,7 +35,7 @@ export const duckdb: Contender<Job> = {
     for (const [name, path] of Object.entries(writeTables(`${output}.tables`, workload.tables ?? []))) {
       await connection.run(`CREATE VIEW ${name} AS SELECT * FROM read_csv('${path}', all_varchar = true)`);
     }
-    const format = workload.ending === 'csv' ? 'HEADER' : 'FORMAT json';
+    const format = { csv: 'HEADER', ndjson: 'FORMAT json', parquet: 'FORMAT parquet' }[workload.ending];
     await connection.run(`COPY (${workload.duckdb}) TO '${output}' (${format})`);
     return null;
   },

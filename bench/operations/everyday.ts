@@ -1,4 +1,4 @@
-// Rows of the table of operations: seven everyday Templates.
+// Rows of the table of operations: eight everyday Templates.
 import type { OperationRow } from './operation-row.ts';
 
 const AMOUNT = 'CAST(amount AS DECIMAL(12, 2))';
@@ -111,5 +111,12 @@ export const EVERYDAY_ROWS: readonly OperationRow[] = [
       sum(${AMOUNT}) FILTER (WHERE status = 'shipped') AS shipped FROM input GROUP BY country`,
     numbers: ['paid', 'open', 'shipped'],
     order: 'any',
+  },
+  {
+    name: 'CSV to Parquet',
+    covers: 'parquet',
+    output: 'parquet',
+    template: [],
+    sql: 'SELECT * FROM input',
   },
 ];

@@ -46,6 +46,34 @@ const GROUP_ROWS: readonly OperationRow[] = [
     order: 'any',
   },
   {
+    name: 'sums and extremes by country and month',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      { op: 'parse_date', columns: ['order_date'], formats: ['yyyy-MM-dd'] },
+      { op: 'cast', columns: { qty: 'integer' } },
+      { op: 'set', columns: { month: 'format_date(order_date, "yyyy-MM")' } },
+      {
+        op: 'aggregate',
+        group_by: ['country', 'month'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'sum', column: 'amount', as: 'total' },
+          { fn: 'mean', column: 'amount', as: 'mean' },
+          { fn: 'min', column: 'amount', as: 'smallest' },
+          { fn: 'max', column: 'amount', as: 'largest' },
+          { fn: 'sum', column: 'qty', as: 'pieces' },
+          { fn: 'max', column: 'qty', as: 'most' },
+        ],
+      },
+    ],
+    sql: `SELECT country, strftime(CAST(order_date AS DATE), '%Y-%m') AS month, count(*) AS orders, sum(${AMOUNT}) AS total,
+      avg(${AMOUNT}) AS mean, min(${AMOUNT}) AS smallest, max(${AMOUNT}) AS largest, sum(qty::BIGINT) AS pieces,
+      max(qty::BIGINT) AS most FROM input GROUP BY ALL`,
+    numbers: ['orders', 'total', 'mean', 'smallest', 'largest', 'pieces', 'most'],
+    order: 'any',
+  },
+  {
     name: 'median and 90 % by country and status',
     covers: 'aggregate',
     template: [
@@ -152,6 +180,46 @@ const SIDE_ROWS: readonly OperationRow[] = [
     ],
     sql: 'SELECT *, row_number() OVER () AS no, lag(status) OVER () AS before FROM input',
     numbers: ['no'],
+  },
+  {
+    name: 'rank and running sum by address',
+    covers: 'window',
+    template: [
+      PARSED,
+      {
+        op: 'window',
+        partition_by: ['email'],
+        order_by: [{ column: 'amount', order: 'desc' }, 'order_id'],
+        columns: [
+          { fn: 'rank', as: 'place' },
+          { fn: 'running_sum', column: 'amount', as: 'so_far' },
+        ],
+      },
+    ],
+    sql: `SELECT * REPLACE (${AMOUNT} AS amount), rank() OVER w AS place,
+      sum(${AMOUNT}) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far FROM input
+      WINDOW w AS (PARTITION BY email ORDER BY ${AMOUNT} DESC, order_id)`,
+    numbers: ['amount', 'place', 'so_far'],
+    order: 'any',
+  },
+  {
+    name: 'previous order and number of orders by address',
+    covers: 'window',
+    template: [
+      {
+        op: 'window',
+        partition_by: ['email'],
+        order_by: ['order_date', 'order_id'],
+        columns: [
+          { fn: 'previous', column: 'sku', as: 'before' },
+          { fn: 'group_size', as: 'orders' },
+        ],
+      },
+    ],
+    sql: `SELECT *, lag(sku) OVER w AS before, count(*) OVER (PARTITION BY email) AS orders FROM input
+      WINDOW w AS (PARTITION BY email ORDER BY order_date, order_id)`,
+    numbers: ['orders'],
+    order: 'any',
   },
   {
     name: 'share of the country’s sum',

@@ -16,6 +16,8 @@ export interface OperationRow {
   /** The benchmark's file of orders by default. */
   readonly input?: InputName;
   readonly tables?: readonly TableName[];
+  /** Format of the output; CSV by default. */
+  readonly output?: 'parquet';
   /** Columns of the output that are compared by value. */
   readonly numbers?: readonly string[];
   /** 'any' if keeping the order would cost the others time: their rows are compared as a set. */
@@ -26,17 +28,18 @@ export interface OperationRow {
 
 /** Converts the row to a job of the engine benchmark. */
 export function jobOf({ name, template, sql, polars, input, tables = [], numbers = [], ...row }: OperationRow): Job {
+  const format = row.output ?? 'csv';
   const agreements = row.lenient ?? (row.order === 'any' ? [SAME_SET] : undefined);
   return {
     name,
     title: name,
     input: input ?? 'orders',
-    ending: 'csv',
+    ending: format,
     template: {
       format: 1,
       ...(tables.length === 0 ? {} : { tables: Object.fromEntries(tables.map((table) => [table, { ref: table }])) }),
       operations: template,
-      output: { format: 'csv' },
+      output: { format },
     },
     duckdb: sql,
     polars: polars ?? null,

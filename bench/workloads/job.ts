@@ -14,7 +14,7 @@ export interface Job {
   readonly title: string;
   readonly input: InputName;
   /** File name extension of the output, which is its format. */
-  readonly ending: 'csv' | 'ndjson';
+  readonly ending: 'csv' | 'ndjson' | 'parquet';
   readonly template: Readonly<Record<string, unknown>>;
   /** A query over the view `input`, whose columns are all text. */
   readonly duckdb: string;

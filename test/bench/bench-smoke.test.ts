@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import t from 'tap';
-import { type Answer, compareAnswers, readAnswer } from '../../bench/answers.ts';
+import { type Answer, compareAnswers, readAnswer, readParquetAnswer } from '../../bench/answers.ts';
 import { benchBudget } from '../../bench/budget.ts';
 import { templateRun } from '../../bench/contenders/template-run.ts';
 import { TextWriter } from '../../bench/contenders/text-writer.ts';
 import { INPUTS } from '../../bench/inputs/index.ts';
 import { measure } from '../../bench/measure.ts';
-import { OPERATION_ROWS } from '../../bench/operations/index.ts';
+import { OPERATION_ROWS, operationJobNamed } from '../../bench/operations/index.ts';
 import { limitOf } from '../../bench/physical-limits.ts';
 import { chartSvg } from '../../bench/report/chart.ts';
 import { saveMeasurement } from '../../bench/report/measurements.ts';
@@ -75,6 +75,16 @@ t.test('the statement holds what W8 is to tidy away', async (t) => {
   const issues = answer.rows.map((row) => row.at(-1));
   t.ok(issues.includes('iban:PATTERN_MISMATCH'), 'some IBANs are flagged');
   t.ok(issues.includes(''), 'and others are not');
+});
+
+t.test('answers in Parquet are read as records', async (t) => {
+  const workload = operationJobNamed('CSV to Parquet');
+  const input = inputOf(workloadNamed('W4'));
+  const output = join(folder, 'answer.parquet');
+  await templateRun.run({ workload, input, output, threads: 1, budgetBytes: null });
+  const own = await readParquetAnswer(output);
+  t.ok(own.rows.length > 10);
+  compareAnswers(workload, 'duckdb', own, readAnswer(input, { ending: 'csv' }));
 });
 
 t.test('orders hold addresses that come again', async (t) => {
