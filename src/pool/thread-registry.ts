@@ -69,7 +69,12 @@ export function startWorker(start: ThreadStart, settings: PoolWorkerSettings): P
     () => null,
     (fault: unknown) => fault,
   );
-  const end = (): void => void piscina.destroy();
+  let isEnding = false;
+  // While the thread is ending, a second call of `destroy` would make Piscina start another thread in its place.
+  const end = (): void => {
+    if (!isEnding) void piscina.destroy();
+    isEnding = true;
+  };
   const ended = Promise.race([task, unloaded]).then((fault) => {
     // Otherwise Piscina would start another thread in place of the one that died.
     end();
