@@ -310,8 +310,8 @@ const FLAGS = {
     kind: 'value',
     placeholder: 'N',
     purpose:
-      'threads (one for each file, at most the number of cores; if a core is free, another one reads ahead in a large ' +
-      'file); a single file of more than 256 MiB is divided between them if each operation needs only one row at a time',
+      'threads (at most 8, or one for each file and at most the number of cores; if a core is free, another one reads ' +
+      'ahead in a large file); they share a single file from 64 MiB if each operation needs only one row at a time',
   },
   'memory-budget': {
     kind: 'value',
@@ -493,9 +493,13 @@ function refuseBinaryOnTerminal(outputs: readonly OutputTarget[], ending: string
 
 const BINARY_ENDINGS: readonly string[] = ['xlsx', 'parquet'];
 
-/** One thread per file. A single file uses several threads only on request, because each thread takes 30 MB. */
+/** Each thread takes 30 MB. Those that share a single file write to the same output, one after the other. */
+const SHARING_THREADS_MAX = 8;
+
+/** One thread per file. The threads that share a single file are only started if it can be split. */
 function threadsFor(inputs: number, workers: number | null): number {
-  return inputs === 1 ? (workers ?? 1) : Math.min(inputs, workers ?? availableParallelism());
+  const cores = availableParallelism();
+  return inputs === 1 ? (workers ?? Math.min(cores, SHARING_THREADS_MAX)) : Math.min(inputs, workers ?? cores);
 }
 
 function count(values: ReadonlyMap<string, string>, flag: string): number | null {
