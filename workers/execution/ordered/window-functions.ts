@@ -87,6 +87,7 @@ const HELD_CHARACTERS_MAX = CELL_BYTES_MAX;
 
 /** null if the group has fewer rows before. */
 function rowBefore(offset = 1): WindowStep {
+  if (offset === 1) return previousRow();
   /** Ring buffer of the last cells: the oldest one is overwritten next. */
   let cells: unknown[] = [];
   let seen = 0;
@@ -102,12 +103,27 @@ function rowBefore(offset = 1): WindowStep {
       const given = cells[place] ?? null;
       cells[place] = value;
       held += charactersOf(value) - charactersOf(given);
-      if (offset > 1 && held > HELD_CHARACTERS_MAX) {
+      if (held > HELD_CHARACTERS_MAX) {
         throw new Failed(
           'RUN_RESOURCE_LIMIT',
           'window: the cells that an "offset" spans have more than 4 MiB of text.',
         );
       }
+      return given;
+    },
+  };
+}
+
+/** Same as rowBefore, without a buffer for each group. */
+function previousRow(): WindowStep {
+  let last: unknown = null;
+  return {
+    begin: () => {
+      last = null;
+    },
+    next: (value) => {
+      const given = last;
+      last = value;
       return given;
     },
   };
