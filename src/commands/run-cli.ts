@@ -128,7 +128,7 @@ async function withAction(word: string): Promise<readonly string[]> {
 export async function runCli(args: readonly string[], io: CommandIo): Promise<number> {
   try {
     const { color, args: words } = withoutColor(args);
-    // A process is no plain object, so that its properties are named.
+    // `io` may be `process` itself, so only the properties that commands use are copied.
     return await runWords(words, { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, env: io.env, color });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -55,7 +55,7 @@ export interface TextStep {
    * Same as `edit` for a long text: may pause at each `undefined`. Without it, a long text is edited without a pause.
    */
   editInSlices?(text: string): TextWork;
-  /** True for a shorter text on which the step works for long, too. */
+  /** True if the step takes long for this text although the text is short. */
   isLong?(text: string): boolean;
 }
 
@@ -66,7 +66,7 @@ interface TextColumn {
   readonly count: number;
 }
 
-/** After each step on a longer text, the clock is checked. In UTF-16 units. */
+/** Length of a text, in UTF-16 units, above which the clock is checked after each step. */
 const LONG_TEXT = 4096;
 
 const NEVER: Pauses = { isDue: () => false };

@@ -92,7 +92,7 @@ class DisjointSets {
 
   /** Returns the size of the set with this representative. */
   size(number: number): number {
-    if (this.#sizes === 0) throw new Error('sets are counted before they are asked for their sizes');
+    if (this.#sizes === 0) throw new Error('the size of a set is read before the sets have been counted');
     return this.#heap.u32[(this.#sizes >>> 2) + number]!;
   }
 

@@ -160,8 +160,8 @@ export class StructuralIndex implements RowsAhead {
   }
 
   /**
-   * Reads the cell at this address, and what follows, again without treating its quote as a quote. Called if no row is
-   * left.
+   * Scans again from the cell at this address, and treats its quote as an ordinary character. Called if no complete row
+   * is left.
    * @param address address of the quote, in the row at the cursor
    */
   readLiterally(address: number): void {

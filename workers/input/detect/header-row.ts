@@ -155,8 +155,7 @@ function goesOn(records: Records, last: number, next: number, width: number): bo
   const record = records.at(next);
   const isNear = next === last + 1;
   const body = bodyBelow(records, next);
-  if (isNear && isSameLine(above, record))
-    return areTitles(record) && !haveNumbers(record) && haveNumbers(textsOf(body));
+  if (isNear && isSameLine(above, record)) return areTitles(record) && !haveDigits(record) && haveDigits(textsOf(body));
   const { named, alike, typed } = compareWithBody(record, body);
   if (named === 0 || alike > 0) return false;
   if (isNear && (isUnitsLine(record) || isCompletion(record, named, body))) return true;
@@ -181,7 +180,7 @@ function isCompletion(record: Cells, named: number, { records, start, end }: Bod
 }
 
 /** True if at least half of the cells contain digits. */
-function haveNumbers(cells: Cells): boolean {
+function haveDigits(cells: Cells): boolean {
   const filled = cells.filter((cell) => !isBlank(cell));
   return filled.length > 0 && filled.filter((cell) => /\d/.test(cell)).length * 2 >= filled.length;
 }

@@ -249,8 +249,8 @@ export function looksLikeUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | null
 }
 
 /**
- * True if the pairs of bytes show a text of single bytes that contains NUL bytes, or a part in UTF-16: by printable
- * bytes, or because no line break has the form that it has in UTF-16.
+ * True if the text consists of single bytes, although it contains NUL bytes or a part in UTF-16. This is the case if
+ * enough bytes are printable, or if no line break is in UTF-16.
  * @param high index of the high byte in a pair
  */
 function isOfSingleBytes(head: Uint8Array, high: 0 | 1): boolean {
