@@ -311,7 +311,7 @@ const FLAGS = {
     placeholder: 'N',
     purpose:
       'threads (at most 8, or one for each file and at most the number of cores; if a core is free, another one reads ' +
-      'ahead in a large file); they share a single file from 64 MiB if each operation needs only one row at a time',
+      'ahead in a large file); they share a single file from 256 MiB if each operation needs only one row at a time',
   },
   'memory-budget': {
     kind: 'value',

@@ -33,10 +33,10 @@ export interface PartSizes {
 const MIB = 1024 * 1024;
 
 /**
- * A second thread costs as much processor time as the work on 20 to 60 MB, for its start and for compiling its code. A
+ * A second thread costs as much processor time as the work on 60 to 150 MB, for its start and for compiling its code. A
  * part takes 2 to 6 ms: its output is still in the cache when it is written, and threads rarely wait for each other.
  */
-export const PART_SIZES: PartSizes = { fileBytesMin: 64 * MIB, partBytes: 2 * MIB };
+export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 2 * MIB };
 
 /** Number of bytes in which a line break is searched. A file with longer lines is not split. */
 const LINE_BYTES_MAX = 65_536;
