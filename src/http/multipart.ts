@@ -72,7 +72,7 @@ export class FormReader {
   #delimiter: Buffer;
   #boundary: string;
   /** null for a simple form, which contains no padding. */
-  #padding: BoundaryPadding | null = null;
+  #boundaries: BoundaryFilter | null = null;
   /** null before the first byte, or for a simple form that has been read. */
   #parser: Writable | null = null;
   #isSimple = false;
@@ -100,7 +100,7 @@ export class FormReader {
     if (this.#over || this.#isSimple) return;
     if (this.#parser === null && this.#readPlain(bytes)) return;
     this.#parser ??= this.#newParser(this.#boundary);
-    this.#padding ??= new BoundaryPadding(this.#delimiter);
+    this.#boundaries ??= new BoundaryFilter(this.#delimiter);
     let rest = bytes;
     this.#uncountedBytes += bytes.length;
     while (rest.length > 0 && !this.#over) {
@@ -109,9 +109,9 @@ export class FormReader {
         if (length > 0) this.#fileBytes(rest.subarray(0, length));
         rest = rest.subarray(length);
         this.#inFile = rest.length === 0;
-        this.#padding.skipped();
+        this.#boundaries.skipped();
       } else {
-        this.#written = Buffer.from(this.#padding.pass(rest.subarray(0, PIECE_BYTES)));
+        this.#written = Buffer.from(this.#boundaries.pass(rest.subarray(0, PIECE_BYTES)));
         rest = rest.subarray(PIECE_BYTES);
         if (this.#written.length > 0) this.#parser.write(this.#written);
       }
@@ -263,10 +263,13 @@ function isParameter(name: string | undefined): name is ParameterName {
   return PARAMETER_NAMES.includes(name as ParameterName);
 }
 
-// Removes the white space that a client may put after a boundary (transport padding, RFC 2046, 5.1.1), which the form
-// parser does not support. Processes the body in pieces and holds back at most the padding itself. States: searching
-// (for a boundary) → after a boundary (white space is held back) → searching. If anything except white space or a line
-// end follows a boundary, it is content, and so is the white space before it.
+// Removes from a body what the form parser does not support: the white space that a client may put after a boundary
+// (transport padding, RFC 2046, 5.1.1), and everything after the final boundary (the epilogue, which must be ignored). A
+// boundary in the epilogue would begin a part that the parser never ends.
+//
+// Processes the body in pieces and holds back at most the padding itself. States: searching (for a boundary) → after a
+// boundary (white space is held back) → after a dash → over (two dashes: the final boundary), or searching again. If
+// anything except white space or a line end follows a boundary, it is content, and so is the white space before it.
 
 /**
  * Maximum white space after one boundary, in bytes. More counts as content, which limits the memory that a body can
@@ -274,15 +277,22 @@ function isParameter(name: string | undefined): name is ParameterName {
  */
 const PADDING_BYTES_MAX = 1_024;
 
+/** Two of these after a boundary make it the final one. */
+const DASH = 45;
+
 const SPACE = 32;
 const TAB = 9;
 
-export class BoundaryPadding {
+export class BoundaryFilter {
   readonly #delimiter: Buffer;
   /** The last bytes passed on, shorter than a delimiter, because the next piece may complete a delimiter. */
   #tail: Buffer;
   /** White space after a boundary. null if no boundary has just been passed on. */
   #padding: Buffer | null = null;
+  /** True if a boundary and one dash have just been passed on. */
+  #isAfterDash = false;
+  /** True if the final boundary has been passed on. */
+  #isOver = false;
 
   /** @param delimiter line end, two dashes, boundary */
   constructor(delimiter: Buffer) {
@@ -295,7 +305,10 @@ export class BoundaryPadding {
   pass(piece: Buffer): Buffer {
     const out: Buffer[] = [];
     let rest = piece;
-    while (rest.length > 0) rest = this.#padding === null ? this.#search(rest, out) : this.#skipPadding(rest, out);
+    while (rest.length > 0 && !this.#isOver) {
+      if (this.#isAfterDash) rest = this.#readSecondDash(rest, out);
+      else rest = this.#padding === null ? this.#search(rest, out) : this.#skipPadding(rest, out);
+    }
     return out.length === 1 ? out[0]! : Buffer.concat(out);
   }
 
@@ -331,9 +344,22 @@ export class BoundaryPadding {
       return NOTHING;
     }
     this.#padding = null;
+    if (padding.length === 0 && bytes[0] === DASH) {
+      this.#isAfterDash = true;
+      out.push(bytes.subarray(0, 1));
+      return bytes.subarray(1);
+    }
     const isBoundary = bytes[length] === CR && padding.length <= PADDING_BYTES_MAX;
     if (!isBoundary && padding.length > 0) out.push(padding);
     return bytes.subarray(length);
+  }
+
+  #readSecondDash(bytes: Buffer, out: Buffer[]): Buffer {
+    this.#isAfterDash = false;
+    if (bytes[0] !== DASH) return bytes;
+    this.#isOver = true;
+    out.push(bytes.subarray(0, 1));
+    return NOTHING;
   }
 }
 
@@ -356,7 +382,6 @@ const HEADERS =
 const HEADER_BYTES_MAX = 512;
 
 const LF = 10;
-const DASH = 45;
 
 /**
  * @param bytes first bytes of a body

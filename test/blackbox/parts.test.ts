@@ -193,6 +193,17 @@ t.test('boundaries and types as clients write them', async (t) => {
   }
 });
 
+t.test('parts after the final boundary are ignored, and end no upload', async (t) => {
+  const { body, contentType } = form([field('delimiter', ';'), file(CSV.replaceAll(',', ';'))], { boundary: 'b' });
+  const other = '--b\r\nContent-Disposition: form-data; name="other"; filename="q"\r\n\r\nz\r\n';
+  for (const epilogue of [other + other, `${other}--b--\r\n`, 'text']) {
+    const whole = Buffer.concat([body, Buffer.from(epilogue)]);
+    await expectPicked(t, await acme.upload('pick', { body: whole, contentType }));
+  }
+  const empty = { body: Buffer.concat([Buffer.from('--b--\r\n'), body]), contentType };
+  expectError(t, await acme.upload('pick', empty), 400, 'MALFORMED_FILE');
+});
+
 t.test('the part of the file may have any type and name, or a path in it', async (t) => {
   for (const filename of ['Canary.xlsx', 'C:\\Canary\\a.csv', '../Canary.csv', 'Canary \u00fc.csv', 'Canary']) {
     await expectPicked(t, await acme.upload('pick', [file(CSV, { filename, type: 'application/vnd.ms-excel' })]));

@@ -185,6 +185,46 @@ t.test('white space behind boundaries is no content', async (t) => {
   }
 });
 
+t.test('what follows the final boundary is ignored, wherever the body is cut', async (t) => {
+  const file = part(disposition('file', 'a'), 'a,b\r\n1,2');
+  const delimiter = part(disposition('delimiter'), ';');
+  const last = `--${BOUNDARY}--`;
+  const other = part(disposition('zz', 'q'), 'zzzz');
+  const none = 'The form has no part named "file".';
+  const endings = ['', '\r\n', ' \r\n', `\r\n${last}`, `\r\n${other}${other}`, `\r\n${delimiter}${file}${last}\r\n`];
+  for (const [form, end] of [
+    [`${delimiter}${file}${last}`, 'whole'],
+    [`${file}${delimiter}${last}`, 'whole'],
+    [last, none],
+    [`${delimiter}${last}`, none],
+  ] as const) {
+    const alone = await read(Buffer.from(form), [1_000]);
+    t.equal(alone.end, end);
+    for (const ending of endings) {
+      const body = Buffer.from(form + ending);
+      for (let cut = 1; cut <= body.length; cut++) {
+        const { otherBytes: _, ...seen } = await read(body, [cut, body.length]);
+        const { otherBytes: __, ...expected } = alone;
+        if (JSON.stringify(seen) !== JSON.stringify(expected))
+          t.strictSame(seen, expected, `${form}${ending} at ${cut}`);
+      }
+      t.pass(`${JSON.stringify(ending.slice(0, 20))} after ${form.length} bytes, at every cut`);
+    }
+  }
+});
+
+t.test('a boundary that is not followed by two dashes is not the final one', async (t) => {
+  const inside = ['-', '-x-', ' --', '- -', `\r\n--${BOUNDARY}--\r\nb`].map((rest) => `a\r\n--${BOUNDARY}${rest}`);
+  for (const text of inside) {
+    const body = Buffer.from(`${part(disposition('file', 'a'), text)}--${BOUNDARY}--`);
+    const alone = await readByBusboy(body);
+    for (let cut = 1; cut <= body.length; cut++) {
+      const seen = await read(body, [cut, body.length]);
+      t.strictSame([seen.file, seen.end === 'whole'], [alone.file, alone.end === 'whole'], `${text} at ${cut}`);
+    }
+  }
+});
+
 t.test('every cut of a form is broken, and told once', async (t) => {
   const body = Buffer.from(`${part(disposition('file', 'a'), 'x,y\r\n1,2')}--${BOUNDARY}--`);
   for (let length = 0; length < body.length; length += 1) {
