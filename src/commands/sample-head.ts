@@ -52,7 +52,9 @@ export async function detectedReading(
     const columns = headers.map((name) => ({ name }));
     return columnsShown(columns, `${reading}, the file has the columns`);
   } catch (error) {
-    if (error instanceof Failed) return null;
+    // The hint is not worth a second complaint, for example about a file that was removed meanwhile.
+    const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
+    if (error instanceof Failed || isSystem) return null;
     throw error;
   }
 }

@@ -15,8 +15,11 @@ import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */
 const OUTPUT_BYTES = 3 * 1024 * 1024;
 
-/** If the output of one part is larger, the Run is processed as a whole, which needs less memory. */
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * If the output of one part is larger, the Run is processed as a whole, which needs less memory: eight threads hold at
+ * most eight times WAITING_MAX + 1 outputs, 640 MiB. Eight times the size of a part (PART_SIZES).
+ */
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Maximum number of outputs that wait for their turn before the thread waits, too. */
 const WAITING_MAX = 4;

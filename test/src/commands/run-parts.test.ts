@@ -175,6 +175,28 @@ test('a part without rows, and an error in the last part', async (t) => {
   t.match((await run({}, path, SMALL_PARTS)).failure, { code: 'MALFORMED_FILE' });
 });
 
+test('what the rest of the file says about quotes holds for all parts', async (t) => {
+  const path = join(folderOf(t), 'quotes.csv');
+  const plain = '10,abc\n';
+  // The first part must not contain it: more than the bytes that detection reads.
+  const before = `a,b\n${plain.repeat(12_000)}`;
+  const stray = `"ab,1\nx,2\ncd"e,3\n${plain.repeat(30)}`;
+  const files = {
+    'a quote after a space, around the delimiter': `${before}5, "x,y"\n${plain.repeat(100)}`,
+    'a quote after a space': `${before}5, "xy"\n${plain.repeat(100)}`,
+    'quotes that are not closed, and are few': before + stray.repeat(900),
+    'quotes that are not closed, and are too many': before + stray.repeat(1_400),
+  };
+  for (const [title, text] of Object.entries(files)) {
+    writeFileSync(path, text);
+    const whole = await run({}, path, null);
+    for (const threads of [1, 3]) {
+      const divided = await run({}, path, { fileBytesMin: 0, partBytes: 70_000 }, threads);
+      t.ok(JSON.stringify({ ...divided, parts: 1 }) === JSON.stringify(whole), `${title}, ${threads} threads`);
+    }
+  }
+});
+
 test('a large output of one part falls back to the whole', async (t) => {
   const path = join(folderOf(t), 'rows.csv');
   writeFileSync(path, `a\n${'1\n'.repeat(200)}${`${'x'.repeat(1_000)}\n`.repeat(100)}`);

@@ -104,7 +104,7 @@ function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Co
 /**
  * Spaces before quotes can be left out only between single-byte delimiters and quotes: the source works byte by byte.
  */
-function maySkipSpaces({ delimiter, quote, oneColumn }: CsvForm): boolean {
+function maySkipSpaces({ delimiter, quote, oneColumn }: Pick<CsvForm, 'delimiter' | 'quote' | 'oneColumn'>): boolean {
   const marks = { delimiter: delimiter ?? '', quote };
   return oneColumn !== true && quote !== '' && delimiter !== null && delimiter !== ' ' && isFastDialect(marks);
 }
@@ -237,6 +237,10 @@ function resume(source: ByteSource, head: FileHead, settings: OpenSettings): Cor
     ragged: input.csv.ragged,
     strayQuotes: input.csv.strayQuotes,
     escapesAreOpen: input.csv.escape === null,
+    // The text of a file that is split is not rewritten, so spaces before quotes are not left out.
+    seeksLateQuotes: maySkipSpaces({ delimiter, quote: quote ?? '', oneColumn }),
+    // OPEN_QUOTES_MAX is a limit of the file, and other parts are read by other threads.
+    openQuotesMax: 0,
     type,
     encoding,
     largeRow,

@@ -194,6 +194,8 @@ export interface CsvReaderParts {
   readonly escapesAreOpen?: boolean;
   /** If true, a quoted field after spaces restarts reading of the file (see LateQuote). */
   readonly seeksLateQuotes?: boolean;
+  /** Default: OPEN_QUOTES_MAX. */
+  readonly openQuotesMax?: number;
   /**
    * Set if the delimiter is not declared: minimum number of wide rows (with non-empty fields beyond the header's) that
    * fails the file if most rows are wide. Otherwise wide rows are only counted.

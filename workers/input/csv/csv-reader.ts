@@ -427,7 +427,7 @@ class CsvReader implements RowReader {
    * part of its cell.
    */
   #keepRowsApart(address: number): void {
-    if (++this.#openQuotes > OPEN_QUOTES_MAX) return;
+    if (++this.#openQuotes > (this.#parts.openQuotesMax ?? OPEN_QUOTES_MAX)) return;
     this.#table.stop = null;
     this.#feed.readLiterally(address);
   }
