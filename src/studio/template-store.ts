@@ -205,16 +205,19 @@ const PERMISSIONS = 0o777;
 /**
  * Writes a temporary file beside the target and renames it, so that no program reads half of the text. A link stays a
  * link, and the file keeps its permissions. Throws a system error if the file must not be written.
- * @param newMode permissions of a file that does not exist yet; default: those that programs give new files
+ * @param newMode permissions of a file that does not exist yet; default: the process's usual permissions
  */
 function writeWhole(name: string, bytes: Buffer, newMode?: number): void {
   const known = statSync(name, { throwIfNoEntry: false });
-  // A rename needs the permission to write the folder only.
+  // A rename needs write permission only for the folder, so check the file.
   if (known !== undefined) accessSync(name, constants.W_OK);
   const target = known === undefined ? name : realpathSync(name);
   const temporaryPath = `${target}.${process.pid}.saving`;
+  // The temporary file must never be readable by more users than the file itself.
+  const mode = known === undefined ? newMode : known.mode & PERMISSIONS;
   try {
-    writeFileSync(temporaryPath, bytes, newMode === undefined ? {} : { mode: newMode });
+    writeFileSync(temporaryPath, bytes, mode === undefined ? {} : { mode });
+    // Restores the permission bits that the umask removed.
     if (known !== undefined) chmodSync(temporaryPath, known.mode & PERMISSIONS);
     renameSync(temporaryPath, target);
   } finally {
