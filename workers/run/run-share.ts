@@ -1,7 +1,7 @@
 // The share of one thread in a Run whose file is processed in parts by several threads (split.ts). The thread takes the
 // next part as soon as it has finished one, without a message to another thread: a wait for such a message took longer
 // than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
-// part. Only the first part of the file has a Run of its own, which reads the header.
+// part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
 import { FileSource } from '../input/source/file-source.ts';
 import { MemorySink, PartSink, type PartTurns } from '../output/sink/file-sink.ts';
@@ -24,7 +24,10 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 /** Maximum number of outputs that wait for their turn before the thread waits, too. */
 const WAITING_MAX = 4;
 
-/** A job without the properties that differ between parts. The read-ahead thread would use the core of another share. */
+/**
+ * A job without the properties that differ between parts. `readAhead` is left out because that thread would take the
+ * core of another share.
+ */
 export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts' | 'readAhead' | 'watch'> {
   readonly turns: PartTurns;
   /** See RunProgress. Null if progress is not shown. */
@@ -81,14 +84,13 @@ class Piece implements PartFeed {
 
   *run(): Coroutine<RunOutcome> {
     const { turns, progress, task, ...job } = this.#job;
-    const rows = this.#progress;
     try {
       return yield* runTemplate({
         ...job,
         task: { ...task, part: { number: this.#part, head: this.#file.head } },
         source: this.#source,
         parts: this,
-        progressed: rows === null ? undefined : (rowsRead) => rows.update(rowsRead),
+        progressed: (rowsRead) => this.#progress?.update(rowsRead),
       });
     } finally {
       this.#source.close();

@@ -1,6 +1,6 @@
 // The kernel that appends texts to pages of Parquet columns, against the same in TypeScript: full pages, full memory, nulls.
 import {
-  PAGE_BYTES,
+  PAGE_DESCRIPTION_BYTES,
   PAGE_FULL,
   PAGE_LIMIT,
   PAGE_NEXT,
@@ -55,7 +55,7 @@ checkKernel('appends texts until the page is full or a text does not fit', page,
   const views = rig.texts(texts, before);
   const memory = rig.region(full + room, before);
   const present = rig.byteList(new Array<number>(8).fill(0), before);
-  const words = new Array<number>(PAGE_BYTES / 4).fill(0);
+  const words = new Array<number>(PAGE_DESCRIPTION_BYTES / 4).fill(0);
   words[PAGE_NEXT / 4] = memory;
   words[PAGE_LIMIT / 4] = memory + full + room;
   words[PAGE_FULL / 4] = memory + full;

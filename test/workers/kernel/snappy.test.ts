@@ -4,7 +4,7 @@ import t from 'tap';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { SNAPPY_TABLE_BYTES } from '../../../workers/kernel/layout/output-program.ts';
 import { snappyBytesMax } from '../../../workers/output/parquet/column-pages.ts';
-import { fc } from '../../random.ts';
+import { fc, noiseBytes } from '../../random.ts';
 import { deflateSnappy, inflateSnappy } from './scalar/snappy.ts';
 
 const kernel = instantiateKernel(compileKernels());
@@ -127,19 +127,23 @@ const data = fc.oneof(
 /** Maximum size of the data to deflate: more than three fragments. */
 const DEFLATED_BYTES_MAX = 200_000;
 
-/** Deflates with the kernel. Throws if a guard byte before or behind the output (and the 15 bytes after it) has changed. */
+/** Number of bytes after the output that `deflateSnappy` may overwrite. */
+const OVERWRITTEN_BYTES_MAX = 15;
+
+/** Deflates with the kernel. Throws if it exceeds its bound, or if a byte outside the reserved memory has changed. */
 function deflatedByKernel(source: Uint8Array): Uint8Array {
   const table = FROM + DEFLATED_BYTES_MAX + 64;
   const to = table + SNAPPY_TABLE_BYTES + 64;
-  const room = snappyBytesMax(source.length);
+  const limit = to + snappyBytesMax(source.length);
   memory.set(source, FROM);
-  memory.fill(FENCE, table - 64, to + room + 15 + 64);
+  memory.fill(FENCE, table - 64, limit + 64);
   const end = kernel.exports.deflateSnappy(FROM, source.length, to, table);
-  if (end > to + room) throw new Error('more bytes than the maximum');
+  if (end - to > source.length + source.length / 64 + 8) throw new Error('more bytes than the maximum');
+  if (end + OVERWRITTEN_BYTES_MAX > limit) throw new Error('less memory reserved than may be written');
   const guards = [
     memory.subarray(table - 64, table),
     memory.subarray(to - 64, to),
-    memory.subarray(end + 15, to + room + 79),
+    memory.subarray(end + OVERWRITTEN_BYTES_MAX, limit + 64),
   ];
   if (guards.some((bytes) => bytes.some((byte) => byte !== FENCE))) throw new Error('written beside the output');
   return memory.slice(to, end);
@@ -157,5 +161,17 @@ t.test('data is deflated to the same bytes as by the scalar reference, and infla
       return isEqual(deflated, scalar.slice(source.length, end)) && isEqual(byTwin(deflated, source.length), source);
     }),
   );
+  t.end();
+});
+
+t.test('random data with short repetitions stays within the bound of the output', (t) => {
+  for (const literal of [1, 5, 60, 61, 64, 256, 257, 300, 70_000]) {
+    const source = Uint8Array.from(noiseBytes(DEFLATED_BYTES_MAX));
+    // The last four of each `literal + 4` bytes repeat earlier bytes.
+    for (let at = 300; at < source.length; at++)
+      if (at % (literal + 4) >= literal) source[at] = source[at - 4 - (literal % 256)]!;
+    const deflated = deflatedByKernel(source);
+    t.ok(isEqual(byTwin(deflated, source.length), source), `${literal} bytes between repetitions: ${deflated.length}`);
+  }
   t.end();
 });

@@ -22,7 +22,7 @@ import type { Steps } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { type Accumulator, HeldBytes, type MetricName, makeAccumulator } from './accumulators.ts';
 import { HeldValues } from './held-values.ts';
-import { conditionMeta, HeldRoom, type Holder, type LateValues, lateRows, type WhenFull } from './late-values.ts';
+import { conditionMeta, HeldMemory, type Holder, type LateValues, lateRows, type WhenFull } from './late-values.ts';
 import {
   AggregateState,
   type FoldStates,
@@ -57,22 +57,22 @@ class KeptText implements MetricState, Holder {
   readonly accumulator: Accumulator;
   readonly #metric: GroupMetric;
   readonly #context: OperatorContext;
-  readonly #room: HeldRoom;
+  readonly #memory: HeldMemory;
   readonly #number: number;
   readonly #which: number;
   readonly #builder: ColumnBuilder;
 
-  constructor(metric: GroupMetric, context: OperatorContext, room: HeldRoom) {
+  constructor(metric: GroupMetric, context: OperatorContext, memory: HeldMemory) {
     this.#metric = metric;
     this.#context = context;
-    this.#room = room;
+    this.#memory = memory;
     this.#which = KEPT[metric.fn]!;
     this.type = metric.reads!;
     this.makes = metric.makes;
     const held = new HeldBytes(context.budget);
     this.accumulator = makeAccumulator(metric.fn, metric.type, { separator: '', percent: 0, held });
     this.#builder = new ColumnBuilder(context.arena, metric.makes);
-    this.#number = room.enter(this);
+    this.#number = memory.enter(this);
   }
 
   cell(value: unknown): unknown {
@@ -95,19 +95,19 @@ class KeptText implements MetricState, Holder {
     u32[(fold + STATES) >>> 2] = states.at;
     u32[(fold + STRIDE_BYTES) >>> 2] = states.stride;
     const { exports } = this.#context.kernel;
-    const room = this.#room;
+    const memory = this.#memory;
     for (let at = 0; at < count; ) {
-      if (room.late !== null) {
+      if (memory.late !== null) {
         const list = { rows: heap.u32[(fold + ROWS) >>> 2]!, ids: heap.u32[(fold + IDS) >>> 2]!, from: at, count };
         lateRows(this.#context.arena, batch, { place, condition }, list, (values) =>
-          room.late!.add(this.#number, values),
+          memory.late!.add(this.#number, values),
         );
         return;
       }
-      const { blocks, reached } = room;
+      const { blocks, reached } = memory;
       at = exports.keepTexts(fold, at, count, this.#which, blocks.next, blocks.limit, reached);
       blocks.next = heap.u32[reached >>> 2]!;
-      if (at < count && !room.advance()) return;
+      if (at < count && !memory.advance()) return;
     }
   }
 
@@ -116,7 +116,7 @@ class KeptText implements MetricState, Holder {
     if (!builder.begin(count)) return null;
     const made = builder.column;
     if (made.kind !== 'views') throw new Error('a kept text is a view');
-    const { late } = this.#room;
+    const { late } = this.#memory;
     if (late === null) {
       const { arena, kernel } = this.#context;
       const kinds = made.kinds ?? arena.tryTake(count);
@@ -190,7 +190,7 @@ export class GroupStates {
   readonly #stride: number;
   readonly #width: number;
   readonly #description: number;
-  readonly #room: HeldRoom;
+  readonly #memory: HeldMemory;
   #at: number;
   #groupsMax: number;
   /** Number of groups with initialised states. */
@@ -203,7 +203,7 @@ export class GroupStates {
     this.#width = width;
     this.#groupsMax = Math.max(1, Math.min(GROUPS_FIRST, Math.floor(CELLS_FIRST / width)));
     const holders: number[] = [];
-    this.#room = new HeldRoom(
+    this.#memory = new HeldMemory(
       context,
       (holder) => this.#states(holders[holder]!),
       () => this.#made * width,
@@ -214,8 +214,8 @@ export class GroupStates {
         return new AggregateState(metric, context.arena, context.kernel.exports, context.budget);
       holders.push(index);
       return keepsText(metric)
-        ? new KeptText(metric, context, this.#room)
-        : new HeldValues(metric, context, this.#room);
+        ? new KeptText(metric, context, this.#memory)
+        : new HeldValues(metric, context, this.#memory);
     });
     let stride = 0;
     this.#offsets = this.#metrics.map(({ stateBytes }) => {
@@ -258,14 +258,14 @@ export class GroupStates {
     }
   }
 
-  /** See HeldRoom. */
+  /** See HeldMemory. */
   get isFull(): boolean {
-    return this.#room.isFull;
+    return this.#memory.isFull;
   }
 
   /** Called after all rows and before `columns`. */
   settle(groups: number): Steps {
-    return this.#room.settle(groups * this.#width);
+    return this.#memory.settle(groups * this.#width);
   }
 
   /**
@@ -275,7 +275,7 @@ export class GroupStates {
   columns(from: number, count: number): ColumnData[] | null {
     const columns: ColumnData[] = [];
     const width = this.#width;
-    const { late } = this.#room;
+    const { late } = this.#memory;
     if (late !== null) {
       late.release(from * width);
       // Cells that are read back are values, and some may be large.
@@ -295,14 +295,14 @@ export class GroupStates {
   /** Releases its memory. The object cannot be used afterwards. */
   drop(): void {
     for (const metric of this.#metrics) metric.clear();
-    this.#room.drop();
+    this.#memory.drop();
     this.#context.arena.heap.release(this.#at, this.#groupsMax * this.#groupBytes);
   }
 
   /** Resets all groups to the state without rows and keeps the memory. */
   clear(): void {
     for (const metric of this.#metrics) metric.clear();
-    this.#room.clear();
+    this.#memory.clear();
     this.#made = 0;
   }
 

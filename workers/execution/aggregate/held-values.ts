@@ -33,7 +33,7 @@ import { type Accumulator, HeldBytes, makeAccumulator } from './accumulators.ts'
 import {
   conditionMeta,
   type GroupValues,
-  type HeldRoom,
+  type HeldMemory,
   type Holder,
   type LateValues,
   lateRows,
@@ -46,7 +46,7 @@ import type { FoldStates, GroupMetric, GroupRange, MetricState } from './metric-
 const VALUES_READ = 2048;
 
 /** Buffers for the values being read. */
-interface ReadRoom {
+interface ReadBuffers {
   readonly cursor: number;
   readonly words: number;
   readonly metas: number;
@@ -64,7 +64,7 @@ class HeldLists {
   readonly #context: OperatorContext;
   readonly #type: StoredType;
   readonly #bigs: readonly Decimal[];
-  #made: ReadRoom | null = null;
+  #made: ReadBuffers | null = null;
 
   /** @param bigs decimals beyond 64 bits, to which the lists refer by index */
   constructor(context: OperatorContext, type: StoredType, bigs: readonly Decimal[]) {
@@ -75,7 +75,7 @@ class HeldLists {
 
   /** Sets the first group to read. */
   begin(group: number): void {
-    const { cursor } = this.#room;
+    const { cursor } = this.#buffers;
     const { u32 } = this.#context.arena.heap;
     u32[(cursor + CURSOR_GROUP) >>> 2] = group;
     u32[(cursor + CURSOR_CHUNK) >>> 2] = 0;
@@ -84,7 +84,7 @@ class HeldLists {
 
   /** Returns the next values of groups before `end`, empty at the end. Valid until the next call. */
   next({ at, stride }: FoldStates, end: number): ReadValues {
-    const { cursor, words, metas, groups } = this.#room;
+    const { cursor, words, metas, groups } = this.#buffers;
     const { exports } = this.#context.kernel;
     const count = exports.gatherHeld(at, stride, cursor, end, VALUES_READ, words, metas, groups);
     return { groups, words, metas, column: this.#column(words, metas, count), count };
@@ -96,7 +96,7 @@ class HeldLists {
     const materialise = (): never => {
       throw new Error('held values have no raw columns');
     };
-    const { selection } = this.#room;
+    const { selection } = this.#buffers;
     return new Batch({
       arena,
       rows: count,
@@ -122,7 +122,7 @@ class HeldLists {
     return { kind: 'typed', type, at, meta, big: big.size === 0 ? null : big };
   }
 
-  get #room(): ReadRoom {
+  get #buffers(): ReadBuffers {
     if (this.#made !== null) return this.#made;
     const { heap } = this.#context.arena;
     const [cursor, words, metas] = [
@@ -173,13 +173,13 @@ interface Percentiles {
 /** Returns false if there is no memory for it. */
 function* settlePercentiles(work: Percentiles): Generator<void, boolean> {
   const { heap } = work.context.arena;
-  const room = { at: heap.allocate(KEYS_FIRST * KEY_BYTES * 2), cells: KEYS_FIRST };
-  const isDone = yield* settleWithin(work, room);
-  heap.release(room.at, room.cells * KEY_BYTES * 2);
+  const keys = { at: heap.allocate(KEYS_FIRST * KEY_BYTES * 2), cells: KEYS_FIRST };
+  const isDone = yield* settleWithin(work, keys);
+  heap.release(keys.at, keys.cells * KEY_BYTES * 2);
   return isDone;
 }
 
-function* settleWithin(work: Percentiles, room: { at: number; cells: number }): Generator<void, boolean> {
+function* settleWithin(work: Percentiles, keys: { at: number; cells: number }): Generator<void, boolean> {
   const { context, states, groups, type, percent, put, settled } = work;
   const { heap } = context.arena;
   const part = decimalFromNumber(percent)!;
@@ -197,8 +197,8 @@ function* settleWithin(work: Percentiles, room: { at: number; cells: number }): 
       form,
       digits,
       part.scale,
-      room.at,
-      room.cells,
+      keys.at,
+      keys.cells,
     );
   };
   for (let from = 0; from < groups; ) {
@@ -208,11 +208,11 @@ function* settleWithin(work: Percentiles, room: { at: number; cells: number }): 
     yield;
     if (from === end) continue;
     const count = heap.u32[(states.at + from * states.stride + HELD_COUNT) >>> 2]!;
-    if (count > room.cells && isNarrow) {
+    if (count > keys.cells && isNarrow) {
       const at = heap.tryAllocate(count * KEY_BYTES * 2);
       if (at === 0) return false;
-      heap.release(room.at, room.cells * KEY_BYTES * 2);
-      [room.at, room.cells] = [at, count];
+      heap.release(keys.at, keys.cells * KEY_BYTES * 2);
+      [keys.at, keys.cells] = [at, count];
       if (settle(from, from + 1) === from + 1) {
         from++;
         continue;
@@ -362,7 +362,7 @@ export class HeldValues implements MetricState, Holder {
   readonly accumulator: Accumulator;
   readonly #metric: GroupMetric;
   readonly #context: OperatorContext;
-  readonly #room: HeldRoom;
+  readonly #memory: HeldMemory;
   readonly #number: number;
   readonly #lists: HeldLists;
   readonly #held: HeldBytes;
@@ -373,10 +373,10 @@ export class HeldValues implements MetricState, Holder {
   /** Groups before this one have their cell in their state. */
   #settled = 0;
 
-  constructor(metric: GroupMetric, context: OperatorContext, room: HeldRoom) {
+  constructor(metric: GroupMetric, context: OperatorContext, memory: HeldMemory) {
     this.#metric = metric;
     this.#context = context;
-    this.#room = room;
+    this.#memory = memory;
     this.#held = new HeldBytes(context.budget);
     const { separator, percent } = metric;
     const isPercentile = metric.fn === 'median' || metric.fn === 'percentile';
@@ -386,7 +386,7 @@ export class HeldValues implements MetricState, Holder {
     this.makes = metric.makes;
     this.#builder = new ColumnBuilder(context.arena, metric.makes);
     this.#lists = new HeldLists(context, this.type, this.#bigs);
-    this.#number = room.enter(this);
+    this.#number = memory.enter(this);
   }
 
   cell(value: unknown): unknown {
@@ -411,28 +411,28 @@ export class HeldValues implements MetricState, Holder {
     u32[(fold + META) >>> 2] = column.kind === 'typed' ? column.meta : 0;
     u32[(fold + STATES) >>> 2] = states.at;
     u32[(fold + STRIDE_BYTES) >>> 2] = states.stride;
-    if (column.kind === 'typed' && column.big !== null && this.#room.late === null) {
+    if (column.kind === 'typed' && column.big !== null && this.#memory.late === null) {
       for (const [row, { unscaled, scale }] of column.big) {
         heap.i64[(column.at >>> 3) + row] = BigInt(this.#bigs.push(decimalOf(unscaled, scale)!) - 1);
         this.#held.hold();
       }
     }
     const { exports } = this.#context.kernel;
-    const room = this.#room;
-    if (this.#held.isOver && room.late === null && !room.makeRoom()) return;
+    const memory = this.#memory;
+    if (this.#held.isOver && memory.late === null && !memory.freeMemory()) return;
     for (let at = 0; at < count; ) {
-      if (room.late !== null) {
+      if (memory.late !== null) {
         const list = { rows: heap.u32[(fold + ROWS) >>> 2]!, ids: heap.u32[(fold + IDS) >>> 2]!, from: at, count };
         lateRows(this.#context.arena, batch, { place, condition }, list, (values) => {
           this.#countLate(states, values.groups, values.count);
-          room.late!.add(this.#number, { ...values, column: this.#asHeld(values.column) });
+          memory.late!.add(this.#number, { ...values, column: this.#asHeld(values.column) });
         });
         return;
       }
-      const { blocks, reached } = room;
+      const { blocks, reached } = memory;
       at = exports.holdValues(fold, at, count, blocks.next, blocks.limit, reached);
       blocks.next = heap.u32[reached >>> 2]!;
-      if (at < count && !room.advance()) return;
+      if (at < count && !memory.advance()) return;
     }
   }
 
@@ -456,7 +456,7 @@ export class HeldValues implements MetricState, Holder {
     const builder = this.#builder;
     const { first, step, count } = range;
     if (!builder.begin(count)) return null;
-    const { late } = this.#room;
+    const { late } = this.#memory;
     if (late === null && this.#settled === 0) return this.#walk(range, states) ? builder.column : null;
     const made = builder.column;
     if (made.kind === 'raw') throw new Error('a built column is no raw one');

@@ -381,7 +381,7 @@ export interface Holder extends LateMetric {
 /** Policy for values for which there is no memory. */
 export type WhenFull = 'sort' | 'refuse';
 
-export class HeldRoom {
+export class HeldMemory {
   readonly #context: OperatorContext;
   readonly #holders: Holder[] = [];
   readonly #states: (holder: number) => FoldStates;
@@ -433,13 +433,13 @@ export class HeldRoom {
    * Moves to a block with more space, or makes all holders pass their values on. Returns false if the memory is full.
    */
   advance(): boolean {
-    return this.blocks.advance() || this.makeRoom();
+    return this.blocks.advance() || this.freeMemory();
   }
 
   /**
    * Makes all holders pass their values on, including those outside the blocks. Returns false if the memory is full.
    */
-  makeRoom(): boolean {
+  freeMemory(): boolean {
     if (this.#whenFull === 'refuse') this.#isFull = true;
     else this.#letGo();
     if (this.#isFull) return false;

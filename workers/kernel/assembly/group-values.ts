@@ -382,11 +382,12 @@ function valueAt(state: usize, keys: usize, place: u32, form: u32, scale: u32): 
 
 /**
  * Computes the results of groups `from` to `count`. `part`: the percentage, with `partScale` digits after the decimal
- * point. `room`: memory for twice `roomCells` keys. Returns the group reached: one with more values than that, or one
- * for the scalar implementation.
+ * point. `keysMemory`: memory for twice `keysMax` keys. Returns the group reached: one with more values than that, or
+ * one for the scalar implementation.
  */
 export function settlePercentiles(
-  states: usize, stride: u32, from: u32, count: u32, form: u32, part: u64, partScale: u32, room: usize, roomCells: u32,
+  states: usize, stride: u32, from: u32, count: u32, form: u32, part: u64, partScale: u32,
+  keysMemory: usize, keysMax: u32,
 ): u32 {
   for (let group = from; group < count; group++) {
     const state = states + (<usize>group) * (<usize>stride);
@@ -396,11 +397,11 @@ export function settlePercentiles(
       store<u8>(state, <u8>META_NULL, STATE_META);
       continue;
     }
-    if (n > <u64>roomCells) return group;
+    if (n > <u64>keysMax) return group;
     const scale = scaleOf(state, form);
     if (scale > META_SCALE_MAX) return group;
-    if (!writeKeys(state, form, scale, room)) return group;
-    const keys = sortKeysInto(room, room + ((<usize>roomCells) << 3), <u32>n);
+    if (!writeKeys(state, form, scale, keysMemory)) return group;
+    const keys = sortKeysInto(keysMemory, keysMemory + ((<usize>keysMax) << 3), <u32>n);
     const whole = load<u64>(POWERS_OF_TEN + ((<usize>(partScale + 2)) << 3));
     const way = part * (n - 1);
     const place = <u32>(way / whole);

@@ -101,8 +101,9 @@ const COPY_MAX: usize = 64;
 const TRIES_BITS: u32 = 5;
 
 /**
- * Compresses [from, from + length) to `to` and returns the end of the output, which has at most length + length / 6 + 38
- * bytes. Writes up to 15 bytes too many. `table`: SNAPPY_TABLE_BYTES bytes, overwritten.
+ * Compresses [from, from + length) to `to` and returns the end of the output, which has at most length + length / 64 + 8
+ * bytes. May write up to 15 bytes after the returned end; the caller reserves them. `table`: SNAPPY_TABLE_BYTES bytes,
+ * overwritten.
  */
 export function deflateSnappy(from: usize, length: usize, to: usize, table: usize): usize {
   let left = length;

@@ -185,7 +185,7 @@ export const PAGE_ROWS: usize = 16;
 export const PAGE_ROWS_MAX: usize = 20;
 /** Number of rows whose cell is null. */
 export const PAGE_NULLS: usize = 24;
-export const PAGE_BYTES: usize = 28;
+export const PAGE_DESCRIPTION_BYTES: usize = 28;
 
 /** Size of the hash table of `deflateSnappy`. */
 export const SNAPPY_TABLE_BYTES: usize = 32_768;

@@ -5,7 +5,7 @@ import { type Column, nameShown } from '../../batch/schema.ts';
 import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
-  PAGE_BYTES,
+  PAGE_DESCRIPTION_BYTES,
   PAGE_FULL,
   PAGE_LIMIT,
   PAGE_NEXT,
@@ -160,7 +160,7 @@ const HEADER_BYTES_MAX = 64;
 const LENGTH_BYTES = 4;
 const RUN_HEAD_BYTES_MAX = 5;
 
-/** Size of the length before the compressed bytes, at most. */
+/** Maximum size of the length that precedes the compressed bytes. */
 const SNAPPY_LENGTH_BYTES = 5;
 
 const DATA_PAGE = 0;
@@ -208,7 +208,7 @@ export class ColumnPages {
     this.#gap = LENGTH_BYTES + RUN_HEAD_BYTES_MAX + tools.pageRowsMax / 8;
     this.#page = new GrowingBytes(tools.heap, this.#gap + VALUES_BYTES_FIRST);
     this.#present = tools.heap.allocate(tools.pageRowsMax / 8);
-    this.#description = tools.heap.allocate(PAGE_BYTES);
+    this.#description = tools.heap.allocate(PAGE_DESCRIPTION_BYTES);
     this.#begin();
   }
 
@@ -279,11 +279,11 @@ export class ColumnPages {
     const start = this.#page.at + this.#gap - levels.length;
     heap.u8.set(levels, start);
     const bytes = this.#page.at + this.#page.length - start;
-    const room = HEADER_BYTES_MAX + snappyBytesMax(bytes);
-    const at = memory.open(room);
+    const bytesMax = HEADER_BYTES_MAX + snappyBytesMax(bytes);
+    const at = memory.open(bytesMax);
     // The open page cannot have moved: only the memory of this row group has grown.
     const body = at + HEADER_BYTES_MAX;
-    const storedBytes = kernel.deflateSnappy(start, bytes, body, snappyTable) - body;
+    const storedBytes = (kernel.deflateSnappy(start, bytes, body, snappyTable) >>> 0) - body;
     const header = this.#header(bytes, storedBytes);
     const headerAt = body - header.length;
     heap.u8.set(header, headerAt);
@@ -369,7 +369,10 @@ export class ColumnPages {
   }
 }
 
-/** Maximum size of compressed bytes. */
+/**
+ * Memory to reserve for `deflateSnappy`: more than its output, which has at most bytes + bytes / 64 + 8 bytes, and the
+ * 15 bytes that it may write after it.
+ */
 export function snappyBytesMax(bytes: number): number {
   return SNAPPY_LENGTH_BYTES + bytes + Math.ceil(bytes / 6) + 32;
 }
@@ -448,7 +451,7 @@ function putTyped(pages: ColumnPages, batch: Batch, data: TypedColumn, row: numb
 /** The unscaled value at the file's scale. */
 function scaled(batch: Batch, data: TypedColumn, row: number, meta: number, { place, pages }: DecimalCell): bigint {
   const scale = place.decimalScale;
-  const tooLong = (room: string): Failed => decimalTooLong(room, batch.sourceRow(row), place.column, pages);
+  const tooLong = (limit: string): Failed => decimalTooLong(limit, batch.sourceRow(row), place.column, pages);
   const small = { unscaled: batch.heap.i64[(data.at >>> 3) + row]!, scale: meta };
   const cell = meta === META_BIG ? data.big?.get(row) : small;
   if (cell === undefined) throw new Error('a big decimal is missing');
@@ -465,9 +468,9 @@ function scaled(batch: Batch, data: TypedColumn, row: number, meta: number, { pl
   throw tooLong(`${DECIMAL_DIGITS - scale} digits before the point`);
 }
 
-function decimalTooLong(room: string, row: number, column: number, { column: { name } }: ColumnPages): Failed {
+function decimalTooLong(limit: string, row: number, column: number, { column: { name } }: ColumnPages): Failed {
   const message = (shown: string): string =>
-    `The decimal in column ${shown} of the output, of row ${row} of the data, needs more than ${room}. Round the column, or ` +
+    `The decimal in column ${shown} of the output, of row ${row} of the data, needs more than ${limit}. Round the column, or ` +
     'set output.parquet.decimal_scale.';
   const details = { localMessage: message(nameShown(name)) };
   return new Failed('TEMPLATE_CHECK_FAILED', message(String(column + 1)), details);
