@@ -1,6 +1,6 @@
 // A doubly linked ring of entries in the order of insertion. Used instead of a Set for entries that each small Run adds
-// and removes: when a Set has grown old, the tables that it has outgrown keep their removed entries, and everything that
-// these refer to, until the old generation is collected. A removed entry of the ring refers to no other entry.
+// and removes. The hash tables that a long-lived Set has outgrown keep removed entries, and everything they refer to,
+// until the old generation is collected. A removed entry of the ring refers to no other entry.
 
 export class RingEntry<Value> {
   readonly value: Value;
@@ -39,7 +39,7 @@ export class RingEntry<Value> {
 }
 
 export class LinkedRing<Value> {
-  /** Its value is never read. */
+  /** The head has no value. */
   readonly #head = new RingEntry<Value>(undefined as Value);
 
   get isEmpty(): boolean {
@@ -51,7 +51,7 @@ export class LinkedRing<Value> {
     return this.isEmpty ? null : this.#head.after;
   }
 
-  /** Adds a value at the end. The returned entry removes it. */
+  /** Adds a value at the end. `remove` of the returned entry removes it. */
   add(value: Value): RingEntry<Value> {
     const entry = new RingEntry(value);
     entry.enter(this.#head);

@@ -71,7 +71,7 @@ class SharedRun {
     return null;
   }
 
-  /** Called at the start, and when a thread has become ready. */
+  /** Called at the start, and when a thread is ready or one of its tasks has ended. */
   startMore(): void {
     const { pool, parts } = this.#job;
     const wanted = Math.max(1, pool.liveThreads);

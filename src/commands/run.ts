@@ -310,8 +310,9 @@ const FLAGS = {
     kind: 'value',
     placeholder: 'N',
     purpose:
-      'threads (at most 8, or one for each file and at most the number of cores; if a core is free, another one reads ' +
-      'ahead in a large file); they share a single file from 256 MiB if each operation needs only one row at a time',
+      'threads (one for each file, at most one for each core; for a single file, one for each core, at most 8). They ' +
+      'share a single CSV from 256 MiB if each operation needs only one row at a time. If a core is free, another ' +
+      'thread reads ahead in a large file',
   },
   'memory-budget': {
     kind: 'value',
@@ -429,7 +430,7 @@ interface Reporting {
   readonly isTable: boolean;
   readonly template: TemplateText;
   readonly overrides: TaskOverrides;
-  /** The row that ended the Run is to be shown. */
+  /** Whether to show the row that ended the Run. */
   readonly showsCell: boolean;
 }
 
@@ -472,7 +473,7 @@ async function runFile(
   return failure === null;
 }
 
-/** How a file that does not fit its Template may have to be read; null: not known. */
+/** Suggests another delimiter or header row for a file that does not fit its Template; null: no suggestion. */
 async function readingHint(
   input: string,
   { code, columns }: Failure,
@@ -493,7 +494,7 @@ function refuseBinaryOnTerminal(outputs: readonly OutputTarget[], ending: string
 
 const BINARY_ENDINGS: readonly string[] = ['xlsx', 'parquet'];
 
-/** Each thread takes 30 MB. Those that share a single file write to the same output, one after the other. */
+/** Default maximum of threads that share one file. Each takes 30 MB, and they write to one output in turn. */
 const SHARING_THREADS_MAX = 8;
 
 /** One thread per file. The threads that share a single file are only started if it can be split. */

@@ -25,9 +25,9 @@ export async function sampleHead(path: string, template: Template): Promise<Samp
 }
 
 /**
- * How a file that was refused is read if its delimiter and header row are detected, although they are declared: a
- * sentence for a person. Null if nothing is declared, or if the Template does not fit that reading better.
- * @param missing number of columns that the file lacks as it was read; null if it was not read so far
+ * Describes how a refused file would be read if its delimiter and header row were detected instead of declared. Null if
+ * that changes nothing, or if the file would lack no fewer columns.
+ * @param missing number of columns that the file lacks as it was read; null if the columns were never read
  */
 export async function detectedReading(
   path: string,
@@ -59,7 +59,7 @@ export async function detectedReading(
   }
 }
 
-/** Number of columns that the Template needs and the file lacks. */
+/** Number of columns that the Template needs and the file lacks. Infinity if planning fails for another reason. */
 function columnsLacking(template: Template, headers: readonly string[]): number {
   try {
     const work = planInSlices(template, headers, {});

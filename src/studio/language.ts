@@ -137,7 +137,7 @@ function labelOf(field: FormField): string {
 const SECTIONS_WITH_FORM = ['input', 'output'] as const;
 
 const SECTION_SUMMARIES = {
-  input: 'How the file is read. Without a setting, the file itself shows it.',
+  input: 'How the file is read. Settings that are absent are detected from the file.',
   output: 'How the result is written.',
 } as const;
 

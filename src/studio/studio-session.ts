@@ -67,13 +67,13 @@ export function readOperation(source: string, format: TemplateFormat, item: numb
 
 /**
  * Reads a section of the text; the section may be absent.
- * @throws OperationUnreadableError if the text has mistakes, or if the section is no mapping
+ * @throws OperationUnreadableError if the text has mistakes, or if the section is not a mapping
  */
 export function readSection(source: string, format: TemplateFormat, name: string): ReadOperation {
   const { [name]: section = {} } = rootOf(source, format);
   if (typeof section === 'object' && section !== null && !Array.isArray(section))
     return { name, parameters: section as ReadOperation['parameters'] };
-  throw new OperationUnreadableError(`The section ${name} has no form. Edit it in the text.`);
+  throw new OperationUnreadableError(`The section ${name} is not a mapping. Correct it in the text.`);
 }
 
 function rootOf(source: string, format: TemplateFormat): Readonly<Record<string, unknown>> {

@@ -66,7 +66,7 @@ export class LogLines {
   }
 
   write(line: string): void {
-    // Counting costs as much as writing, so a line that fits in any case is not counted.
+    // Counting bytes costs as much as writing, so a line that certainly fits is not counted.
     const bytesMax = UTF8_BYTES_MAX * line.length;
     const bytes = this.#filledBytes + bytesMax <= BLOCK_BYTES ? bytesMax : Buffer.byteLength(line);
     if (this.#filledBytes + bytes > BLOCK_BYTES) this.#closeBlock();
@@ -253,8 +253,8 @@ function describe(fault: unknown): object {
 }
 
 // Fields of the most frequent log lines. Each request has the line `request`, which also reports how its Run ended. If
-// the Run ends after this line was written, a separate line `run` reports the end. Rendered by hand: for two dozen
-// fields, pino takes four times as long, a tenth of the main thread's time for a small Run.
+// the Run ends after this line was written, a separate line `run` reports the end. Rendered without pino, which takes
+// four times as long for two dozen fields: a tenth of the main thread's time for a small Run.
 
 /** Other methods are text from the client and are not logged. */
 const LOGGED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -90,7 +90,9 @@ function plan({ when, join, separator = ' ' }: Static<typeof parameters>, scope:
   const columns = scope.resolve(join, '/join');
   for (const { name, type } of columns) {
     if (type === 'text') continue;
-    const message = `Only texts can be joined, and the column ${JSON.stringify(name)} is ${type} at this step. Put merge_rows before the operation that parses it.`;
+    const message =
+      `Only texts can be joined, and the column ${JSON.stringify(name)} is ${type} at this step. Put merge_rows before ` +
+      'the operation that parses it.';
     scope.problem('/join', 'WRONG_TYPE', message);
   }
   return { when: checkCondition(scope, when, '/when'), columns, separator };

@@ -137,5 +137,5 @@ const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFB
  */
 export function diskFailure(fault: unknown): unknown {
   if (!DISK_CODES.has((fault as NodeJS.ErrnoException).code ?? '')) return fault;
-  return new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');
+  return new Failed('RUN_RESOURCE_LIMIT', 'The disk is full: the output cannot be written.');
 }

@@ -93,7 +93,9 @@ export class RunProgress {
     this.#source = source;
   }
 
-  /** Leaves out the bytes up to the current position of the source: another Run reads them. */
+  /**
+   * Excludes the bytes before the current position of the source from the progress, because another thread reads them.
+   */
   skip(): void {
     this.#bytes = this.#source.reachedBytes;
   }

@@ -132,7 +132,10 @@ export interface InspectOptions {
   readonly headOnly?: boolean;
 }
 
-/** Reads the whole file, unless only its head is wanted. Throws Failed (see failure.ts), or a system error if the file cannot be read. */
+/**
+ * Reads the whole file, unless only its head is wanted. Throws Failed (see failure.ts), or a system error if the file
+ * cannot be read.
+ */
 export async function inspectFile(path: string, options: InspectOptions): Promise<Inspection> {
   let tries: EncodingTries = NOTHING_TRIED;
   for (;;) {

@@ -447,7 +447,7 @@ export class RunAttempt {
     } catch (error) {
       if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
       const failure = withReading(error.failure, reader.head);
-      // A person at a terminal has the wrong file, and does not want to know what else is wrong with it.
+      // At a terminal, this is probably the wrong file, so the Run ends without looking for further errors.
       if (this.#job.task.showsHeaders === true && this.#job.watch === undefined)
         throw new Failed(failure.code, failure.message, failure);
       this.#held = failure;

@@ -15,7 +15,7 @@ export class AskError extends Error {
 
 const token = location.hash.slice(1);
 
-/** Maximum time for which a pressed button of the mouse holds back an answer, in milliseconds: a press is shorter. */
+/** Maximum delay of an answer while a mouse button is pressed, in milliseconds. A click is shorter. */
 const PRESS_MILLISECONDS_MAX = 2_000;
 
 /**
@@ -40,8 +40,8 @@ export async function ask<Answer>(route: string, body?: object, keepalive = fals
 }
 
 /**
- * Resolves when no element is pressed. What an answer changes can move the element under the pointer, and a press and
- * a release on different elements are no click.
+ * Resolves when no element is pressed. An answer may move the element under the pointer, and a press and a release on
+ * different elements are not a click.
  */
 async function pressEnded(): Promise<void> {
   const end = performance.now() + PRESS_MILLISECONDS_MAX;

@@ -163,7 +163,7 @@ function withNewSection(
   return spliced(text, next.from, next.from, `${written}${separator(text, root, next)}`);
 }
 
-/** @param find the mapping in a text that is edited already */
+/** @param find returns the mapping in a text that contains the earlier edits */
 function withDifferences(
   text: string,
   notation: Notation,

@@ -1,6 +1,7 @@
 // The form of a step, and the list of all operations for a new step.
 //
-// The focus moves before the browser paints: later, it could scroll the page between a press and its release.
+// The focus moves before the browser paints. If it moved later, it could scroll the page between a press and its
+// release.
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
@@ -96,7 +97,8 @@ export function foundOperations(
     .map(({ operation }) => operation);
 }
 
-// The form of a step or section, beside the table: the parameters of its operation, problems of the preview, Apply and Cancel.
+// The form of a step or section, beside the table: the parameters of its operation, problems of the preview, Apply and
+// Cancel.
 
 const COLUMN_LIST = 'form-columns';
 
@@ -113,7 +115,7 @@ export function OperationFormPane({
   const { subject, before, step } = open;
   useLayoutEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
   useLayoutEffect(() => focusSteps, []);
-  // A section is about the columns of its own step.
+  // The form of a section offers the columns after its step, the form of an operation those before it.
   const columns = columnsBefore(studio, open.item === null ? step + 1 : step);
   const context: FormContext = {
     columns,

@@ -58,7 +58,7 @@ export class TextKeeper {
       .then(() => ask<void>('PUT /api/recovery', waiting))
       .catch((error: unknown) => {
         this.#onError(error);
-        // A refusal stays one. A text that is newer is on its way already.
+        // A refused copy would be refused again. If a newer text is waiting, it is sent instead.
         if (error instanceof AskError || this.#waiting !== null) return;
         this.#waiting = waiting;
         this.#timer = setTimeout(() => void this.#copy(), RETRY_MILLISECONDS);

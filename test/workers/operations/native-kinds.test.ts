@@ -1,4 +1,4 @@
-// The result of each operation for each native kind: the table of docs/reference/input.md ("Files that know their types"), row by
+// The result of each operation for each native kind: the table of docs/reference/input.md ("Files with typed cells"), row by
 // row. The test fails if an operation has no entry.
 import { readFileSync } from 'node:fs';
 import t from 'tap';

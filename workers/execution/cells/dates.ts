@@ -364,8 +364,8 @@ export function writeDatesEdit(
 }
 
 /**
- * Returns a function that places the program with which kernels format dates by a pattern, and returns its address.
- * Returns null if they do not support the pattern.
+ * Returns null if kernels do not support the pattern, else a function that writes the kernels' program to a heap and
+ * returns its address.
  */
 export function dateWriter(pattern: DatePattern): ((heap: Heap) => number) | null {
   const words = partWords(pattern.parts, writtenPart);

@@ -319,7 +319,7 @@ function settle(
     const value = heap.f64[(source.at >>> 3) + row]!;
     const rounded = round(value);
     const outcome = rounded instanceof CellFault ? rounded.code : builder.set(row, rounded);
-    if (outcome === 'full') throw new Error('a typed column takes no memory of the arena');
+    if (outcome === 'full') throw new Error('a typed column reported a full arena');
     if (outcome === 'done') {
       if (!inPlace || !Object.is(rounded, value)) changed++;
       continue;

@@ -95,7 +95,7 @@ function readPart(
     const value = text === null ? null : valueToWrite(work, row, read(text, row));
     const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
     if (outcome === 'done') filled += value === null ? 0 : 1;
-    else if (outcome === 'full') throw new Error('a typed column takes no memory of the arena');
+    else if (outcome === 'full') throw new Error('a typed column reported a full arena');
     else {
       builder.set(row, null);
       work.fail(row, outcome);

@@ -240,9 +240,9 @@ function typed(column: ColumnData): TypedColumn {
 }
 
 // Passes rows through the functions of `window`, sorted by group and order: forward, and then backward if a function
-// depends on later rows: batches of whole groups at once, all others sorted in reverse. Sorts only if necessary, and only the columns that the order and the functions read. Whole
-// rows are stored, and at the end they are combined with the new cells, which are written at their positions or sorted
-// by them.
+// depends on later rows. The backward pass takes a batch of whole groups at once; all other rows are first sorted in
+// reverse. Sorts only if necessary, and only the columns that the order and the functions read. Whole rows are stored,
+// and at the end they are combined with the new cells, which are written at their positions or sorted by them.
 
 interface WindowPlan {
   readonly groups: readonly number[];

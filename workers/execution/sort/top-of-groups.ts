@@ -101,7 +101,7 @@ export interface GroupMarks {
   readonly ties: Uint8Array;
 }
 
-/** Number of last rows of a batch among which its last group probably begins. */
+/** Number of rows at the end of a batch that are searched first for the start of its last group. */
 const LAST_ROWS = 64;
 
 export class SortedGroups {
@@ -116,8 +116,8 @@ export class SortedGroups {
   }
 
   /**
-   * Returns the position at which the last group of a batch begins, or 0 if that is not certain to be after the first
-   * row. Does not influence `mark`.
+   * Returns the position of the first row of the last group, or 0 if no group begins after the first row. Does not
+   * influence `mark`.
    */
   lastStart(batch: Batch): number {
     const { arena, kernel } = this.#context;

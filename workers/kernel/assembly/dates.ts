@@ -193,8 +193,8 @@ export function dayNumber(year: u32, month: u32, day: u32): i64 {
 }
 
 /**
- * Formats days or (`withTime`) microseconds, from 0001-01-01 on, by the program's first pattern as text cells, whose
- * views go to `views`. Returns the next free address, or 0 if the texts do not fit.
+ * Formats days or (`withTime`) microseconds since 1970 by the program's first pattern as text cells, whose views go to
+ * `views`. No value is before 0001-01-01. Returns the next free address, or 0 if the texts do not fit.
  */
 export function writeDates(at: usize, meta: usize, rows: usize, count: u32, withTime: u32, program: usize, views: usize, next: usize, limit: usize): usize {
   for (let i: u32 = 0; i < count; i++) {
@@ -252,7 +252,7 @@ function writeParts(pattern: usize, parts: u32, year: u32, withTime: u32, o: usi
   return o;
 }
 
-/** The value of a part of the moment set last. Days have no time, and fractions are written for days only. */
+/** The value of a part of the moment set last. Hours, minutes and seconds of a day are 0, and so are fractions. */
 function partOfMoment(kind: u32, year: u32, withTime: u32): u32 {
   if (kind == YEAR) return year;
   if (kind == SHORT_YEAR) return year % 100;

@@ -194,8 +194,8 @@ export function copyCells(at: usize, meta: usize, rows: usize, count: u32, out: 
 }
 
 /**
- * Copies cells of physical rows to places: big-endian whole numbers of 8 bytes, below 2^32, given by views by physical
- * row. Without cells (`at` 0), writes 1 to `outMeta`.
+ * Copies cells to other positions. `places`: views, by physical row, of positions as big-endian 64-bit numbers below
+ * 2^32. Without cells (`at` 0), writes 1 to `outMeta`.
  */
 export function putCells(at: usize, meta: usize, places: usize, rows: usize, count: u32, out: usize, outMeta: usize): void {
   for (let i: u32 = 0; i < count; i++) {

@@ -155,7 +155,7 @@ test('the sections input and output are written where they are, or where people 
   const output = withSection(TEXT, 'yaml', 'output', { format: 'csv' }, { format: 'ndjson', name: 'x' })!;
   t.equal(output, TEXT.replace('{format: csv}', '{format: ndjson, name: x}'));
   t.equal(withSection('# nothing\n', 'yaml', 'input', {}, input), null);
-  t.throws(() => readSection('input: [1]\n', 'yaml', 'input'), { message: /Edit it in the text/ });
+  t.throws(() => readSection('input: [1]\n', 'yaml', 'input'), { message: /is not a mapping/ });
   t.throws(() => readSection('input: {\n', 'yaml', 'input'), { message: /line/i });
 });
 
