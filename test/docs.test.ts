@@ -61,6 +61,25 @@ test('files and folders that are named as places to change are there', async (t)
   for (const name of examples) t.ok(existsSync(`workers/operations/${name}`), name);
 });
 
+test('each folder of the code has a README, and the files that it names are there', async (t) => {
+  for (const root of ['src', 'workers']) {
+    const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+    const folders = entries.flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : []));
+    const files = entries.map(({ parentPath, name }) => join(parentPath, name));
+    for (const folder of [root, ...folders]) {
+      const path = join(folder, 'README.md');
+      t.ok(existsSync(path), path);
+      // A README may name a file of its folder or of one below without the path between them.
+      const below = files.filter((file) => file.startsWith(`${folder}/`));
+      for (const name of unique(read(path).matchAll(/`([\w./-]+\.tsx?)`/g))) {
+        const isThere =
+          existsSync(join(folder, name)) || existsSync(name) || below.some((file) => file.endsWith(`/${name}`));
+        t.ok(isThere, `${path}: ${name}`);
+      }
+    }
+  }
+});
+
 test('commands that documents name exist, and all are listed', async (t) => {
   const known = COMMANDS.map(({ name }) => `template-run ${name}`);
   const listed = rows(section(read('docs/reference/commands.md'), 'Commands')).map(([name]) => plain(name));
