@@ -4,6 +4,33 @@ import { golden } from './golden.ts';
 
 const PASS = 'operations: []';
 
+golden('marks inside of cells are no delimiter of several characters', [
+  {
+    name: 'cells that begin with a mark',
+    template: 'operations: []\noutput: {format: csv, formula_guard: "off"}',
+    input: 'no|code|n\n1,00|="007"|x\n2,00|="008"|y\n3,00|="009"|z\n',
+    output: 'no,code,n\n"1,00","=""007""",x\n"2,00","=""008""",y\n"3,00","=""009""",z\n',
+  },
+  {
+    name: 'cells that end with a mark, and a record that is too short',
+    template: 'operations: []',
+    input: 'no|key|n\n1|a=|x\n2|b=|y\n3|c=\n4|d=|z\n',
+    output: 'no,key,n\n1,a=,x\n2,b=,y\n3,c=,\n4,d=,z\n',
+  },
+  {
+    name: 'two marks within one cell of each record',
+    template: 'operations: []',
+    input: 'no|path|n\n1|a::b|x\n2|c::d|y\n3|e::f|z\n',
+    output: 'no,path,n\n1,a::b,x\n2,c::d,y\n3,e::f,z\n',
+  },
+  {
+    name: 'a delimiter of several characters, one of which is also in cells',
+    template: 'operations: []',
+    input: 'id~|~name~|~n\n1~|~a|b~|~x\n2~|~c~|~y\n3~|~d~|~z\n',
+    output: 'id,name,n\n1,a|b,x\n2,c,y\n3,d,z\n',
+  },
+]);
+
 golden('delimiters of several characters', [
   ...['||', '::', '~|~', '##'].map((delimiter) => ({
     name: `detected: ${delimiter}`,

@@ -49,12 +49,37 @@ export function longDelimiter(samples: Samples, single: Dialect): LongDelimiter 
       tried.add(delimiter);
       const sample = new TextSample(text, { delimiter, quote: '"' }, ended);
       if (isUsual && samples.of(single).rowsByWidth.size === 1) return null;
+      if (isNarrower(sample, samples.of(single), { delimiter, single: single.delimiter })) continue;
       if (isEven(sample)) return { delimiter, isSure: true };
       const isHalf = !isUsual && delimiter === single.delimiter.repeat(2);
       if (isHalf && isEveryOtherEmpty(samples.of(single))) return { delimiter, isSure: false };
     }
   }
   return null;
+}
+
+/**
+ * True if the single delimiter explains more than the long one, which is then part of the cells: `|=` in `1|="007"|x`,
+ * or `::` in `1|a::b|x`.
+ */
+function isNarrower(
+  long: Sample,
+  own: Sample,
+  { delimiter, single }: { readonly delimiter: string; readonly single: string },
+): boolean {
+  if (single === '' || delimiter.replaceAll(single, '') === '') return false;
+  if (!delimiter.includes(single) && own.rowsByWidth.size !== 1) return false;
+  // Occurrences of the single delimiter within the long one.
+  const inside = Math.max(1, delimiter.split(single).length - 1);
+  let records = 0;
+  let wider = 0;
+  for (let record = 0; long.has(record) && own.has(record); record++) {
+    const fields = long.width(record);
+    if (fields === 1) continue;
+    records++;
+    if (own.width(record) - 1 > (fields - 1) * inside) wider++;
+  }
+  return wider * 2 > records;
 }
 
 /** True if the first delimiter is directly followed by another one. */
