@@ -79,7 +79,7 @@ function* decodedOnce(text: string): Generator<undefined, string | null, undefin
   return hasEvidence ? pieces.join('') + text.slice(copied) : null;
 }
 
-/** Whether a misread text may have contained a character. */
+/** True if the character may come from a text that was misread. */
 function isPlausible(point: number, second: string): boolean {
   if (point >= 0x800) return true;
   // No correct text contains a control character of this range, so it is of a text that was misread twice.
@@ -89,7 +89,7 @@ function isPlausible(point: number, second: string): boolean {
   return PLAUSIBLE_RANGES.some(([first, last]) => point >= first && point <= last);
 }
 
-/** Whether a sequence cannot be the last letter of a correct word with the characters that follow the word. */
+/** True if the sequence shows a misread text: it cannot be the end of a correct word and what follows that word. */
 function isEvidence(text: string, at: number, length: number): boolean {
   const lead = text[at]!;
   if (lead === 'Â' || lead === 'Ã' || (lead === 'â' && text[at + 1] === '€')) return true;
