@@ -15,6 +15,14 @@ const BYTES: ReadonlyMap<string, number> = new Map(
  */
 const FOLLOWERS: ReadonlySet<string> = new Set('€…†‡‰‹‘’“”•–—™›\u00a0¢£¥§©«\u00ad®°±²³¶·¹»¼½¾');
 
+/** The followers that are punctuation. */
+const PUNCTUATION: ReadonlySet<string> = new Set('…‹‘’“”–—›«»');
+const NO_BREAK_SPACE = '\u00a0';
+
+const CAPITAL = /\p{Lu}/u;
+const SMALL_LETTER = /\p{Ll}/u;
+const LETTER = /\p{L}/u;
+
 /**
  * Ranges of plausible characters of two bytes: signs and letters of Latin-1 Supplement, Latin Extended-A, Greek and
  * Cyrillic, Hebrew letters, and signs, letters, vowel signs and digits of Arabic.
@@ -92,10 +100,22 @@ function isPlausible(point: number, second: string): boolean {
 /** True if the sequence shows a misread text: it cannot be the end of a correct word and what follows that word. */
 function isEvidence(text: string, at: number, length: number): boolean {
   const lead = text[at]!;
+  if ((lead === 'Â' || lead === 'Ã') && endsWord(text, at)) return false;
   if (lead === 'Â' || lead === 'Ã' || (lead === 'â' && text[at + 1] === '€')) return true;
   for (let index = 1; index < length; index++) if (!FOLLOWERS.has(text[at + index]!)) return true;
   // The leads of two bytes are capitals, and in a correct word none follows a small letter.
   return length === 2 && /[a-z]/.test(text[at - 1] ?? '');
+}
+
+/**
+ * True if a word in capitals may end at the position, before punctuation (`IRMÃ…`) or a no-break space. In a misread
+ * text, a letter follows (`KÃ–LN`), or the sign is none that follows a word (`CITTÃ€`).
+ */
+function endsWord(text: string, at: number): boolean {
+  if (!CAPITAL.test(text[at - 1] ?? '')) return false;
+  const [sign, next = ''] = [text[at + 1]!, text[at + 2]];
+  if (sign === NO_BREAK_SPACE) return CAPITAL.test(text[at - 2] ?? '') || !SMALL_LETTER.test(next);
+  return PUNCTUATION.has(sign) && !LETTER.test(next);
 }
 
 /** Number of bytes that a lead byte of UTF-8 announces, or 0. */

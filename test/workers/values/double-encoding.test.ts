@@ -98,6 +98,35 @@ test('correct words stay as they are before punctuation', async (t) => {
   }
 });
 
+test('a word that may end in Ã or Â is no evidence before punctuation', async (t) => {
+  for (const lead of 'ÃÂ') {
+    for (const sign of '…‘’“”‹›«»–—\u00a0') {
+      for (const rest of ['', ' ', ' DE', '.', '!', '1']) {
+        const text = `IRM${lead}${sign}${rest}`;
+        t.equal(repairEncoding(text), text);
+      }
+    }
+  }
+  t.equal(repairEncoding('IRMÃ\u00a0MARIA'), 'IRMÃ\u00a0MARIA');
+  t.equal(repairEncoding('LÃ\u00a0100%'), 'LÃ\u00a0100%');
+  const misreadTexts = [
+    'KÖLN',
+    'CITTÀ',
+    'CAFÉ',
+    'FAÇADE',
+    'São',
+    'AÇÃO',
+    'Ångström',
+    '« PARIS »',
+    'à la carte',
+    '£5',
+   
+    'Vàlid',
+    '5 Å',
+  ];
+  for (const text of misreadTexts) t.equal(repairEncoding(misread(text)), text);
+});
+
 test('letters that texts do not contain are no evidence', async (t) => {
   for (const text of ['SPAßŸ', 'ÉŒUVRE', 'ÌŠ', 'Ößœ']) t.equal(repairEncoding(text), text);
 });
