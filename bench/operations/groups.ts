@@ -74,6 +74,28 @@ const GROUP_ROWS: readonly OperationRow[] = [
     order: 'any',
   },
   {
+    name: 'subtotals by country and status',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      {
+        op: 'aggregate',
+        group_by: ['country', 'status', 'sku'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'sum', column: 'amount', as: 'total' },
+        ],
+        totals: { label: 'Total', by: ['country', 'status'] },
+      },
+    ],
+    sql: `SELECT CASE WHEN GROUPING(country) = 1 THEN 'Total' ELSE country END AS country,
+      CASE WHEN GROUPING(country) = 1 THEN NULL WHEN GROUPING(status) = 1 THEN 'Total' ELSE status END AS status,
+      CASE WHEN GROUPING(status) = 1 THEN NULL WHEN GROUPING(sku) = 1 THEN 'Total' ELSE sku END AS sku,
+      count(*) AS orders, sum(${AMOUNT}) AS total FROM input GROUP BY ROLLUP (country, status, sku)`,
+    numbers: ['orders', 'total'],
+    order: 'any',
+  },
+  {
     name: 'median and 90 % by country and status',
     covers: 'aggregate',
     template: [

@@ -243,4 +243,62 @@ output: {format: ndjson}`,
   - aggregate: {metrics: [{fn: count}], totals: {label: all}}`,
     problems: ['/operations/1/aggregate/totals/label WRONG_TYPE', '/operations/2/aggregate/totals UNUSED_PARAMETER'],
   },
+  {
+    name: 'subtotals follow their groups, in the order of first appearance',
+    template: `operations:
+  - cast: {columns: {v: integer}}
+  - aggregate:
+      group_by: [a, b, c]
+      metrics: [{fn: sum, column: v}, {fn: count_distinct, column: c}]
+      totals: {label: Total, by: [a, b]}`,
+    input: 'a,b,c,v\nx,p,1,1\ny,q,2,2\nx,r,1,4\nx,p,2,8\n,,1,16\n',
+    output: [
+      'a,b,c,sum_v,count_distinct_c',
+      'x,p,1,1,1',
+      'x,p,2,8,1',
+      'x,p,Total,9,2',
+      'x,r,1,4,1',
+      'x,r,Total,4,1',
+      'x,Total,,13,2',
+      'y,q,2,2,1',
+      'y,q,Total,2,1',
+      'y,Total,,2,1',
+      ',,1,16,1',
+      ',,Total,16,1',
+      ',Total,,16,1',
+      'Total,,,31,2',
+      '',
+    ].join('\n'),
+  },
+  {
+    name: 'subtotals of sorted groups; the columns that rest keeps are null',
+    template: `operations:
+  - cast: {columns: {v: integer}}
+  - aggregate:
+      group_by: [a, b]
+      metrics: [{fn: max, column: v}]
+      rest: first
+      order: sorted
+      totals: {label: Total, by: a}`,
+    input: 'a,b,v,t\ny,Total,2,k\nx,r,4,l\ny,a,1,m\nx,p,8,n\n',
+    output: 'a,b,max_v,t\nx,p,8,n\nx,r,4,l\nx,Total,8,\ny,Total,2,k\ny,a,1,m\ny,Total,2,\nTotal,,8,\n',
+  },
+  {
+    name: 'subtotals are for the first group columns',
+    template: `operations:
+  - cast: {columns: {d: date}}
+  - aggregate: {group_by: [a, d], metrics: [{fn: count}], totals: {label: all, by: d}}
+  - aggregate: {group_by: [a, d], metrics: [{fn: count}], totals: {label: all, by: [a, d]}}`,
+    problems: [
+      '/operations/1/aggregate/totals/by WRONG_PARAMETER',
+      '/operations/2/aggregate/totals/by WRONG_PARAMETER',
+    ],
+  },
+  {
+    name: 'a group column that contains the label of a subtotal is a text',
+    template: `operations:
+  - cast: {columns: {d: date}}
+  - aggregate: {group_by: [a, d], metrics: [{fn: count}], totals: {label: all, by: a}}`,
+    problems: ['/operations/1/aggregate/totals/label WRONG_TYPE'],
+  },
 ]);

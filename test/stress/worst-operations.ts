@@ -242,6 +242,11 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
       ],
     },
     one('longRows', 'aggregate', { group_by: 'a', metrics: [metric('join')], totals: { label: LONGEST } }),
+    one('longRows', 'aggregate', {
+      group_by: ['a', 'g'],
+      metrics: [metric('max')],
+      totals: { label: LONGEST, by: 'a' },
+    }),
   ],
   window: [
     ...['previous', 'next', 'first', 'last'].map((fn) =>

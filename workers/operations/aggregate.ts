@@ -6,13 +6,14 @@ import { METRICS, type MetricName, metricType, movesCell } from '../execution/ag
 import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
+import { SubtotalOrder } from '../execution/aggregate/subtotal-order.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { valueBatch } from '../execution/cells/value-cells.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
-import { DONE } from '../scheduling/time-slices.ts';
+import { DONE, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { checkCondition } from '../template/check-expression.ts';
-import { defineOperation, type OperatorContext } from '../template/operation.ts';
+import { defineOperation, type Next, type OperatorContext } from '../template/operation.ts';
 import { namesFor, valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 
@@ -71,6 +72,10 @@ export const aggregate = defineOperation({
       names: 'group_by groupby group summarize summarise count_by',
       form: 'group_by: [...], metrics: [{fn: sum, column: ...}]',
     },
+    {
+      names: 'rollup cube subtotals grouping_sets',
+      form: 'group_by: [country, city], totals: {label: Total, by: country}',
+    },
     ...valuesOf(OTHER_NAMES, (fn) => `group_by: [...], metrics: [{fn: ${fn}, column: ...}]`),
   ],
   parameters: Type.Object({
@@ -85,11 +90,18 @@ export const aggregate = defineOperation({
     ),
     totals: Type.Optional(
       Type.Object(
-        { label: Type.String({ minLength: 1, description: 'Text in the first group column of the total row.' }) },
+        {
+          label: Type.String({
+            minLength: 1,
+            description:
+              'Text in the first group column of the total row, and in the first column after those of a subtotal.',
+          }),
+          by: Type.Optional(columnSet),
+        },
         {
           additionalProperties: false,
           description:
-            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns, and the columns that `rest` keeps, are null. A group with the same name as the label keeps its own row before the total row. A table without rows has no total row.',
+            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns, and the columns that `rest` keeps, are null. A group with the same name as the label keeps its own row before the total row. A table without rows has no total row. `by` adds subtotals: with `group_by: [country, city]` and `by: country`, the groups of each country are together, and a row with the metrics of the country follows them. `by` names the first columns of `group_by`, and all but the last may be named: `by: [country, city]` adds subtotals of each city and of each country, like `ROLLUP` in SQL.',
         },
       ),
     ),
@@ -190,6 +202,39 @@ export const aggregate = defineOperation({
       },
     },
     {
+      title: 'Subtotals',
+      operation: {
+        op: 'aggregate',
+        group_by: ['region', 'shop'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'sum', column: 'amount' },
+        ],
+        totals: { label: 'Total', by: 'region' },
+      },
+      input: {
+        columns: ['region', 'shop', 'amount'],
+        types: ['text', 'text', 'decimal'],
+        rows: [
+          ['South', 'd', '1'],
+          ['North', 'b', '2'],
+          ['South', 'c', '4'],
+          ['North', 'b', '8'],
+        ],
+      },
+      output: {
+        columns: ['region', 'shop', 'orders', 'sum_amount'],
+        rows: [
+          ['South', 'd', '1', '1'],
+          ['South', 'c', '1', '4'],
+          ['South', 'Total', '2', '5'],
+          ['North', 'b', '2', '10'],
+          ['North', 'Total', '2', '10'],
+          ['Total', null, '4', '15'],
+        ],
+      },
+    },
+    {
       title: 'All rows as one group',
       operation: {
         op: 'aggregate',
@@ -212,7 +257,7 @@ export const aggregate = defineOperation({
   ],
   effect({ group_by, metrics, rest = 'drop', order = 'first_seen', totals }, scope) {
     const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
-    if (totals !== undefined) checkTotals(groups, scope);
+    const levels = totals === undefined ? [] : planTotals(totals, groups, scope);
     const planned: (PlannedMetric | null)[] = metrics.map((given, index) => planMetric(given, index, scope));
     const names = metrics.map(({ fn, column, as }) => as ?? (column === undefined ? fn : `${fn}_${column}`));
     if (rest === 'first') {
@@ -235,61 +280,124 @@ export const aggregate = defineOperation({
       scope.setClock(made, source?.clock);
     }
     const label = totals?.label ?? null;
-    return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted', label };
+    return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted', label, levels };
   },
-  start({ groups, metrics, sorted, label }, context) {
+  start(planned, context) {
+    const { groups, metrics, sorted, label, levels } = planned;
     const conditions = new MetricConditions(metrics, context);
-    const reads = readsOf(groups, metrics, context);
-    const rows = new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted });
-    const totals = label === null ? null : totalRow(metrics, context);
+    const rows = groupedRows(groups.length, planned, context, sorted && levels.length === 0);
+    const subtotals = levels.map((leading) => groupedRows(leading, planned, context, false));
+    const totals = label === null ? null : groupedRows(0, planned, context, false);
     const next = withBlankFlags(context);
     return {
       push: (batch: Batch) =>
         conditions.apply(batch, (chosen) => {
           rows.add(chosen);
+          for (const level of subtotals) level.add(chosen);
           totals?.add(chosen);
           return DONE;
         }),
       *finish() {
-        yield* rows.finish(next);
-        if (totals !== null)
-          yield* totals.finish((batch) => next(labelled(batch, { label, groups, metrics }, context)));
+        if (subtotals.length === 0) yield* rows.finish(next);
+        else yield* finishWithSubtotals({ rows, subtotals }, planned, context, next);
+        if (totals !== null) yield* totals.finish((batch) => next(labelled(batch, 0, planned, context)));
       },
     };
   },
 });
 
-function checkTotals([first]: readonly Column[], scope: Scope): void {
-  if (first === undefined) scope.problem('/totals', 'UNUSED_PARAMETER', 'Without group_by, the only row is the total.');
-  else if (first.type !== 'text') {
-    const message = `The label is a text, but the first group column is ${first.type}. Format it as a text before, or begin group_by with a text column.`;
-    scope.problem('/totals/label', 'WRONG_TYPE', message);
-  }
-}
-
-/** The metrics of all rows, as one group. */
-function totalRow(metrics: readonly PlannedMetric[], context: OperatorContext): HashAggregate {
-  const reads = readsOf([], metrics, context);
-  return new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted: false });
-}
-
-interface TotalRow {
-  readonly label: string | null;
+interface PlannedGroups {
   readonly groups: readonly Column[];
   readonly metrics: readonly PlannedMetric[];
+  readonly sorted: boolean;
+  readonly label: string | null;
+  /** Number of leading group columns of each level of subtotals, ascending. */
+  readonly levels: readonly number[];
+}
+
+/** Returns the levels of the subtotals. */
+function planTotals(
+  { by }: { readonly by?: Static<typeof columnSet> },
+  groups: readonly Column[],
+  scope: Scope,
+): number[] {
+  if (groups.length === 0) {
+    scope.problem('/totals', 'UNUSED_PARAMETER', 'Without group_by, the only row is the total.');
+    return [];
+  }
+  const leading = by === undefined ? [] : scope.resolve(by, '/totals/by');
+  const isLeading =
+    leading.length < groups.length && groups.slice(0, leading.length).every((one) => leading.includes(one));
+  if (!isLeading) {
+    const message =
+      'Subtotals are for the first columns of group_by, without its last column: with group_by: [country, city], by: country.';
+    scope.problem('/totals/by', 'WRONG_PARAMETER', message);
+    return [];
+  }
+  const labelled = groups.slice(0, leading.length + 1).find(({ type }) => type !== 'text');
+  if (labelled !== undefined) {
+    const which = labelled === groups[0] ? 'the first group column' : 'the group column that contains it';
+    const message = `The label is a text, but ${which} is ${labelled.type}. Format it as a text before, or begin group_by with a text column.`;
+    scope.problem('/totals/label', 'WRONG_TYPE', message);
+  }
+  return leading.map((_, index) => index + 1);
+}
+
+/** Groups the rows by the leading group columns. */
+function groupedRows(
+  leading: number,
+  { groups, metrics }: PlannedGroups,
+  context: OperatorContext,
+  sorted: boolean,
+): HashAggregate {
+  const reads = readsOf(groups.slice(0, leading), metrics, context);
+  return new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted });
+}
+
+/** Emits the groups, with each subtotal after its groups. */
+function* finishWithSubtotals(
+  { rows, subtotals }: { readonly rows: HashAggregate; readonly subtotals: readonly HashAggregate[] },
+  planned: PlannedGroups,
+  context: OperatorContext,
+  next: Next,
+): Steps {
+  const { groups, metrics, sorted, levels } = planned;
+  const types = [...storedTypes(groups), ...metrics.map(madeType)];
+  const order = new SubtotalOrder(context, { types, groups: groups.length, levels, sorted });
+  for (const [level, each] of [...subtotals, rows].entries()) {
+    yield* each.finish((batch) => {
+      const mark = context.arena.next;
+      order.add(level < levels.length ? labelled(batch, levels[level]!, planned, context) : batch, level);
+      context.arena.release(mark);
+      return DONE;
+    });
+  }
+  yield* order.finish(next);
 }
 
 /**
- * Adds the group columns to the total row: the label, then nulls. The columns that `rest` keeps become null: their
+ * Adds the group columns that total rows lack: the label, then nulls. The columns that `rest` keeps become null: their
  * cells belong to one group.
  */
-function labelled(batch: Batch, { label, groups, metrics }: TotalRow, context: OperatorContext): Batch {
+function labelled(
+  batch: Batch,
+  leading: number,
+  { label, groups, metrics }: PlannedGroups,
+  context: OperatorContext,
+): Batch {
   const rest = metrics.filter(({ isRest }) => isRest);
-  const types = [...storedTypes(groups), ...rest.map(madeType)];
+  const missing = groups.length - leading;
+  const types = [...storedTypes(groups.slice(leading)), ...rest.map(madeType)];
   const cells = types.map((_, index) => (index === 0 ? label : null));
-  const { columns } = valueBatch(context, [{ cells, source: batch.sourceRow(batch.physicalRow(0)) }], types);
-  const totals = batch.columns.slice(0, metrics.length - rest.length);
-  return batch.withColumns([...columns.slice(0, groups.length), ...totals, ...columns.slice(groups.length)]);
+  const made = Array.from({ length: batch.rows }, () => ({ cells, source: 0 }));
+  const { columns } = valueBatch(context, made, types);
+  const kept = batch.columns.slice(0, leading + metrics.length - rest.length);
+  return batch.withColumns([
+    ...kept.slice(0, leading),
+    ...columns.slice(0, missing),
+    ...kept.slice(leading),
+    ...columns.slice(missing),
+  ]);
 }
 
 function madeType({ fn, source, type }: PlannedMetric): StoredType {

@@ -296,3 +296,51 @@ test('a few groups that occur again and again, and many others after them', asyn
   });
   t.ok(folded.spilled, 'some were put off');
 });
+
+/** Groups and subtotals by two keys, as a plain loop makes them. */
+function expectedRollup(rows: readonly (readonly [string | null, string, string])[], sorted: boolean): unknown[] {
+  const outer = new Map<string | null, Map<string, number[]>>();
+  for (const [g, h, v] of rows) {
+    const inner = outer.get(g) ?? new Map<string, number[]>();
+    outer.set(g, inner);
+    inner.set(h, [...(inner.get(h) ?? []), Number(v)]);
+  }
+  const inOrder = <K extends string | null, V>(map: ReadonlyMap<K, V>): [K, V][] => {
+    if (!sorted) return [...map];
+    return [...map].sort(([a], [b]) => (a === null ? 1 : b === null ? -1 : a < b ? -1 : 1));
+  };
+  const row = (g: string | null, h: string | null, values: readonly number[]): unknown[] => {
+    const distinct = new Set(values).size;
+    return [g, h, String(values.length), String(values.reduce((sum, each) => sum + each, 0)), String(distinct)];
+  };
+  const made = inOrder(outer).flatMap(([g, inner]) => [
+    ...inOrder(inner).map(([h, values]) => row(g, h, values)),
+    row(g, 'Total', [...inner.values()].flat()),
+  ]);
+  const all = rows.map(([, , v]) => Number(v));
+  return [...made, row('Total', null, all)];
+}
+
+test('subtotals follow their groups, with and without spill files', async (t) => {
+  const rows = Array.from({ length: 12_000 }, (_, row): [string | null, string, string] => {
+    const group = (row * 7919) % 1201;
+    return [group === 0 ? null : `g${group}`, `h${(row * 31) % 7}`, String(row % 50)];
+  });
+  const input = { columns: ['g', 'h', 'v'], types: ['text', 'text', 'integer'] as const, rows };
+  for (const order of ['first_seen', 'sorted']) {
+    const operation = {
+      op: 'aggregate',
+      group_by: ['g', 'h'],
+      metrics: [{ fn: 'count' }, { fn: 'sum', column: 'v' }, { fn: 'count_distinct', column: 'v' }],
+      order,
+      totals: { label: 'Total', by: 'g' },
+    };
+    const expected = JSON.stringify(expectedRollup(rows, order === 'sorted'));
+    for (const way of WAYS) {
+      const made = runOperation(aggregate, operation, input, way);
+      t.same(made.problems, []);
+      t.ok(JSON.stringify(made.rows) === expected, `${order} ${JSON.stringify(way)}`);
+      t.equal(made.spilled, way.budgetBytes !== undefined, 'spills when it must');
+    }
+  }
+});

@@ -148,6 +148,10 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
     one('aggregate', { group_by: ['v'], metrics: [{ fn: 'count' }] }, KEPT),
     one('aggregate', { group_by: ['v'], metrics: [{ fn: 'count' }], totals: { label: 'x' } }, [...KEPT, 'text:x']),
     one('aggregate', { group_by: ['id'], metrics: [{ fn: 'count' }], rest: 'first' }, KEPT),
+    one('aggregate', { group_by: ['v', 'id'], metrics: [{ fn: 'count' }], totals: { label: 'x', by: 'v' } }, [
+      ...KEPT.flatMap((cell) => [cell, cell]),
+      'text:x',
+    ]),
     ...['first', 'last', 'min', 'max'].map((fn) =>
       one('aggregate', { group_by: ['id'], metrics: [{ fn, column: 'v', as: 'w' }] }, KEPT, 'w'),
     ),
