@@ -120,7 +120,7 @@ test('a word that may end in Ã or Â is no evidence before punctuation', async 
     '« PARIS »',
     'à la carte',
     '£5',
-   
+
     'Vàlid',
     '5 Å',
   ];
