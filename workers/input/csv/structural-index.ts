@@ -144,6 +144,8 @@ export class StructuralIndex implements RowsAhead {
     this.isSearched = false;
     this.#literalPending = false;
     this.#begin(start + chunk.bytes);
+    // `readLiterally` keeps the structurals of a row before its quote.
+    this.#set(OUT, this.completeEnd);
     this.#set(LINES, chunk.lines);
   }
 

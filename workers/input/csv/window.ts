@@ -166,8 +166,11 @@ export class Window {
     this.filled = rowStart;
   }
 
-  /** Instead of a fill: takes complete rows that another thread has read up to offset `at` of the file. */
-  put(rows: Uint8Array, complete: boolean, at: number): void {
+  /**
+   * Instead of a fill: takes complete rows that another thread has read up to offset `at` of the file.
+   * @param next byte after the rows, which shows whether a CR at their end is part of a CRLF
+   */
+  put(rows: Uint8Array, next: number, complete: boolean, at: number): void {
     this.#source.passed?.(at);
     const { u8 } = this.#heap;
     this.start = this.base;
@@ -177,7 +180,7 @@ export class Window {
     this.#region = this.#small;
     this.#endLineBefore(this.start);
     u8.set(rows, this.start);
-    u8[this.filled] = LF;
+    u8[this.filled] = complete ? LF : next;
   }
 
   /** Continues after the last of these rows: the next fill begins at this offset of the file. */

@@ -105,6 +105,7 @@ class JsonAhead implements RowsAhead {
   }
 
   restart(start: number): void {
+    this.#text.keepBefore();
     this.#text.moveTo(start);
   }
 }

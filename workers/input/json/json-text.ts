@@ -179,6 +179,8 @@ export class JsonText {
   #lineStart = 0;
   /** Offset in the text at which the previous line begins. */
   #lastLineStart = 0;
+  /** Last bytes before the start of the window. */
+  #before: Uint8Array = new Uint8Array(0);
 
   /** @param windowBytes bytes read at a time; results do not depend on it */
   constructor({ arena: { heap }, kernel, largeRow, clock, giveWay }: OpenSettings, windowBytes: number) {
@@ -209,6 +211,7 @@ export class JsonText {
     this.set(LINE_START, 0);
     this.#origin = -this.#window.start;
     this.#lineStart = 0;
+    this.#before = new Uint8Array(0);
   }
 
   get(word: number): number {
@@ -235,6 +238,14 @@ export class JsonText {
   /** Takes over the work of the read-ahead thread. */
   leaveAhead(): void {
     this.#ahead?.leave();
+  }
+
+  /**
+   * Called before the window moves to the current position. Keeps the last bytes before it, because an error in the next
+   * record may be a comma there.
+   */
+  keepBefore(): void {
+    this.#before = this.#bytesBefore(this.get(AT));
   }
 
   /** Continues at this address, to which the following text was copied. */
@@ -312,6 +323,7 @@ export class JsonText {
       if (window.complete) return 'end';
       if (window.filled - at > ROW_BYTES_MAX) throw recordTooLong(this.place(at));
     }
+    if (!window.filling) this.keepBefore();
     const filled = window.fill(at);
     // The incomplete record may have moved in any case.
     this.#origin += at - window.start;
@@ -376,9 +388,14 @@ export class JsonText {
     if (!isError) return;
     const at = this.get(ERROR_AT);
     if (this.#isLast && at >= this.#window.filled - 1) throw endsEarly(this.end());
-    const textBefore = u8.subarray(Math.max(at - HINT_BYTES, this.#window.start), at);
     const found = u8.subarray(at, Math.min(at + HINT_BYTES, this.#window.filled));
-    throw expectedAt(this.place(at), this.get(ERROR), textBefore, found);
+    throw expectedAt(this.place(at), this.get(ERROR), this.#bytesBefore(at), found);
+  }
+
+  /** Copy of the bytes before this address that select a hint. */
+  #bytesBefore(address: number): Uint8Array {
+    const inWindow = this.heap.u8.subarray(Math.max(address - HINT_BYTES, this.#window.start), address);
+    return Buffer.concat([this.#before, inWindow]).subarray(-HINT_BYTES);
   }
 
   /** @param lineStart address after the last line feed, or 0 without a line feed */

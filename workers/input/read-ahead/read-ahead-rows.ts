@@ -22,7 +22,7 @@ export interface RowsAhead {
    * the text.
    */
   put(slot: Uint8Array, chunk: Chunk, base: number): void;
-  /** The next row now begins at this address and is scanned again. */
+  /** The next row will begin at this address and is scanned again. The window is still unchanged. */
   restart(start: number): void;
 }
 
@@ -111,7 +111,8 @@ export class ReadAheadRows {
     const { base } = this.#window;
     const { bytes } = this.#readAhead;
     this.#at! += chunk.fileBytes;
-    this.#window.put(bytes.subarray(base, base + chunk.bytes), chunk.last, this.#at!);
+    const end = base + chunk.bytes;
+    this.#window.put(bytes.subarray(base, end), bytes[end]!, chunk.last, this.#at!);
     this.#rows.put(bytes, chunk, base);
     this.#readAhead.taken();
     this.#hasBrought = true;
@@ -124,8 +125,8 @@ export class ReadAheadRows {
    */
   #end(isUseful: boolean): void {
     this.#isUseful = isUseful;
+    this.#rows.restart(this.#window.base);
     this.#window.goOnAt(this.#at!);
-    this.#rows.restart(this.#window.start);
     this.close();
   }
 }

@@ -265,8 +265,7 @@ export function readJson(state: usize, end: usize, rowsMax: u32, last: u32): voi
       }
       if (phase == PHASE_BEHIND) {
         if (byte != COMMA) {
-          fail(state, p, EXPECTED_COMMA_OR_BRACKET);
-          status = STATUS_ERROR;
+          status = statusOf(fail(state, p, EXPECTED_COMMA_OR_BRACKET), end, state, last);
           break;
         }
         store<u32>(state, <u32>(p + 1), AT);

@@ -1,27 +1,15 @@
 // JSON files: the positions of their records, their columns, the contents of their cells, and their refusals.
 import t from 'tap';
-import { ExpectedHeaders } from '../../../../workers/input/expected-headers.ts';
 import {
   KIND_BOOLEAN as BOOLEAN,
   KIND_JSON as JSON_KIND,
   KIND_NUMBER as NUMBER,
   KIND_TEXT as TEXT,
 } from '../../../../workers/kernel/layout/cells.ts';
-import { ColumnPatterns } from '../../../../workers/template/column-pattern.ts';
-import { inputOf } from '../../../../workers/template/sections.ts';
-import { type Cell, type JsonReading, readJsonFile, refusalOf } from './read-json-file.ts';
+import { type Cell, expecting, type JsonReading, readJsonFile, refusalOf } from './read-json-file.ts';
 
 const records = (pointer: string): JsonReading => ({ input: { json: { records: pointer } } });
 const flatten: JsonReading = { input: { json: { flatten: '.' } } };
-
-function expecting(names: readonly string[]): ExpectedHeaders | null {
-  return ExpectedHeaders.of({
-    fileColumns: names.map((name) => ({ name, match: [], ifMissing: 'fail', declared: true })),
-    input: inputOf({ other_columns: 'drop' }),
-    patterns: new ColumnPatterns(),
-    takesOthers: false,
-  });
-}
 
 async function texts(file: string, reading: JsonReading = {}): Promise<unknown> {
   const { headers, rows } = await readJsonFile(file, reading);

@@ -1,5 +1,6 @@
 // Drives the JSON reader as the conveyor does. Returns all cells with their kinds, or the reason why the file is refused.
 import { writeFileSync } from 'node:fs';
+import { ExpectedHeaders } from '../../../../workers/input/expected-headers.ts';
 import { FileStart, START_BYTES } from '../../../../workers/input/file-start.ts';
 import type { OpenSettings } from '../../../../workers/input/format.ts';
 import { openJson } from '../../../../workers/input/json/open-json.ts';
@@ -13,6 +14,7 @@ import { Heap } from '../../../../workers/memory/heap.ts';
 import { Failed } from '../../../../workers/protocol/failure.ts';
 import type { CodeCounts, RunReport } from '../../../../workers/protocol/report.ts';
 import { runCoroutine } from '../../../../workers/scheduling/coroutine.ts';
+import { ColumnPatterns } from '../../../../workers/template/column-pattern.ts';
 import { inputOf } from '../../../../workers/template/sections.ts';
 import { partly } from '../../../partly.ts';
 import { ChunkedSource } from '../read-rows.ts';
@@ -107,6 +109,16 @@ function storedAt(path: string, bytes: Uint8Array): FileSource {
   const source = new FileSource(path);
   source.grown(bytes.length, true);
   return source;
+}
+
+/** What a Template that names these columns and drops the others looks for. */
+export function expecting(names: readonly string[]): ExpectedHeaders | null {
+  return ExpectedHeaders.of({
+    fileColumns: names.map((name) => ({ name, match: [], ifMissing: 'fail', declared: true })),
+    input: inputOf({ other_columns: 'drop' }),
+    patterns: new ColumnPatterns(),
+    takesOthers: false,
+  });
 }
 
 /** Message of the failure. */

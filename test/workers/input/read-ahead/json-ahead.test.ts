@@ -8,7 +8,7 @@ import { test } from 'tap';
 import { Failed } from '../../../../workers/protocol/failure.ts';
 import { fc } from '../../../random.ts';
 import { sweep } from '../../../sweep.ts';
-import { type JsonFile, type JsonReading, readJsonFile } from '../json/read-json-file.ts';
+import { expecting, type JsonFile, type JsonReading, readJsonFile } from '../json/read-json-file.ts';
 import { BusyReadAhead, freeCores, ready } from './busy-read-ahead.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
@@ -99,6 +99,36 @@ test('every file, window and job gives what the reader gives alone, in its windo
     t.ok(readAhead.chunks > sweep({ short: 12, long: 150 }), `${readAhead.chunks} chunks`);
     await readAhead.end();
   }
+});
+
+test('the message of an error does not depend on windows and jobs', async (t) => {
+  const readAhead = new BusyReadAhead(freeCores());
+  // The Template names its columns, so the file is read as soon as its first 64 KiB are searched for keys.
+  const streamed = { expected: expecting(['a']), input: { other_columns: 'drop' } };
+  const records = Array.from({ length: 8_000 }, (_, row) => `{"a":${row}}`).join(',\n');
+  const refused = [
+    ',\n]',
+    ',\n   }',
+    '\n/* x */',
+    '\nNaN',
+    ',\n{"a":1,\n}',
+    ",\n{'a':1}",
+    ',\n{"a":None}',
+    ',\n{"a":[1,\n]}',
+  ];
+  for (const text of refused) {
+    const bytes = Buffer.from(`[${records}${text},${records}]`);
+    const message = await reading(bytes, streamed);
+    t.match(message, /^Line 800[12]/);
+    for (const windowBytes of [997, 5_000, 5_001, 5_002, 5_003]) {
+      await ready(readAhead);
+      const given = { ...streamed, windowBytes };
+      const messages = [await reading(bytes, given), await reading(bytes, { ...given, ahead: { readAhead, path } })];
+      t.strictSame(messages, [message, message], `${JSON.stringify(text)} in windows of ${windowBytes} bytes`);
+    }
+  }
+  t.ok(readAhead.chunks > 500, `${readAhead.chunks} chunks`);
+  await readAhead.end();
 });
 
 test('unread columns are null, with and without the read-ahead thread', async (t) => {

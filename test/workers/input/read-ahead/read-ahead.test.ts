@@ -122,6 +122,23 @@ test('a line of UTF-8 in a text whose encoding was guessed ends the reading, wit
   }
 });
 
+test('a lone CR at the end of a chunk does not change the line number of an error', async (t) => {
+  const readAhead = new BusyReadAhead(freeCores());
+  // The first quote is not closed on its line, so the reader stops reading ahead and reads these rows again.
+  const bytes = Buffer.from(`a,b\n${'1,2\r'.repeat(40)}3,"x\r4,y"z\r${'1,2\r'.repeat(40)}5,"6\r`);
+  const want = comparable(referenceRows(bytes), undefined);
+  t.match(referenceRows(bytes).failure, /^Line 84 begins a quoted field that is not closed/);
+  for (let windowBytes = 50; windowBytes < 200; windowBytes++) {
+    await ready(readAhead);
+    const { source } = fileOf(bytes);
+    source.grown(bytes.length, true);
+    const got = await readRows(openCsvReader, kernel, source, { windowBytes, readAhead });
+    t.strictSame(comparable(got, undefined), want, `windows of ${windowBytes} bytes`);
+  }
+  t.ok(readAhead.chunks > 100, `${readAhead.chunks} chunks`);
+  await readAhead.end();
+});
+
 test('a file that grows while it is read', async (t) => {
   const readAhead = new BusyReadAhead(freeCores());
   await ready(readAhead);
