@@ -5,10 +5,11 @@
 import t, { type Test } from 'tap';
 import { operationTable } from '../../workers/operations/index.ts';
 import { Chance } from '../fuzz/chance.ts';
+import { TABLE } from '../operations/lost-cells.ts';
+import { loadOperationCases } from '../operations/operation-cases.ts';
 import { seed } from '../random.ts';
 import { isLong, sweep } from '../sweep.ts';
 import { applyTemplate, type Limits } from '../workers/apply-template.ts';
-import { APPLICATIONS, TABLE } from './operation-applications.ts';
 
 /** Number of types and formats tried for each application. */
 const ON_EACH = sweep({ short: 1, long: 4 });
@@ -210,11 +211,13 @@ async function tryStates(
   return true;
 }
 
-for (const [place, [name, applications]] of Object.entries(APPLICATIONS).entries()) {
+const OPERATION_CASES = [...(await loadOperationCases())];
+
+for (const [place, [name, { lostCells }]] of OPERATION_CASES.entries()) {
   t.test(name, async (t) => {
     const chance = new Chance(seed, place);
     let sound = 0;
-    const applied = isLong ? applications : applications.filter((_, index) => index % 2 === 0);
+    const applied = isLong ? lostCells : lostCells.filter((_, index) => index % 2 === 0);
     for (const { parameters } of applied) {
       for (let tries = 0; tries < ON_EACH; tries++) {
         const steps = [anyStep(chance, name, parameters)];
@@ -233,8 +236,8 @@ for (const [place, [name, applications]] of Object.entries(APPLICATIONS).entries
 
 t.test('chains of two', async (t) => {
   const chance = new Chance(seed, 999);
-  const all = Object.entries(APPLICATIONS).flatMap(([name, some]) =>
-    some.map(({ parameters }) => ({ name, parameters })),
+  const all = OPERATION_CASES.flatMap(([name, { lostCells }]) =>
+    lostCells.map(({ parameters }) => ({ name, parameters })),
   );
   const step = (): object => {
     const { name, parameters } = chance.of(all);

@@ -9,121 +9,18 @@ import type { ExpressionEnvironment } from '../../../workers/expression/compile/
 import { EvaluationError } from '../../../workers/expression/compile/value.ts';
 import { FUNCTIONS } from '../../../workers/expression/functions/index.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
-import { mappingSchema } from '../../../workers/template/json-schema.ts';
 import { parseTimestamp } from '../../../workers/values/timestamp.ts';
+import { PATTERN } from '../../operations/adversarial-parameters.ts';
+import { loadOperationCases } from '../../operations/operation-cases.ts';
 import { type RunOptions, runOperation } from '../operations/harness.ts';
 import { adversarialCells, excessiveGrowth } from './adversarial-cells.ts';
 
-type Parameters = Readonly<Record<string, unknown>>;
-
-const LONG_FIND = `${'a'.repeat(500)}b${'a'.repeat(500)}`;
-const NUMBER_WAYS: readonly Parameters[] = [
-  {},
-  { decimal: ',', grouping: '.', percent: true, exponent: true },
-  { grouping: ' ', strip: ['9', '€', LONG_FIND], negative: ['-x', 'x-', '(x)', 'x CR'] },
-];
-const CHECKS = ['email', 'url', 'phone_e164', 'iban', 'bic', 'luhn', 'ean', 'isin', 'lei', 'currency', 'country'];
-const TYPES = ['integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'];
-const PATTERN = '(?:a|ab)(\\.|@|x?9)*\\b';
-
-/** For each operation on text cells, its different ways to read them. The column is `a`. */
-const OPERATIONS: Readonly<Record<string, readonly Parameters[]>> = {
-  set: [{ columns: { made: 'a + "x"' } }],
-  merge_columns: [
-    { columns: ['a', 'b'], into: 'made' },
-    { template: '{a}{{{b}', into: 'made' },
-  ],
-  split_column: [
-    ...[{ separator: ' ' }, { separator: LONG_FIND }, { pattern: PATTERN }, { widths: [1, 2, 3000] }].map((by) => ({
-      column: 'a',
-      by,
-      into: ['x', 'y'],
-      trim: true,
-      too_many: 'merge_last',
-    })),
-  ],
-  split_pairs: [' ', LONG_FIND].map((pair) => ({ column: 'a', pair, key: 'x', into: { a: 'x', '9': 'y' } })),
-  extract: [{ column: 'a', pattern: `(?P<x>${PATTERN})`, into: { x: 'made' } }],
-  flatten_json: [{ column: 'a', fields: { a: 'x', '[3]': 'y', 'a.a[0].a': 'z', '["1"]': 'one' } }],
-  parse_json: [{ columns: 'a' }],
-  to_json: [{ columns: ['a', 'b'], into: 'made' }],
-  text: textSteps().map((step) => ({ columns: 'a', steps: [step] })),
-  replace: [
-    { columns: 'a', find: '9', replace: 'nine' },
-    { columns: 'a', find: LONG_FIND, replace: '' },
-    { columns: 'a', find: 'aé', replace: 'x', case_sensitive: false },
-    { columns: 'a', find: 'x', replace: 'y', mode: 'whole_cell', case_sensitive: false },
-    { columns: 'a', find: PATTERN, replace: '$1', mode: 'regex' },
-    { columns: 'a', find: 'x(?:.*y)?', replace: '$0', mode: 'regex' },
-    { columns: 'a', find: ' +$', replace: '', mode: 'regex' },
-  ],
-  map_values: ['case_insensitive', 'normal', 'loose'].map((match) => ({ columns: 'a', map: { é: 'x' }, match })),
-  fill_empty: [{ columns: 'a', value: 'x' }],
-  fill_down: [{ columns: ['a'] }],
-  fill_up: [{ columns: ['a'] }],
-  blank_if: [
-    { columns: 'a', values: ['É', 'n/a'], case_sensitive: false },
-    { columns: 'a', where: 'value.endsWith("?")' },
-  ],
-  blank_down: [{ columns: ['a'] }],
-  parse_number: NUMBER_WAYS.map((way) => ({ columns: 'a', ...way })),
-  parse_date: [
-    { columns: 'a', formats: ['dd.MM.yyyy', 'EEEE d MMMM yyyy'], locale: 'fr' },
-    { columns: 'a', formats: ["MMM d, yyyy 'at' h:mm a X"] },
-  ],
-  parse_time: [{ columns: 'a' }, { columns: 'a', formats: ["h:mm a 'x'", 'HHmm'] }],
-  parse_duration: [{ columns: 'a' }, { columns: 'a', clock: 'minutes_seconds', plain: 'h', decimal: ',' }],
-  cast: TYPES.map((type) => ({ columns: { a: type } })),
-  mask: [{ columns: 'a', keep_first: 2, keep_last: 2 }],
-  hash: [{ columns: 'a', key: 'demo' }],
-  redact: ['email', 'iban', 'card', 'phone'].map((kind) => ({ columns: 'a', patterns: [kind] })),
-  drop_repeated_headers: [{}],
-  dedupe: ['normal', 'loose'].map((match) => ({ by: ['a'], match })),
-  sort: ['natural', 'case_insensitive', { locale: 'cs' }, { order: ['a'] }].map((compare) => ({
-    by: [{ column: 'a', compare }],
-  })),
-  explode: [
-    { column: 'a', separator: ' ' },
-    { column: 'a', separator: '9'.repeat(100) },
-    { column: 'a', json: true },
-  ],
-  validate: [
-    ...CHECKS.map((check) => ({ rules: [{ column: 'a', check }] })),
-    ...TYPES.map((type) => ({ rules: [{ column: 'a', check: 'type', type }] })),
-    { rules: [{ column: 'a', check: 'in', values: ['é'], match: 'loose' }] },
-    { rules: [{ column: 'a', check: 'pattern', pattern: PATTERN }] },
-    { rules: [{ column: 'a', check: 'digits', min: 1 }] },
-    { rules: [{ column: 'a', check: 'starts_with', values: ['a'] }] },
-  ],
-  filter: [{ where: 'a.contains("99x") || a == b' }],
-  aggregate: [
-    {
-      group_by: [],
-      metrics: [
-        { fn: 'count_distinct', column: 'a' },
-        { fn: 'max', column: 'a', as: 'm' },
-      ],
-    },
-  ],
-};
-
-/** Operations that accept only cells of other types. */
-const OTHER_TYPES = ['format_number', 'round', 'format_date', 'generalize'];
-
 const OPTIONS: RunOptions = { batchRows: 16, onError: 'blank' };
 
-test('each operation on cells is driven', async (t) => {
-  const onCells = [...operationTable.values()].filter(({ cells }) => cells).map(({ name }) => name);
-  t.strictSame(
-    onCells.filter((name) => OPERATIONS[name] === undefined && !OTHER_TYPES.includes(name)),
-    [],
-    'add it to the table above',
-  );
-});
-
-for (const [name, ways] of Object.entries(OPERATIONS)) {
+for (const [name, { linearTime = [] }] of await loadOperationCases()) {
+  if (linearTime.length === 0) continue;
   test(`${name} takes time that grows with its cells`, async (t) => {
-    for (const way of ways) {
+    for (const way of linearTime) {
       const problems = new Set<string>();
       const growth = excessiveGrowth((length) => {
         const rows = adversarialCells(length).map((cell) => [cell, 'b']);
@@ -249,20 +146,3 @@ test('each function of expressions takes time that grows with its texts', async 
     }
   }
 });
-
-function textSteps(): unknown[] {
-  const { steps } = mappingSchema(operationTable.get('text')!.parameters).properties;
-  const { anyOf } = steps!['items'] as { anyOf: readonly { enum?: readonly string[]; properties?: object }[] };
-  const plain = anyOf.flatMap((form) => form.enum ?? []);
-  const named = anyOf.flatMap(({ properties: form }) => Object.keys(form ?? {}));
-  const values: Readonly<Record<string, unknown>> = {
-    pad_left: { length: 100_000 },
-    pad_right: { length: 100_000, char: 'é' },
-    truncate: 5000,
-    prefix: 'é',
-    suffix: 'x',
-    remove_chars: 'é9',
-    keep_chars: 'é9 ',
-  };
-  return [...plain, ...named.map((name) => ({ [name]: values[name] ?? name }))];
-}

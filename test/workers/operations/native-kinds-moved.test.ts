@@ -10,7 +10,7 @@ import { sweep } from '../../sweep.ts';
 import { applyKinds, type KnownRow } from '../apply-kinds.ts';
 import { applyTemplate } from '../apply-template.ts';
 
-import { byId, cell, compareTexts, HEADERS, last, move, type Row, textOf } from './native-kinds/moves.ts';
+import { byId, cell, compareTexts, HEADERS, last, move, type Row, textOf } from './native-moves.ts';
 
 function known(cell: TypedCell, hasKinds: boolean): string | null {
   return cell === null ? null : `${hasKinds ? KIND_NAMES[cell[0]] : 'text'}:${cell[1]}`;

@@ -1,8 +1,8 @@
 // A reference model of operations that move cells: the result of each over rows of known cells ("kind:text").
 
-import { KIND_NAMES } from '../../../fixtures/kinds-format.ts';
-import type { TypedCell } from '../../../fixtures/typed-table.ts';
-import { fc } from '../../../random.ts';
+import { KIND_NAMES } from '../../fixtures/kinds-format.ts';
+import type { TypedCell } from '../../fixtures/typed-table.ts';
+import { fc } from '../../random.ts';
 
 export const HEADERS = ['id', 'group', 'a', 'b', 'plain'];
 

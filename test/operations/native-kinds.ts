@@ -7,8 +7,8 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
-} from '../../../../workers/kernel/layout/cells.ts';
-import type { TypedCell } from '../../../fixtures/typed-table.ts';
+} from '../../workers/kernel/layout/cells.ts';
+import type { TypedCell } from '../fixtures/typed-table.ts';
 
 /** One cell of each kind. */
 export const CELLS: readonly TypedCell[] = [
@@ -20,7 +20,8 @@ export const CELLS: readonly TypedCell[] = [
   [KIND_TIME, '13:05:00'],
   [KIND_JSON, '[1,"b"]'],
 ];
-export const TEXTS = CELLS.map((cell) => `text:${cell![1]}`);
+/** Every cell becomes a text: its canonical text. */
+export const CANONICAL = CELLS.map((cell) => `text:${cell![1]}`);
 
 export type Known = string | null;
 
@@ -35,7 +36,7 @@ export const KEPT: readonly Known[] = [
   'json:[1,"b"]',
 ];
 
-export interface Entry {
+export interface NativeKindCase {
   readonly steps: readonly Readonly<Record<string, unknown>>[];
   /** The column under test. */
   readonly column?: string;
@@ -44,15 +45,18 @@ export interface Entry {
   readonly tables?: Readonly<Record<string, string>>;
 }
 
-export const one = (
+/** An operation and the expected cells of a column. */
+export const expected = (
   op: string,
   parameters: Readonly<Record<string, unknown>>,
   gives: readonly Known[],
   column = 'v',
-): Entry => ({
+): NativeKindCase => ({
   steps: [{ op, ...parameters }],
   gives,
   column,
 });
-export const none: Known[] = CELLS.map(() => null);
-export const bad = { on_error: 'blank' };
+/** The cell is null for every kind. */
+export const NULLS: Known[] = CELLS.map(() => null);
+/** Cells that cannot be parsed become blank. */
+export const BLANK = { on_error: 'blank' };

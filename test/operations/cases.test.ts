@@ -1,0 +1,20 @@
+// Each operation has its file of cases, no list in it is empty, and each file belongs to an operation.
+import { readdirSync } from 'node:fs';
+import t from 'tap';
+import { operationTable } from '../../workers/operations/index.ts';
+import { loadOperationCases, pathOfCases } from './operation-cases.ts';
+
+t.test('each operation has its cases', async (t) => {
+  for (const [name, { nativeKinds, lostCells, worstCases, linearTime }] of await loadOperationCases()) {
+    const path = `test/operations/${pathOfCases(name)}.ts`;
+    t.ok(nativeKinds.length > 0, `${path}: nativeKinds`);
+    t.ok(lostCells.length > 0, `${path}: lostCells`);
+    t.ok(worstCases.length > 0, `${path}: worstCases`);
+    t.ok(linearTime !== undefined || !operationTable.get(name)!.cells, `${path}: linearTime of an operation on cells`);
+  }
+});
+
+t.test('each file of cases belongs to an operation', async (t) => {
+  const files = readdirSync('test/operations/cases').map((name) => `cases/${name.replace(/\.ts$/, '')}`);
+  t.strictSame(files.sort(), [...operationTable.keys()].map(pathOfCases).sort());
+});
