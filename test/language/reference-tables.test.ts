@@ -72,3 +72,81 @@ golden('reference tables that are refused', [
   ),
   refused('JSON', '[{"code":"DE","name":"Germany"}]', 'The file is JSON; only CSV is read here.'),
 ]);
+
+const RATES =
+  'currency,from,rate,open\nUSD,2026-01-01,1.10,true\nUSD,2026-02-01,1.2,\n,,,\nCHF,2026-01-01,0.95,false\n';
+const typed = (operations: string): string =>
+  `tables: {rates: {ref: rates, columns: {rate: decimal, from: date, open: boolean}}}
+operations:
+  - cast: {columns: {day: date}}
+  - ${operations}
+output: {format: ndjson}`;
+const DAYS = 'day,currency\n2026-02-03,USD\n2026-01-03,CHF\n2026-01-03,GBP\n';
+
+golden('types of reference tables', [
+  {
+    name: 'an as-of lookup adds values',
+    template: typed('lookup_range: {value: day, table: rates, on: currency, from: from, columns: [rate, open]}'),
+    input: DAYS,
+    tables: { rates: RATES },
+    output: [
+      '{"day":"2026-02-03","currency":"USD","rate":1.2,"open":null}',
+      '{"day":"2026-01-03","currency":"CHF","rate":0.95,"open":false}',
+      '{"day":"2026-01-03","currency":"GBP","rate":null,"open":null}',
+      '',
+    ].join('\n'),
+  },
+  {
+    name: 'a join adds values, also several for a row',
+    template: typed(`join: {table: rates, on: currency, multiple: all, columns: [rate], type: inner}
+  - set: {columns: {double: rate * 2}}`),
+    input: DAYS,
+    tables: { rates: RATES },
+    output: [
+      '{"day":"2026-02-03","currency":"USD","rate":1.10,"double":2.20}',
+      '{"day":"2026-02-03","currency":"USD","rate":1.2,"double":2.4}',
+      '{"day":"2026-01-03","currency":"CHF","rate":0.95,"double":1.90}',
+      '',
+    ].join('\n'),
+  },
+  {
+    name: 'cells of a row with several matches become null',
+    template: typed('join: {table: rates, on: currency, multiple: fail, on_error: blank, columns: [rate]}'),
+    input: DAYS,
+    tables: { rates: RATES },
+    output: [
+      '{"day":"2026-02-03","currency":"USD","rate":null}',
+      '{"day":"2026-01-03","currency":"CHF","rate":0.95}',
+      '{"day":"2026-01-03","currency":"GBP","rate":null}',
+      '',
+    ].join('\n'),
+  },
+  {
+    name: 'a cell of another type',
+    template: typed('join: {table: rates, on: currency, columns: [rate]}'),
+    input: DAYS,
+    tables: { rates: RATES.replace('2026-02-01', '01.02.2026') },
+    error:
+      'TEMPLATE_CHECK_FAILED: The reference table "rates" has a cell that is not of type date: column "from", row 2 of the data. Write a date such as "2026-01-31".',
+  },
+  {
+    name: 'a column that the table lacks',
+    template: typed('drop: {columns: currency}'),
+    input: DAYS,
+    tables: { rates: RATES.replace('open', 'opened') },
+    error: 'TEMPLATE_CHECK_FAILED: The reference table "rates" has no column "open", whose type the Template declares.',
+  },
+  {
+    name: 'columns of different types are not compared',
+    template: `tables: {rates: {ref: rates, columns: {rate: decimal, from: date}}}
+operations:
+  - lookup_range: {value: day, table: rates, from: from, columns: [rate]}`,
+    problems: ['/operations/0/lookup_range/from WRONG_TYPE'],
+  },
+  {
+    name: 'a text is not compared with a number',
+    template: `tables: {rates: {ref: rates, columns: {rate: decimal}}}
+operations: [{join: {table: rates, on: [{left: currency, right: rate}], columns: [open]}}]`,
+    problems: ['/operations/0/join/on/0 WRONG_TYPE'],
+  },
+]);

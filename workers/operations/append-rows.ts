@@ -4,7 +4,7 @@ import { Batch, type ColumnData } from '../batch/batch.ts';
 import { ColumnBuilder } from '../batch/column-builder.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { type Constant, constantValue } from '../execution/cells/value-cells.ts';
+import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
 import { tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { RowCodec } from '../execution/spill/row-codec.ts';
 import { BATCH_ROOM, SpillReader } from '../execution/spill/row-files.ts';

@@ -10,7 +10,8 @@ import {
   startCellOperator,
 } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { type CellComputation, constantValue, valueEdit } from '../execution/cells/value-cells.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
+import { type CellComputation, valueEdit } from '../execution/cells/value-cells.ts';
 import { RowExpression } from '../execution/expressions/row-expression.ts';
 import { filledTexts, type TextFilling } from '../execution/ordered/carried-fill.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';

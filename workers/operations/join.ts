@@ -1,12 +1,20 @@
 // The operation `join`: adds columns of a reference table, or filters rows by whether the table contains their key.
-import type { Batch } from '../batch/batch.ts';
-import type { Column } from '../batch/schema.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
+import type { Column, ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { arrange } from '../execution/cells/copied-rows.ts';
-import { TableIndex } from '../execution/join/table-index.ts';
+import { cellsOfTypes, TableIndex } from '../execution/join/table-index.ts';
 import { MANY, MISSING, TableJoin, TableProbe } from '../execution/join/table-join.ts';
-import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
+import {
+  addTableColumns,
+  checkTableColumn,
+  checkTableKey,
+  tableColumns,
+  tableColumnType,
+  tableName,
+} from '../execution/join/table-lookup.ts';
 import { type MatchLevel, matchParameter } from '../execution/keys/row-keys.ts';
+import { META_NULL } from '../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../protocol/report.ts';
 import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import { columnName } from '../template/base-parameters.ts';
@@ -70,8 +78,9 @@ interface Plan {
   readonly table: string;
   readonly keys: readonly PlannedKey[];
   readonly type: 'left' | 'inner' | 'anti' | 'semi';
-  /** Columns of the table, empty while they are unknown. */
+  /** Columns of the table, empty while they are unknown, and their types. */
   readonly columns: readonly string[];
+  readonly types: readonly ColumnType[];
   readonly multiple: 'first' | 'all' | 'fail';
   readonly missingIsError: boolean;
 }
@@ -170,6 +179,7 @@ function plan(given: Parameters, scope: Scope): Plan | null {
     const pointer = typeof on === 'string' ? '/on' : `/on/${index}`;
     const column = scope.read(left, typeof entry === 'string' ? pointer : `${pointer}/left`);
     checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
+    if (column !== null) checkTableKey(column, right, table, pointer, scope);
     return column === null ? [] : [{ left: column, right, match }];
   });
   if (keys.length === 0) return null;
@@ -179,7 +189,9 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   }
   const taken = new Set(keys.map(({ right }) => right));
   const columns = adds ? addTableColumns(given, taken, known, scope) : [];
-  return { table, keys, type, columns, multiple: adds ? multiple : 'first', missingIsError: onMissing === 'error' };
+  const types = columns.map((name) => tableColumnType(name, table, scope));
+  const matches = { multiple: adds ? multiple : 'first', missingIsError: onMissing === 'error' } as const;
+  return { table, keys, type, columns, types, ...matches };
 }
 
 function startJoin(planned: Plan, context: OperatorContext) {
@@ -199,12 +211,16 @@ function startJoin(planned: Plan, context: OperatorContext) {
 }
 
 /** Keeps or drops rows by the outcome of the lookup, reports errors, and emits the remaining rows. */
-function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): Slices {
+function settleRows(
+  { type, columns, types, missingIsError, keys }: Plan,
+  context: OperatorContext,
+  batch: Batch,
+): Slices {
   const { arena, errors, layout, next, input, report } = context;
   const adds = type === 'left' || type === 'inner';
   const outcome = batch.columns.at(-1)!;
   if (outcome.kind !== 'typed') throw new Error('the outcome is the last column');
-  const made = batch.columns.slice(input.length, input.length + columns.length);
+  const made = cellsOfTypes(batch, batch.columns.slice(input.length, input.length + columns.length), types);
   const rows = arrange(batch, layout, made);
   const chosen = arena.take(batch.live * 4);
   const name = keys.length === 1 ? keys[0]!.left.name : null;
@@ -227,8 +243,9 @@ function settleRows({ type, columns, missingIsError, keys }: Plan, context: Oper
   return next(live === batch.live ? rows : rows.withSelection(chosen, live));
 }
 
-function blankCells({ heap }: Batch, columns: Batch['columns'], row: number): void {
+function blankCells({ heap }: Batch, columns: readonly ColumnData[], row: number): void {
   for (const column of columns) {
     if (column.kind === 'views') heap.u32.fill(0, (column.at >>> 2) + row * 2, (column.at >>> 2) + row * 2 + 2);
+    else if (column.kind === 'typed') heap.u8[column.meta + row] = META_NULL;
   }
 }

@@ -5,7 +5,15 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { piecesOf, withoutRows } from '../execution/cells/cell-operator.ts';
 import { arrange } from '../execution/cells/copied-rows.ts';
 import { cellsOf, RangeTable } from '../execution/join/range-table.ts';
-import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/table-lookup.ts';
+import { cellsOfTypes } from '../execution/join/table-index.ts';
+import {
+  addTableColumns,
+  checkTableColumn,
+  checkTableKey,
+  tableColumns,
+  tableColumnType,
+  tableName,
+} from '../execution/join/table-lookup.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../protocol/report.ts';
 import { checkMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
@@ -74,6 +82,8 @@ interface Plan {
   readonly keys: readonly { readonly left: Column; readonly right: string }[];
   /** Columns of the table, empty while they are unknown. */
   readonly columns: readonly string[];
+  /** Types of the added columns. */
+  readonly types: readonly ColumnType[];
 }
 
 /** Types whose values are ordered, so that ranges are possible. */
@@ -206,7 +216,11 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   }
   const present = keys.filter((key) => key !== null);
   const taken = new Set([from, ...(to === undefined ? [] : [to]), ...present.map(({ right }) => right)]);
-  return { given, value, keys: present, columns: addTableColumns(given, taken, known, scope) };
+  for (const [pointer, name] of [['/from', from] as const, ['/to', to] as const]) {
+    if (name !== undefined) checkTableKey(value, name, table, pointer, scope);
+  }
+  const columns = addTableColumns(given, taken, known, scope);
+  return { given, value, keys: present, columns, types: columns.map((name) => tableColumnType(name, table, scope)) };
 }
 
 /** Contains null for a column that the file lacks. */
@@ -220,11 +234,13 @@ function planKeys(
     const pointer = typeof on === 'string' ? '/on' : `/on/${index}`;
     const column = scope.read(left, typeof entry === 'string' ? pointer : `${pointer}/left`);
     checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
-    return column === null ? null : { left: column, right };
+    if (column === null) return null;
+    checkTableKey(column, right, table, pointer, scope);
+    return { left: column, right };
   });
 }
 
-function startLookup({ given, value, keys, columns }: Plan, context: OperatorContext): Operator {
+function startLookup({ given, value, keys, columns, types }: Plan, context: OperatorContext): Operator {
   const table = context.tables.get(given.table);
   if (table === undefined) throw new Error('a planned table is not there');
   const { from, to = null, inclusive = 'both' } = given;
@@ -239,7 +255,7 @@ function startLookup({ given, value, keys, columns }: Plan, context: OperatorCon
   return new RangeLookup(context, ranges, {
     value,
     keys: keys.map(({ left }) => left),
-    width: columns.length,
+    types,
     isError: given.on_missing === 'error',
   });
 }
@@ -247,8 +263,8 @@ function startLookup({ given, value, keys, columns }: Plan, context: OperatorCon
 interface LookupPlan {
   readonly value: Column;
   readonly keys: readonly Column[];
-  /** Number of added columns. */
-  readonly width: number;
+  /** Types of the added columns. */
+  readonly types: readonly ColumnType[];
   /** True if a row without a range is an error. */
   readonly isError: boolean;
 }
@@ -275,7 +291,7 @@ class RangeLookup implements Operator {
       const made = yield* this.#cells(rows, missed);
       piece.isTooLarge = made === null;
       if (made === null) continue;
-      const arranged = arrange(rows, this.#context.layout, made);
+      const arranged = arrange(rows, this.#context.layout, cellsOfTypes(rows, made, this.#plan.types));
       if (!this.#plan.isError) this.#count(arranged, missed);
       const left = this.#plan.isError ? this.#withoutMissed(arranged, missed) : arranged;
       if (left.live > 0) yield* this.#context.next(left);
@@ -288,7 +304,8 @@ class RangeLookup implements Operator {
     const keys = this.#ranges.keysOf(batch, this.#columns);
     if (keys === 0) return null;
     const targets: number[] = [];
-    for (let column = 0; column < this.#plan.width; column++) targets.push(arena.tryTake(batch.rows * VIEW_BYTES));
+    for (let column = 0; column < this.#plan.types.length; column++)
+      targets.push(arena.tryTake(batch.rows * VIEW_BYTES));
     if (targets.includes(0)) return null;
     const mask = checkMask(batch.live);
     for (let position = 0; position < batch.live; position++) {

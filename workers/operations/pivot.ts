@@ -10,7 +10,7 @@ import {
   withKnownNames,
 } from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
-import { constantValue } from '../execution/cells/value-cells.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
 import { DONE } from '../scheduling/time-slices.ts';
 import { columnName, columnSet } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';

@@ -3,7 +3,8 @@
 import type { Column, ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { constantValue, valueEdit } from '../execution/cells/value-cells.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
+import { valueEdit } from '../execution/cells/value-cells.ts';
 import { expressionEdit } from '../execution/expressions/expression-edit.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';

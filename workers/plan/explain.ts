@@ -58,6 +58,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       outputColumns: template.output.columns,
       patterns: template.patterns,
       tables: new Map(Object.keys(template.tables).map((name) => [name, null])),
+      tableTypes: template.tables,
       variables: metaVariables(template.input),
     },
     () => {

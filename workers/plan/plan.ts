@@ -260,6 +260,7 @@ class Planner {
       open: false,
       patterns: template.patterns,
       tables,
+      tableTypes: template.tables,
       variables: metaVariables(template.input),
       rowNames,
       problem: (_pointer, code, message, name) => this.#refuse(code, message, name),

@@ -451,6 +451,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
       outputColumns: sections.output.columns,
       patterns,
       tables,
+      tableTypes: sections.tables,
       variables: metaVariables(sections.input),
     },
     report,

@@ -184,6 +184,8 @@ export interface ScanInput {
   readonly patterns: ColumnPatterns;
   /** Names of the reference tables. */
   readonly tables: Scope['tables'];
+  /** Types of their columns. */
+  readonly tableTypes: Scope['tableTypes'];
   /** See Scope. */
   readonly variables: Scope['variables'];
 }
@@ -248,6 +250,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
     open: true,
     patterns: input.patterns,
     tables: input.tables,
+    tableTypes: input.tableTypes,
     note: (pointer, message) => notes.push({ pointer: base + pointer, message }),
     variables: input.variables,
     problem: (pointer, code, message) => problems.push([pointer, code, message]),

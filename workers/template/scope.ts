@@ -19,6 +19,9 @@ export type ColumnSet =
  */
 export type SetNeed = 'some' | 'one' | 'any';
 
+/** Declared types of columns, by the Template's name of the reference table. */
+export type TableTypes = Readonly<Record<string, { readonly columns?: Readonly<Record<string, ColumnType>> }>>;
+
 /** Position of a new column, relative to an existing one. */
 export interface ColumnPosition {
   readonly column: Column;
@@ -36,6 +39,8 @@ export interface Scope {
   readonly columns: readonly Column[];
   /** Columns of the reference tables that the Template declares; null if the table has not been read yet. */
   readonly tables: ReadonlyMap<string, readonly string[] | null>;
+  /** Types of the columns of reference tables, by the names of the tables. Columns without a type are texts. */
+  readonly tableTypes: TableTypes;
   /** False if the file may have more columns than are known (only during the check). */
   readonly closed: boolean;
   /**

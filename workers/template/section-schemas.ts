@@ -262,10 +262,19 @@ export const defaultsSection = Type.Object({
   ),
 });
 
+/** Types that columns of reference tables may have. */
+export const TABLE_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime'] as const;
+
 export const tablesSection = Type.Record(
   anyKey,
   Type.Object({
     ref: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Name of a table of the catalog.' }),
+    columns: Type.Optional(
+      Type.Record(anyKey, Type.Enum([...TABLE_TYPES]), {
+        description:
+          'Types of columns; the others are texts. The cells must have the plain form of the type (`12.50`, `true`, `2026-01-31`), or be empty.',
+      }),
+    ),
   }),
 );
 

@@ -20,6 +20,8 @@ interface ScopeStart {
   readonly patterns?: ColumnPatterns;
   /** See Scope. No tables if absent. */
   readonly tables?: Scope['tables'];
+  /** See Scope. No types if absent. */
+  readonly tableTypes?: Scope['tableTypes'];
   /** See Scope. Notes are ignored if absent. */
   note?(pointer: string, message: string): void;
   readonly variables?: Scope['variables'];
@@ -37,6 +39,7 @@ interface ScopeStart {
 const COLUMNS_MAX = 16_384;
 const TOO_MANY = `A Template has at most ${COLUMNS_MAX} columns at a step.`;
 const NO_TABLES: Scope['tables'] = new Map();
+const NO_TYPES: Scope['tableTypes'] = {};
 
 /** Number of characters of a column set that a message shows. */
 const SHOWN_SET_LENGTH_MAX = 200;
@@ -226,6 +229,10 @@ export class TemplateScope implements Scope {
 
   get tables(): Scope['tables'] {
     return this.#start.tables ?? NO_TABLES;
+  }
+
+  get tableTypes(): Scope['tableTypes'] {
+    return this.#start.tableTypes ?? NO_TYPES;
   }
 
   get variables(): Scope['variables'] {

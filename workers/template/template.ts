@@ -1,5 +1,6 @@
 // A Template after its check, and the names of the values above and below a file's table.
 
+import type { ColumnType } from '../batch/schema.ts';
 import { STRING, type Type } from '../expression/check/type.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
 import type { ColumnSet } from './scope.ts';
@@ -169,13 +170,20 @@ export interface TemplateOutput {
   readonly name: string;
 }
 
+export interface TableReference {
+  /** Name of the table in the catalog. */
+  readonly ref: string;
+  /** Types of columns by their names. Columns without a type are texts. */
+  readonly columns?: Readonly<Record<string, ColumnType>>;
+}
+
 export interface Template {
   readonly format: 1;
   readonly name: string | null;
   readonly description: string | null;
   readonly input: TemplateInput;
-  /** Reference tables by the name that operations use, each with its name in the catalog. */
-  readonly tables: Readonly<Record<string, { readonly ref: string }>>;
+  /** Reference tables by the name that operations use. */
+  readonly tables: Readonly<Record<string, TableReference>>;
   /** True if the Template declares at least one reference table. */
   readonly usesTables: boolean;
   readonly defaults: TemplateDefaults;

@@ -2,7 +2,7 @@
 import { Batch, type ColumnData } from '../../../workers/batch/batch.ts';
 import { ColumnBuilder } from '../../../workers/batch/column-builder.ts';
 import type { Schema } from '../../../workers/batch/schema.ts';
-import { constantValue } from '../../../workers/execution/cells/value-cells.ts';
+import { constantValue } from '../../../workers/execution/cells/constant-value.ts';
 import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
 import type { Arena } from '../../../workers/memory/arena.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';

@@ -1,15 +1,13 @@
-// Values of cells: constants of the Template, texts of values, batches of values, and edits cell by cell.
+// Values of cells: texts of values, batches of values, and edits cell by cell.
 import { Batch, type ColumnData, type TypedColumn } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import type { ColumnType, StoredType } from '../../batch/schema.ts';
+import type { StoredType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { KIND_TEXT, META_NULL } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { RowErrorCode } from '../../protocol/report.ts';
 import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext, RowErrorRule } from '../../template/operation.ts';
-import { parseDecimal } from '../../values/decimal.ts';
-import { CalendarDate, parseDateText, readDatetime } from '../../values/timestamp.ts';
 import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cell-operator.ts';
 import { settleText } from './text-chain.ts';
 
@@ -186,76 +184,6 @@ export function setCell(builder: ColumnBuilder, row: number, value: unknown): bo
   const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
   if (outcome === 'done' || outcome === 'full') return outcome === 'done';
   throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
-}
-
-// Converts constants of the Template to values of a column type.
-
-export type Constant = string | number | boolean | null;
-
-/**
- * Returns the constant as a value of `type`. Without a type, texts become text, whole numbers integer, other numbers
- * number.
- */
-export function constantValue(
-  constant: Constant,
-  type: ColumnType = typeOf(constant),
-): { readonly value: unknown; readonly type: ColumnType } | { readonly problem: string } {
-  if (constant === null) return { value: null, type };
-  const value = valueFor(constant, type);
-  if (value !== null) return { value, type };
-  return { problem: `${JSON.stringify(constant)} is no ${type}. Write ${HINTS[type]}.` };
-}
-
-const HINTS: Readonly<Record<ColumnType, string>> = {
-  text: 'a text',
-  integer: 'a whole number such as 12',
-  decimal: 'a number such as "12.50"',
-  number: 'a number such as 12.5',
-  boolean: 'true or false',
-  date: 'a date such as "2026-01-31"',
-  datetime: 'a time such as "2026-01-31T12:00:00Z"',
-  json: 'JSON as a text',
-};
-
-function typeOf(constant: Constant): ColumnType {
-  if (typeof constant === 'boolean') return 'boolean';
-  if (typeof constant === 'number') return Number.isSafeInteger(constant) ? 'integer' : 'number';
-  return 'text';
-}
-
-function valueFor(constant: Exclude<Constant, null>, type: ColumnType): unknown {
-  const text = String(constant);
-  switch (type) {
-    case 'text':
-      return text;
-    case 'json':
-      return isJson(text) ? text : null;
-    case 'boolean':
-      return typeof constant === 'boolean' ? constant : text === 'true' ? true : text === 'false' ? false : null;
-    case 'integer':
-      return /^-?[0-9]{1,18}$/.test(text) ? BigInt(text) : null;
-    case 'number':
-      return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
-    case 'decimal':
-      return parseDecimal(text, true);
-    case 'date': {
-      const days = parseDateText(text);
-      return days === null ? null : new CalendarDate(days);
-    }
-    case 'datetime': {
-      const instant = readDatetime(text);
-      return typeof instant === 'string' ? null : instant;
-    }
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // The text of a cell's value as an output shows it, for operations that convert typed cells to text.

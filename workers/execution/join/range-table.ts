@@ -11,7 +11,7 @@ import { Failed } from '../../protocol/failure.ts';
 import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { inSlices } from '../cells/cell-operator.ts';
-import { constantValue } from '../cells/value-cells.ts';
+import { constantValue } from '../cells/constant-value.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 import { RowCodec } from '../spill/row-codec.ts';

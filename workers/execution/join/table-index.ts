@@ -8,7 +8,7 @@ import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
 import type { SpillBytes } from '../../memory/spill-file.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { inSlices } from '../cells/cell-operator.ts';
-import { constantValue } from '../cells/value-cells.ts';
+import { constantValue } from '../cells/constant-value.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
@@ -257,6 +257,35 @@ function isNull({ heap }: Batch, column: ColumnData, row: number): boolean {
   if (column.kind === 'typed') return heap.u8[column.meta + row] === META_NULL;
   if (column.kind === 'raw') throw new Error('keys have views');
   return heap.u32[(column.at >>> 2) + row * 2] === 0;
+}
+
+/**
+ * Returns cells of a table as values of their declared types, in a larger arena if they do not fit. Only live rows are
+ * converted. The cells were checked when the table was read.
+ */
+export function cellsOfTypes(
+  batch: Batch,
+  columns: readonly ColumnData[],
+  types: readonly ColumnType[],
+): readonly ColumnData[] {
+  if (types.every((type) => type === 'text')) return columns;
+  return columns.map((column, at) => {
+    const type = types[at]!;
+    return type === 'text' ? column : liveCells(batch, column, type);
+  });
+}
+
+function liveCells(batch: Batch, column: ColumnData, type: ColumnType): ColumnData {
+  if (column.kind !== 'views') throw new Error('tables are text');
+  const { arena } = batch;
+  const builder = new ColumnBuilder(arena, type);
+  while (!builder.begin(batch.rows)) arena.enlarge(arena.capacityBytes * 2);
+  for (let position = 0; position < batch.live; position++) {
+    const row = batch.physicalRow(position);
+    const value = constantValue(batch.text(column, row), type);
+    builder.set(row, 'problem' in value ? null : value.value);
+  }
+  return builder.column;
 }
 
 function typedCells(batch: Batch, index: number, type: ColumnType): ColumnData | null {

@@ -1,4 +1,6 @@
 // Checks of reference tables in the Template, and look-ups of single texts for expressions.
+
+import type { Column, ColumnType } from '../../batch/schema.ts';
 import { Type } from '../../bundled/type-box.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { OperatorContext } from '../../template/operation.ts';
@@ -38,6 +40,28 @@ export function checkTableColumn(
   scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
 }
 
+/** The declared type of a table's column. */
+export function tableColumnType(name: string, table: string, { tableTypes }: Scope): ColumnType {
+  const types = Object.hasOwn(tableTypes, table) ? tableTypes[table]!.columns : undefined;
+  return types !== undefined && Object.hasOwn(types, name) ? types[name]! : 'text';
+}
+
+/**
+ * Checks that a column can be compared with a column of the table: a declared type must be the same, or both must be
+ * numbers. A column of the table without a type is compared with any column.
+ */
+export function checkTableKey(column: Column, name: string, table: string, pointer: string, scope: Scope): void {
+  const type = tableColumnType(name, table, scope);
+  if (type === 'text' || type === column.type || (isNumeric(type) && isNumeric(column.type))) return;
+  const of = `${JSON.stringify(name)} of the table ${JSON.stringify(table)}`;
+  const message = `The column is ${column.type} at this step, and the column ${of} is ${type}. Parse or cast the column before.`;
+  scope.problem(pointer, 'WRONG_TYPE', message);
+}
+
+function isNumeric(type: ColumnType): boolean {
+  return type === 'integer' || type === 'decimal' || type === 'number';
+}
+
 /** Parameters of operations that add columns of a table. */
 export interface AddedColumns {
   readonly table: string;
@@ -67,7 +91,7 @@ export function addTableColumns(
   const listed = columns === undefined ? null : new Set(columns);
   // As soon as the columns of the table are known, their order applies.
   const names = known === null ? [...listed!] : known.filter((name) => listed?.has(name) ?? !taken.has(name));
-  for (const name of names) scope.add(prefix + name, 'text', '/columns');
+  for (const name of names) scope.add(prefix + name, tableColumnType(name, table, scope), '/columns');
   return names;
 }
 

@@ -3,7 +3,8 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { BATCH_ROWS_MAX } from '../../batch/batch.ts';
+import { BATCH_ROWS_MAX, type Batch } from '../../batch/batch.ts';
+import type { ColumnType } from '../../batch/schema.ts';
 import { csvFormat } from '../../input/csv/csv-format.ts';
 import {
   DIALECT_ADVICE,
@@ -33,6 +34,7 @@ import type { TaskTable } from '../../protocol/messages.ts';
 import { runCoroutine } from '../../scheduling/coroutine.ts';
 import { headerNames } from '../../template/file-columns.ts';
 import type { Template, TemplateInput } from '../../template/template.ts';
+import { constantValue, TYPE_FORMS } from '../cells/constant-value.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { SpillWriter } from '../spill/row-files.ts';
 
@@ -203,22 +205,27 @@ const TABLE_INPUT: TemplateInput = {
   columns: [],
 };
 
+/** A table of the catalog, its name in the Template, and the types that the Template declares. */
+export interface NamedTable {
+  readonly name: string;
+  readonly table: TaskTable;
+  readonly types: Readonly<Record<string, ColumnType>>;
+}
+
 /**
- * @param name name of the table in the Template
  * @throws Failed TEMPLATE_CHECK_FAILED, RUN_RESOURCE_LIMIT; Cancelled
  */
-async function loadTable(name: string, table: TaskTable, tools: TableTools): Promise<TableRows> {
+async function loadTable(named: NamedTable, tools: TableTools): Promise<TableRows> {
   try {
-    return await loadOnce(name, table, tools, NOTHING_TRIED);
+    return await loadOnce(named, tools, NOTHING_TRIED);
   } catch (error) {
     if (!(error instanceof LateQuote)) throw error;
-    return await loadOnce(name, table, tools, { ...NOTHING_TRIED, quotesAfterSpace: true });
+    return await loadOnce(named, tools, { ...NOTHING_TRIED, quotesAfterSpace: true });
   }
 }
 
 async function loadOnce(
-  name: string,
-  table: TaskTable,
+  { name, table, types }: NamedTable,
   tools: TableTools,
   encodingTries: EncodingTries,
 ): Promise<TableRows> {
@@ -234,7 +241,7 @@ async function loadOnce(
     const { largeRow, spill } = tools;
     reader = await runCoroutine(openRows(source, { ...settings, ...file, arena, kernel, largeRow, spill }));
     rows = new TableRows(headerNames(reader.head.headers), tools.budget, () => new SpillFile(tools.spill));
-    await copyRows(reader, rows, kernel, arena, tools);
+    await copyRows(reader, rows, { kernel, arena, checkCells: cellChecks(name, rows.columns, types) }, tools);
     if (source.digest() !== table.sha256) throw new Failed('TEMPLATE_CHECK_FAILED', changed(name));
     const loaded = rows;
     loaded.complete();
@@ -258,7 +265,45 @@ function changed(name: string): string {
   return `The reference table ${JSON.stringify(name)} has changed since the catalog was read. Start the Run again.`;
 }
 
-async function copyRows(reader: RowReader, rows: TableRows, kernel: Kernel, arena: Arena, tools: TableTools) {
+/** Returns a function that checks the cells of columns with a type. `first` is the number of rows before the batch. */
+function cellChecks(
+  name: string,
+  columns: readonly string[],
+  types: NamedTable['types'],
+): (batch: Batch, first: number) => void {
+  const table = `The reference table ${JSON.stringify(name)}`;
+  const typed = Object.entries(types).map(([column, type]) => {
+    const index = columns.indexOf(column);
+    const message = `${table} has no column ${JSON.stringify(column)}, whose type the Template declares.`;
+    if (index < 0) throw new Failed('TEMPLATE_CHECK_FAILED', message);
+    return { column, type, index };
+  });
+  return (batch, first) => {
+    for (const { column, type, index } of typed) {
+      if (type === 'text') continue;
+      const cells = { kind: 'views', at: batch.views(index) } as const;
+      for (let position = 0; position < batch.live; position++) {
+        const text = batch.text(cells, batch.physicalRow(position));
+        if (!('problem' in constantValue(text, type))) continue;
+        const message = `${table} has a cell that is not of type ${type}: column ${JSON.stringify(column)}, row ${first + position + 1} of the data. Write ${TYPE_FORMS[type]}.`;
+        throw new Failed('TEMPLATE_CHECK_FAILED', message);
+      }
+    }
+  };
+}
+
+interface CopyTools {
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly checkCells: ReturnType<typeof cellChecks>;
+}
+
+async function copyRows(
+  reader: RowReader,
+  rows: TableRows,
+  { kernel, arena, checkCells }: CopyTools,
+  tools: TableTools,
+) {
   const types = rows.columns.map(() => 'text' as const);
   const codec = new RowCodec(arena.heap, kernel, types);
   const writer = new SpillWriter(arena.heap, codec, rows);
@@ -271,6 +316,7 @@ async function copyRows(reader: RowReader, rows: TableRows, kernel: Kernel, aren
       continue;
     }
     codec.prepare(batch);
+    checkCells(batch, rows.rows);
     const orders = arena.take(batch.live * 8);
     for (let i = 0; i < batch.live; i++) arena.heap.f64[(orders >>> 3) + i] = rows.rows + i;
     writer.write(batch, { rows: batch.selection, count: batch.live, orders });
@@ -313,11 +359,16 @@ class HashedSource implements ByteSource {
   }
 }
 
-// Cache of reference tables of one thread, by the SHA-256 of their files, shared by its Runs and charged to the budget.
+// Cache of reference tables of one thread, by the SHA-256 of their files and the types of their columns, shared by its Runs and charged to the budget.
 // Unused tables stay cached up to a limit. Tables that exceed the budget belong to the Run that loaded them.
 
 /** Maximum size of unused tables in the cache: memory withheld from other uses to save reading them again. */
 const IDLE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** The cells of a table are checked for the types once, so each combination of types has its own entry. */
+function cacheKey({ table, types }: NamedTable): string {
+  return Object.keys(types).length === 0 ? table.sha256 : `${table.sha256} ${JSON.stringify(types)}`;
+}
 
 /** Tables by their name in the Template. */
 export type Tables = ReadonlyMap<string, TableRows>;
@@ -332,40 +383,41 @@ export class TableCache {
   readonly #entries = new Map<string, Entry>();
 
   /** Returns the table, reading it if necessary. The caller must call `release` with the same arguments. */
-  async take(name: string, table: TaskTable, tools: TableTools): Promise<TableRows> {
-    const known = this.#entries.get(table.sha256);
-    if (known !== undefined) return this.#use(table.sha256, known);
-    const rows = await loadTable(name, table, tools);
+  async take(named: NamedTable, tools: TableTools): Promise<TableRows> {
+    const key = cacheKey(named);
+    const known = this.#entries.get(key);
+    if (known !== undefined) return this.#use(key, known);
+    const rows = await loadTable(named, tools);
     if (!rows.inMemory) return rows;
     // Another Run may have read the table in the meantime.
-    const other = this.#entries.get(table.sha256);
-    if (other === undefined) return this.#use(table.sha256, { rows, users: 0 });
+    const other = this.#entries.get(key);
+    if (other === undefined) return this.#use(key, { rows, users: 0 });
     rows.drop();
-    return this.#use(table.sha256, other);
+    return this.#use(key, other);
   }
 
-  release({ sha256 }: TaskTable, rows: TableRows): void {
-    const entry = this.#entries.get(sha256);
+  release(named: NamedTable, rows: TableRows): void {
+    const entry = this.#entries.get(cacheKey(named));
     if (entry?.rows === rows) {
       entry.users--;
       this.#dropIdle();
     } else rows.drop();
   }
 
-  #use(sha256: string, entry: Entry): TableRows {
+  #use(key: string, entry: Entry): TableRows {
     entry.users++;
-    this.#entries.delete(sha256);
-    this.#entries.set(sha256, entry);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     return entry.rows;
   }
 
   #dropIdle(): void {
     const idle = [...this.#entries].filter(([, { users }]) => users === 0);
     let bytes = idle.reduce((sum, [, { rows }]) => sum + rows.sizeBytes, 0);
-    for (const [sha256, { rows }] of idle) {
+    for (const [key, { rows }] of idle) {
       if (bytes <= IDLE_BYTES_MAX) return;
       bytes -= rows.sizeBytes;
-      this.#entries.delete(sha256);
+      this.#entries.delete(key);
       rows.drop();
     }
   }
@@ -380,7 +432,7 @@ const NO_TABLES: Tables = new Map();
 const NO_COLUMNS: TableColumns = new Map();
 
 interface Taken {
-  readonly table: TaskTable;
+  readonly named: NamedTable;
   readonly rows: TableRows;
 }
 
@@ -399,15 +451,16 @@ export class RunTables {
     catalog: Readonly<Record<string, TaskTable>>,
     tools: TableTools,
   ): Promise<void> {
-    for (const [name, { ref }] of Object.entries(tables)) {
+    for (const [name, { ref, columns: types = {} }] of Object.entries(tables)) {
       const table = Object.hasOwn(catalog, ref) ? catalog[ref] : undefined;
       if (table === undefined) {
         const message = `There is no reference table ${JSON.stringify(ref)}, which the Template calls ${JSON.stringify(name)}.`;
         throw new Failed('TEMPLATE_CHECK_FAILED', message);
       }
-      const rows = await this.#cache.take(name, table, tools);
+      const named = { name, table, types };
+      const rows = await this.#cache.take(named, tools);
       this.#taken ??= new Map();
-      this.#taken.set(name, { table, rows });
+      this.#taken.set(name, { named, rows });
     }
   }
 
@@ -423,12 +476,12 @@ export class RunTables {
 
   /** SHA-256 of each table's file, for the report. */
   get digests(): Record<string, string> {
-    return Object.fromEntries([...(this.#taken ?? [])].map(([name, { table }]) => [name, table.sha256]));
+    return Object.fromEntries([...(this.#taken ?? [])].map(([name, { named }]) => [name, named.table.sha256]));
   }
 
   close(): void {
     if (this.#taken === null) return;
-    for (const { table, rows } of this.#taken.values()) this.#cache.release(table, rows);
+    for (const { named, rows } of this.#taken.values()) this.#cache.release(named, rows);
     this.#taken = null;
   }
 }

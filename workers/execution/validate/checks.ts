@@ -17,7 +17,8 @@ import { isBic, isCountry, isCurrency, isEan, isIban, isIsin, isLei, isLuhn } fr
 import { jsonKind } from '../../values/json-text.ts';
 import { characterCount } from '../../values/text-edits.ts';
 import { CalendarDate, parseDateText, parseTimestamp, readDatetime, Timestamp } from '../../values/timestamp.ts';
-import { CellFault, type Constant, constantValue } from '../cells/value-cells.ts';
+import { type Constant, constantValue } from '../cells/constant-value.ts';
+import { CellFault } from '../cells/value-cells.ts';
 import { planConstant, TEXTS_MAX } from '../expressions/planner.ts';
 import type { NumberForm, NumberPlan, StatePlan } from '../expressions/vector-plan.ts';
 import { matchSteps, matchText } from '../keys/row-keys.ts';
