@@ -143,7 +143,7 @@ function startState(studio: Studio): EditorState {
         ...defaultKeymap,
       ]),
       EditorView.updateListener.of((update) => {
-        if (update.docChanged) studio.write(update.state.doc.toString());
+        if (update.docChanged) studio.write(update.state.doc.toString(), null);
         else if (update.selectionSet && update.view.hasFocus) chooseStep(update.state, studio);
       }),
       THEME,

@@ -18,7 +18,8 @@ interface RowProps {
   readonly placeOf: PlaceOf;
   readonly onMark: () => void;
   readonly onOpen: (column: number) => void;
-  readonly onMenu: (column: number, event: MouseEvent) => void;
+  /** The column is null for the row number. */
+  readonly onMenu: (column: number | null, event: MouseEvent) => void;
 }
 
 export function GridRow({
@@ -47,6 +48,7 @@ export function GridRow({
         style={{ width: `${NUMBER_WIDTH}px` }}
         title="Mark for a test (Space)"
         onClick={onMark}
+        onContextMenu={(event) => onMenu(null, event)}
       >
         {isMarked ? '✓ ' : ''}
         {row === null ? '…' : (row.fileRow ?? 'added')}

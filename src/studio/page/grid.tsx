@@ -2,9 +2,8 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Profile } from '../../../workers/watch/column-profile.ts';
 import type { CellFilter, WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
-import { ColumnHead, profileOf } from './column-head.tsx';
+import { ColumnHead } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';
 import {
@@ -19,7 +18,7 @@ import {
   shownOf,
   viewOf,
 } from './grid-window.ts';
-import { cellMenu, columnMenu } from './menu-entries.ts';
+import { openMenu, selectedColumns } from './open-menu.ts';
 import { RowPages } from './row-pages.ts';
 import type { Studio } from './studio.ts';
 
@@ -44,6 +43,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
       active.value = next;
       focus(scroller.current!, next, layout);
     } else if (event.key === ' ' && row !== null) studio.mark(row);
+    else if (event.key === ' ' && columns[place.column] !== undefined) studio.selectColumn(columns[place.column]!.name);
     else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey))
       openMenu(studio, place, row, columns, event.target as HTMLElement);
     else if (event.key === 'Enter') open(studio, place, row, columns);
@@ -112,7 +112,9 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
           class="cell"
           role="columnheader"
           {...placeOf(HEADER_ROW, firstColumn + offset)}
-          onClick={() => studio.showProfile(firstColumn + offset)}
+          aria-selected={studio.selected.value.has(column.name)}
+          title="Ctrl and a click, or Space: select several columns"
+          onClick={(event) => clickHead(studio, firstColumn + offset, column, event)}
           onContextMenu={(event) => openMenu(studio, { row: HEADER_ROW, column: offset }, null, columns, event)}
         >
           <button
@@ -135,6 +137,21 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
       ))}
     </div>
   );
+}
+
+/** A click shows the profile; with Ctrl it selects the column, with Shift the columns from the last selected one to here. */
+function clickHead(studio: Studio, index: number, { name }: WatchedColumn, event: MouseEvent): void {
+  if (event.ctrlKey || event.metaKey) {
+    studio.selectColumn(name);
+    return;
+  }
+  if (!event.shiftKey) {
+    studio.showProfile(index);
+    return;
+  }
+  const names = (studio.chosen.value?.columns ?? []).map((column) => column.name);
+  const last = names.indexOf(selectedColumns(studio).at(-1)?.name ?? name);
+  studio.selectColumns([...studio.selected.value, ...names.slice(Math.min(last, index), Math.max(last, index) + 1)]);
 }
 
 /** Change of a width for one press of an arrow key, in pixels. */
@@ -240,35 +257,6 @@ function open(studio: Studio, place: Place, row: WatchedRow | null, columns: rea
   const column = columns[place.column];
   if (place.row === HEADER_ROW) studio.showProfile(place.column);
   else if (row !== null && column !== undefined) void studio.trace(row, column.id, column.name);
-}
-
-/** Opens the menu of a header or a cell, where the mouse is or under the element with the focus. */
-function openMenu(
-  studio: Studio,
-  place: Place,
-  row: WatchedRow | null,
-  columns: readonly WatchedColumn[],
-  at: MouseEvent | HTMLElement,
-): void {
-  const column = columns[place.column];
-  const isCell = place.row !== HEADER_ROW;
-  if (column === undefined || (isCell && row === null)) return;
-  if (!(at instanceof HTMLElement)) at.preventDefault();
-  const opener = at instanceof HTMLElement ? at : ((at.target as HTMLElement).closest<HTMLElement>('.cell') ?? null);
-  const box = opener?.getBoundingClientRect();
-  const text = row?.cells[place.column] ?? null;
-  studio.menu.value = {
-    title: isCell ? `Cell of ${column.name}` : `Column ${column.name}`,
-    groups: isCell ? cellMenu(column, text) : columnMenu(column, profileOfName(studio, column.name)),
-    left: at instanceof HTMLElement ? (box?.left ?? 0) : at.clientX,
-    top: at instanceof HTMLElement ? (box?.bottom ?? 0) : at.clientY,
-    opener,
-  };
-}
-
-function profileOfName(studio: Studio, name: string): Profile | null {
-  const index = studio.chosen.value?.columns.findIndex((column) => column.name === name) ?? -1;
-  return profileOf(studio, index);
 }
 
 /** Rows with errors are shown as they were before the operation. */

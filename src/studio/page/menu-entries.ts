@@ -104,6 +104,94 @@ function columnGroup(name: string, type: string): MenuGroup {
   };
 }
 
+/** Steps for several columns at once. */
+export function columnsMenu(columns: readonly WatchedColumn[]): readonly MenuGroup[] {
+  const names = columns.map(({ name }) => name);
+  const tidy = columns.every(({ type }) => type === 'text')
+    ? [{ label: 'Tidy blanks and case…', step: { text: { columns: names, steps: ['trim', 'collapse_spaces'] } } }]
+    : [];
+  return [
+    {
+      title: 'Columns',
+      entries: [
+        { label: 'Merge into one…', step: { merge_columns: { columns: names, into: names.join('_') } } },
+        { label: 'Turn columns into rows…', step: { unpivot: { columns: names } } },
+        { label: 'Keep only these…', step: { select: { columns: names } } },
+        { label: 'Drop…', step: { drop: { columns: names } } },
+        { label: 'Move to the front…', step: { reorder: { first: names } } },
+        ...tidy,
+        { label: 'Fill down…', step: { fill_down: { columns: names } } },
+      ],
+    },
+    {
+      title: 'Rows',
+      entries: [
+        { label: 'Sort…', step: { sort: { by: names } } },
+        { label: 'Drop duplicates…', step: { dedupe: { by: names } } },
+        {
+          label: 'Group and count…',
+          step: { aggregate: { group_by: names, metrics: [{ fn: 'count', as: 'rows' }] } },
+        },
+      ],
+    },
+  ];
+}
+
+/** Cells that decide whether a row is like another one. */
+const LIKE_CELLS_MAX = 3;
+
+/** A column with a larger share of blank cells says nothing about rows where it is blank. */
+const USUAL_BLANK_SHARE = 0.5;
+
+/**
+ * @param profiles of the columns; null: not known yet
+ * @param above number of rows above the row; null: unknown
+ */
+export function rowMenu(
+  columns: readonly WatchedColumn[],
+  cells: readonly (string | null)[],
+  profiles: readonly (Profile | null)[],
+  above: number | null,
+): readonly MenuGroup[] {
+  const where = rowCondition(columns, cells, profiles);
+  const start: MenuEntry[] =
+    above === null || above === 0 ? [] : [{ label: 'Start the table here…', step: { slice: { skip: above } } }];
+  const like: MenuEntry[] =
+    where === null
+      ? []
+      : [
+          { label: 'Stop the table at rows like this…', step: { stop_when: { where } } },
+          { label: 'Drop rows like this…', step: { filter: { where, mode: 'drop' } } },
+        ];
+  const entries = [...start, ...like];
+  return entries.length === 0 ? [] : [{ title: 'This row', entries }];
+}
+
+/**
+ * Rows like a row: they are blank where the row is blank and other rows are not, such as headings and totals. Else they
+ * have the same first cell. Null: the row has no cell that an expression can name.
+ */
+function rowCondition(
+  columns: readonly WatchedColumn[],
+  cells: readonly (string | null)[],
+  profiles: readonly (Profile | null)[],
+): string | null {
+  const isBlank = columns.map((_, index) => (cells[index] ?? '').trim() === '');
+  const unusual = columns.filter((_, index) => {
+    const profile = profiles[index];
+    return isBlank[index] && profile != null && profile.blank < profile.rows * USUAL_BLANK_SHARE;
+  });
+  if (unusual.length > 0)
+    return unusual
+      .slice(0, LIKE_CELLS_MAX)
+      .map(({ name }) => `${columnReference(name)} == null`)
+      .join(' && ');
+  const first = columns.findIndex(({ type }, index) => !isBlank[index] && valueExpression('1', type) !== null);
+  if (first < 0) return null;
+  const { name, type } = columns[first]!;
+  return `${columnReference(name)} == ${valueExpression(cells[first] ?? null, type)}`;
+}
+
 /** @param text the cell; null: it is blank */
 export function cellMenu({ name, type }: WatchedColumn, text: string | null): readonly MenuGroup[] {
   const value = valueExpression(text, type);

@@ -42,29 +42,46 @@ export function Menu({
   };
   return (
     <div ref={box} class="menu" role="menu" aria-label={menu.title} onKeyDown={onKeyDown}>
+      {menu.actions.length > 0 && (
+        <div role="group" aria-label="Selection">
+          {menu.actions.map(({ label, run }) => (
+            <MenuItem
+              key={label}
+              label={label}
+              onClick={() => {
+                close();
+                run();
+              }}
+            />
+          ))}
+        </div>
+      )}
       {menu.groups.map(({ title, entries }) => (
         <div key={title} role="group" aria-label={title}>
           <div class="group-title" aria-hidden="true">
             {title}
           </div>
           {entries.map(({ label, step }) => (
-            <button
+            <MenuItem
               key={label}
-              type="button"
-              role="menuitem"
-              tabIndex={-1}
+              label={label}
               onClick={() => {
                 studio.menu.value = null;
-                const [[name, values]] = Object.entries(step) as [[string, Readonly<Record<string, unknown>>]];
-                form.add(name, values);
+                form.addStep(step);
               }}
-            >
-              {label}
-            </button>
+            />
           ))}
         </div>
       ))}
     </div>
+  );
+}
+
+function MenuItem({ label, onClick }: { readonly label: string; readonly onClick: () => void }): JSX.Element {
+  return (
+    <button type="button" role="menuitem" tabIndex={-1} onClick={onClick}>
+      {label}
+    </button>
   );
 }
 

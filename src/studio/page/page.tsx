@@ -3,9 +3,11 @@ import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
+import { CellPart } from './cell-part.tsx';
 import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
+import { HistoryButtons, HistoryPanel } from './history-panel.tsx';
 import { Menu } from './menu.tsx';
 import { columnReference, valueExpression } from './menu-entries.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
@@ -31,7 +33,9 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 's') void studio.save();
       else if (event.key === 'F6') focusPane(event.shiftKey ? -1 : 1);
-      else if (event.key === 'Escape' && studio.hasDetails) studio.closeDetails();
+      else if (historyKey(event, studio, form)) {
+        // The text has changed.
+      } else if (event.key === 'Escape' && studio.hasDetails) studio.closeDetails();
       else return;
       event.preventDefault();
     };
@@ -45,7 +49,7 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
       document.removeEventListener('keydown', onKeyDown);
       window.removeEventListener('beforeunload', onLeave);
     };
-  }, [studio]);
+  }, [studio, form]);
   useSignalEffect(() => {
     document.title = `${studio.isChanged.value ? '● ' : ''}${studio.file.template} · studio`;
   });
@@ -79,6 +83,17 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
   );
 }
 
+/** Undo and redo by keys, except in inputs and in the text, which have their own. */
+function historyKey(event: KeyboardEvent, studio: Studio, form: StepForm): boolean {
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || !['z', 'y'].includes(key)) return false;
+  if ((event.target as Element).closest('input, textarea, select, .cm-editor') !== null) return false;
+  form.close();
+  if (key === 'z' && !event.shiftKey) studio.undo();
+  else studio.redo();
+  return true;
+}
+
 /** The pane beside the table: the form of a step, the list of operations, the profile of a column or the trace of a cell. */
 function Side({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
   const open = form.open.value;
@@ -93,8 +108,9 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
             Close
           </button>
           <ProfilePanel studio={studio} form={form} />
-          <TracePanel studio={studio} />
+          <TracePanel studio={studio} form={form} />
           <TestsPanel studio={studio} />
+          <HistoryPanel studio={studio} />
         </>
       )}
     </aside>
@@ -124,6 +140,7 @@ function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes
         <span role="group" aria-label="Shown">
           <PaneButton pane={panes.steps} /> <PaneButton pane={panes.text} />
         </span>
+        <HistoryButtons studio={studio} />
         {rowsMax !== null && !studio.isBusy.value && (
           <button type="button" onClick={() => void studio.evaluate(true)}>
             Run whole
@@ -268,7 +285,7 @@ function FacetBar({ studio, form }: { readonly studio: Studio; readonly form: St
   );
 }
 
-function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null {
+function TracePanel({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
   const traced = studio.traced.value;
   if (traced === null) return null;
   return (
@@ -276,6 +293,7 @@ function TracePanel({ studio }: { readonly studio: Studio }): JSX.Element | null
       <h2>
         {traced.fileRow === null ? 'An added row' : `Row ${traced.fileRow}`}, {traced.column}
       </h2>
+      <CellPart key={`${traced.fileRow} ${traced.column}`} studio={studio} form={form} />
       <ol class="trace" start={0}>
         {traced.steps.map((cell, step) => (
           <li key={step} class={cell.isChanged ? 'changed' : ''}>

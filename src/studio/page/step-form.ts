@@ -4,7 +4,9 @@ import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { LanguageForm, ReadOperation } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
 import { completed, missingProperties } from './form-model.ts';
-import { type Parameters, withOperation, withParameters, withSection } from './operation-edits.ts';
+import type { Step } from './menu-entries.ts';
+import { flowText, type Parameters, withOperation, withParameters, withSection } from './operation-edits.ts';
+import { operationList } from './operation-list.ts';
 import type { Studio } from './studio.ts';
 
 export interface OpenForm {
@@ -53,6 +55,12 @@ export class StepForm {
     if (subject === undefined) return;
     const { item, step } = this.#studio.placeOfNewStep();
     this.#show({ subject, item, step, before: null }, values);
+  }
+
+  /** Opens the form of a step that is written as in a Template. */
+  addStep(step: Step): void {
+    const [[name, values]] = Object.entries(step) as [[string, Parameters]];
+    this.add(name, values);
   }
 
   /** Opens the form of a step of the text. */
@@ -123,7 +131,7 @@ export class StepForm {
     batch(() => {
       this.#close();
       this.#studio.preview.value = null;
-      this.#studio.write(written);
+      this.#studio.write(written, labelOf(open, this.values.value));
       this.#studio.choose(open.step);
     });
   }
@@ -164,4 +172,14 @@ export class StepForm {
     if (written === null) this.#studio.showPreview(null, isNew ? open.step - 1 : open.step);
     else this.#studio.showPreview(written, open.step);
   }
+}
+
+/** Names the change in the history, such as "Add filter amount > 3". */
+function labelOf({ subject, item, before }: OpenForm, values: Parameters): string {
+  if (item === null) return `Edit ${subject.name}`;
+  return `${before === null ? 'Add' : 'Edit'} ${subject.name} ${subjectOf(flowText(values, 'yaml'))}`.trimEnd();
+}
+
+function subjectOf(written: string): string {
+  return operationList(`operations: [{x: ${written}}]`).items[0]?.subject ?? '';
 }

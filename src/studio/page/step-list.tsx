@@ -38,7 +38,8 @@ export function StepList({
   const dragged = useRef<number | null>(null);
   const entries = entriesOf(studio);
   const chosen = entries.findIndex(({ step }) => step === studio.step.value);
-  const edit = (text: string | null): void => takeEdit(studio, form, text);
+  const move = (from: number, to: number): void =>
+    takeEdit(studio, form, moved(studio.text.value, from, to), 'Move a step');
   const act = (entry: Entry, key: string): void => actOn(studio, form, entry, key);
   const choose = ({ step, offset }: Entry): void => {
     if (step !== null) studio.choose(step);
@@ -65,7 +66,7 @@ export function StepList({
       <h2>Steps</h2>
       <ol ref={list}>
         {entries.map((entry, index) => (
-          <li key={index} {...dragging(entry, dragged, (from, to) => edit(moved(studio.text.value, from, to)))}>
+          <li key={index} {...dragging(entry, dragged, move)}>
             <button
               type="button"
               class={`step ${entry.state}`}
@@ -134,23 +135,24 @@ function dragging(
   };
 }
 
-function takeEdit(studio: Studio, form: StepForm, text: string | null): void {
+function takeEdit(studio: Studio, form: StepForm, text: string | null, label: string): void {
   form.close();
   if (text === null) studio.message.value = 'This operation is written in a form that can be edited only in the text.';
-  else studio.write(text);
+  else studio.write(text, label);
 }
 
 /** @param key the key of the action */
-function actOn(studio: Studio, form: StepForm, { item, step }: Entry, key: string): void {
+function actOn(studio: Studio, form: StepForm, { item, step, label, subject, state }: Entry, key: string): void {
   if (item === null) return;
   const { text, file } = studio;
-  const edit = (edited: string | null): void => takeEdit(studio, form, edited);
+  const edit = (does: string, edited: string | null): void =>
+    takeEdit(studio, form, edited, `${does} ${label} ${subject}`.trimEnd());
   if (key === 'e' && step !== null) void form.edit(item, step);
-  if (key === 'x') edit(switched(text.value, file.format, item));
-  if (key === 'd') edit(duplicated(text.value, item));
-  if (key === 'Delete') edit(deleted(text.value, item));
-  if (key === 'up') edit(moved(text.value, item, item - 1));
-  if (key === 'down') edit(moved(text.value, item, item + 1));
+  if (key === 'x') edit(state === 'off' ? 'Turn on' : 'Turn off', switched(text.value, file.format, item));
+  if (key === 'd') edit('Duplicate', duplicated(text.value, item));
+  if (key === 'Delete') edit('Delete', deleted(text.value, item));
+  if (key === 'up') edit('Move up', moved(text.value, item, item - 1));
+  if (key === 'down') edit('Move down', moved(text.value, item, item + 1));
 }
 
 /** The focus follows the chosen step, for example when the rows of a new step have arrived. */

@@ -7,6 +7,7 @@ import type { Evaluation, Language, MadeTest, RecoveredText, StudioState, Tested
 import { AskError, ask, askFile } from './ask.ts';
 import type { MenuGroup } from './menu-entries.ts';
 import { operationList } from './operation-list.ts';
+import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
 
 /** Delay between the last keystroke and the evaluation of the text, in milliseconds. */
@@ -27,10 +28,17 @@ export interface Traced {
   readonly steps: readonly TracedCell[];
 }
 
+export interface MenuAction {
+  readonly label: string;
+  readonly run: () => void;
+}
+
 export interface OpenMenu {
   /** Name of the column, and the cell's text if the menu is about a cell. */
   readonly title: string;
   readonly groups: readonly MenuGroup[];
+  /** Entries that are no steps. */
+  readonly actions: readonly MenuAction[];
   /** Place on the screen, in pixels. */
   readonly left: number;
   readonly top: number;
@@ -57,6 +65,8 @@ export class Studio {
   readonly sampleRowsMax: Signal<number | null>;
   readonly language: Language;
   readonly text: Signal<string>;
+  readonly history: TextHistory;
+  readonly isHistoryShown = signal(false);
   readonly saved: Signal<OtherText>;
   readonly problems = signal<readonly Problem[]>([]);
   /** Index of the first operation with a mistake; only the steps above it are live. Null: none. */
@@ -87,6 +97,8 @@ export class Studio {
   readonly menu = signal<OpenMenu | null>(null);
   /** Column whose profile is open. */
   readonly profiled = signal<number | null>(null);
+  /** Names of the columns whose headers are selected. */
+  readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly marked = signal<ReadonlySet<number>>(new Set());
   readonly message = signal('');
   /** The version that another program has written while the text here has unsaved changes. */
@@ -148,6 +160,7 @@ export class Studio {
     this.#sampleVersion = file.sampleVersion;
     this.language = language;
     this.text = signal(file.source);
+    this.history = new TextHistory(file.source);
     // The page begins with the result, because most new steps follow the last one.
     this.#chosenStep = operationList(file.source).items.filter(({ isOff }) => !isOff).length;
     this.step = signal(this.#chosenStep);
@@ -157,9 +170,33 @@ export class Studio {
     setInterval(() => void this.#poll(), POLL_MILLISECONDS);
   }
 
-  /** Takes over the current text of the editor. */
-  write(text: string): void {
+  /**
+   * Takes over a text.
+   * @param label name of the change in the history; null: it comes from the editor
+   */
+  write(text: string, label: string | null): void {
     if (text === this.text.value) return;
+    this.history.note(text, label);
+    this.#show(text);
+  }
+
+  undo(): void {
+    if (this.history.canUndo.value) this.goTo(this.history.current.value - 1);
+  }
+
+  redo(): void {
+    if (this.history.canRedo.value) this.goTo(this.history.current.value + 1);
+  }
+
+  /** Shows a version of the history, given by its index. */
+  goTo(index: number): void {
+    const version = this.history.versions.value[index];
+    if (version === undefined) return;
+    this.history.current.value = index;
+    if (version.text !== this.text.value) this.#show(version.text);
+  }
+
+  #show(text: string): void {
     this.text.value = text;
     this.message.value = '';
     this.#keep();
@@ -252,6 +289,17 @@ export class Studio {
     this.marked.value = marked;
   }
 
+  /** Selects a column besides the others, or not any more. */
+  selectColumn(name: string): void {
+    const selected = new Set(this.selected.value);
+    if (!selected.delete(name)) selected.add(name);
+    this.selected.value = selected;
+  }
+
+  selectColumns(names: readonly string[]): void {
+    this.selected.value = new Set(names);
+  }
+
   /** While a text of an earlier page is offered, nothing is saved: a save removes the offered text. */
   async save(): Promise<void> {
     if (this.keeper.recovered.peek() !== null) return;
@@ -284,7 +332,7 @@ export class Studio {
         this.message.value = 'The text has changed while the test was made. Add the test again.';
         return;
       }
-      this.write(made.source);
+      this.write(made.source, `Add the test "${made.name}"`);
       this.marked.value = new Set();
       this.message.value = `Added the test "${made.name}". Look at it, then save.`;
     } catch (error) {
@@ -337,8 +385,7 @@ export class Studio {
       const steps = await ask<readonly TracedCell[] | null>('POST /api/trace', { sourceRow, repeat, columnId });
       if (asked !== this.#detailsAsked) return;
       batch(() => {
-        this.profiled.value = null;
-        this.tested.value = null;
+        this.#hideDetails();
         this.traced.value = steps === null ? null : { fileRow, column, steps };
       });
     } catch (error) {
@@ -346,28 +393,38 @@ export class Studio {
     }
   }
 
-  /** True if the trace of a cell or the profile of a column is shown. */
+  /** True if the pane beside the table has something to show besides forms. */
   get hasDetails(): boolean {
-    return this.traced.value !== null || this.profiled.value !== null || this.tested.value !== null;
+    const details = [this.traced.value, this.profiled.value, this.tested.value];
+    return this.isHistoryShown.value || details.some((shown) => shown !== null);
   }
 
   /** @param column its index after the chosen step */
   showProfile(column: number): void {
     this.#detailsAsked++;
     batch(() => {
-      this.traced.value = null;
-      this.tested.value = null;
+      this.#hideDetails();
       this.profiled.value = column;
     });
   }
 
+  /** Shows the history, or hides it. */
+  showHistory(): void {
+    const isShown = this.isHistoryShown.value;
+    this.closeDetails();
+    this.isHistoryShown.value = !isShown;
+  }
+
   closeDetails(): void {
     this.#detailsAsked++;
-    batch(() => {
-      this.traced.value = null;
-      this.tested.value = null;
-      this.profiled.value = null;
-    });
+    batch(() => this.#hideDetails());
+  }
+
+  #hideDetails(): void {
+    this.traced.value = null;
+    this.tested.value = null;
+    this.profiled.value = null;
+    this.isHistoryShown.value = false;
   }
 
   /** Takes over the text that an earlier page did not save. Undo takes it back. */
@@ -375,7 +432,7 @@ export class Studio {
     const recovered = this.keeper.recovered.value;
     if (recovered === null) return;
     this.keeper.decide(recovered.source);
-    this.write(recovered.source);
+    this.write(recovered.source, 'Restore the unsaved text');
     this.message.value = 'The unsaved text is back. Save it to keep it.';
   }
 
@@ -387,7 +444,7 @@ export class Studio {
       this.saved.value = other;
       this.other.value = null;
     });
-    this.write(other.source);
+    this.write(other.source, 'Take the text of another program');
   }
 
   /** Keeps the text here; the next save overwrites the version of the other program. */
@@ -446,7 +503,7 @@ export class Studio {
       return;
     }
     this.saved.value = { source, sha256 };
-    this.write(source);
+    this.write(source, 'Take the text of another program');
     this.message.value = 'Another program changed the file. The studio now shows the new text.';
   }
 
@@ -487,7 +544,7 @@ export class Studio {
       this.isDrafting.value = false;
       if (this.text.value !== this.file.source || source === this.file.source) return;
       this.#chosenStep = operationList(source).items.filter(({ isOff }) => !isOff).length;
-      this.write(source);
+      this.write(source, 'Draft');
       this.message.value = 'The draft is ready.';
     }, DRAFT_MILLISECONDS);
   }

@@ -84,11 +84,12 @@ export class Suggestions {
   }
 
   /** Writes the step into the text, and chooses it. Undo takes it back. */
-  apply({ line, made }: ListedSuggestion): void {
+  apply({ line, made, written: suggested }: ListedSuggestion): void {
     const studio = this.#studio;
     const text = studio.text.value;
+    const label = `Apply ${suggested}`;
     if (line !== null) {
-      studio.write(withComment(text, line));
+      studio.write(withComment(text, line), label);
       const list = operationList(studio.text.value);
       const item = itemAt(list, line.from + text.slice(line.from).search(/\S/) + '- '.length);
       studio.expectStep(list.items.slice(0, item + 1).filter(({ isOff }) => !isOff).length);
@@ -100,7 +101,7 @@ export class Suggestions {
       studio.message.value = 'The list of operations is written in a form that can be edited only in the text.';
       return;
     }
-    studio.write(written);
+    studio.write(written, label);
     studio.expectStep(step);
   }
 
@@ -108,7 +109,7 @@ export class Suggestions {
   dismiss({ written, line }: ListedSuggestion): void {
     const { text } = this.#studio;
     if (line === null) this.#dismissed.value = new Set([...this.#dismissed.value, written]);
-    else this.#studio.write(text.value.slice(0, line.from) + text.value.slice(line.to + 1));
+    else this.#studio.write(text.value.slice(0, line.from) + text.value.slice(line.to + 1), `Dismiss ${written}`);
   }
 
   async #ask(step: number): Promise<void> {

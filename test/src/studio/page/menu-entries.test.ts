@@ -7,13 +7,16 @@ import {
   cellMenu,
   columnMenu,
   columnReference,
+  columnsMenu,
   dateFormats,
   type MenuEntry,
   type MenuGroup,
   numberMarks,
+  rowMenu,
   type Step,
   valueExpression,
 } from '../../../../src/studio/page/menu-entries.ts';
+import { partMenu } from '../../../../src/studio/page/part-pattern.ts';
 import { operationTable } from '../../../../workers/operations/index.ts';
 import { checkTemplate } from '../../../../workers/plan/template-cache.ts';
 import type { Profile } from '../../../../workers/watch/column-profile.ts';
@@ -64,7 +67,13 @@ test('each entry opens a form with its values, and means a valid step', async (t
     for (const [type, cells] of Object.entries(CELLS) as [ColumnType, readonly (string | null)[]][]) {
       const column = { id: 1, name, type };
       const menus = [columnMenu(column, profileOf(cells)), columnMenu(column, null)];
-      for (const cell of cells) menus.push(cellMenu(column, cell));
+      for (const cell of cells) {
+        menus.push(cellMenu(column, cell));
+        menus.push(rowMenu([column], [cell], [profileOf(cells)], 3), rowMenu([column], [cell], [null], null));
+        if (type === 'text' && cell !== null && cell !== '')
+          menus.push([partMenu(name, { text: cell, from: 0, to: cell.length }, [])]);
+      }
+      menus.push(columnsMenu([column]));
       for (const { label, step } of menus.flatMap(entriesOf)) {
         const [[operation, values]] = Object.entries(step) as [[string, Readonly<Record<string, unknown>>]];
         const definition = operationTable.get(operation);

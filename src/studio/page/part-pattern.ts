@@ -1,0 +1,107 @@
+// What a selected part of a cell can become: a pattern that extracts such parts, a separator, a text to replace. Patterns
+// are proposals: the form shows the pattern and the rows that it gives, and the user corrects it there.
+import { columnReference, type MenuGroup } from './menu-entries.ts';
+
+export interface Part {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Characters of a part that a menu shows. */
+const SHOWN_CHARACTERS_MAX = 20;
+
+/** @param others other cells of the column, which the pattern should fit as well */
+export function partMenu(column: string, part: Part, others: readonly string[]): MenuGroup {
+  const chosen = part.text.slice(part.from, part.to);
+  const shown = chosen.length > SHOWN_CHARACTERS_MAX ? `${chosen.slice(0, SHOWN_CHARACTERS_MAX)}…` : chosen;
+  const pattern = proposedPattern(part, others);
+  const where = `${columnReference(column)}.contains(${JSON.stringify(chosen)})`;
+  return {
+    title: `Selected part: ${shown}`,
+    entries: [
+      { label: 'Extract this part…', step: { extract: { column, pattern, into: { 1: `${column}_part` } } } },
+      { label: 'Split here…', step: { split_column: splitAt(column, part) } },
+      { label: 'Replace this part…', step: { replace: { columns: column, find: chosen } } },
+      { label: 'Keep rows with this part…', step: { filter: { where } } },
+    ],
+  };
+}
+
+/**
+ * A pattern whose first group is the part. Of the patterns that do so, it is the one that matches most of the other cells,
+ * and of these the one with most of the text around the part.
+ */
+export function proposedPattern({ text, from, to }: Part, others: readonly string[]): string {
+  const chosen = text.slice(from, to);
+  const candidates = lefts(text.slice(0, from)).flatMap((left) =>
+    bodies(chosen, text[to]).flatMap((body) => rights(text.slice(to)).map((right) => `${left}(${body})${right}`)),
+  );
+  let best = { pattern: fixedPattern([...text.slice(0, from)].length, chosen), count: -1 };
+  for (const pattern of candidates) {
+    const expression = new RegExp(pattern, 'du');
+    const [start, end] = expression.exec(text)?.indices?.[1] ?? [];
+    if (start !== from || end !== to) continue;
+    const count = others.filter((other) => expression.test(other)).length;
+    if (count > best.count) best = { pattern, count };
+  }
+  return best.pattern;
+}
+
+/** Largest number of repetitions in RE2. */
+const REPETITIONS_MAX = 1_000;
+
+/** Texts up to this length are described sign by sign. */
+const GENERAL_CHARACTERS_MAX = 40;
+
+/** The part by its place in the text. */
+function fixedPattern(before: number, chosen: string): string {
+  const length = [...chosen].length;
+  return Math.max(before, length) > REPETITIONS_MAX ? `(${literal(chosen)})` : `(?s)^.{${before}}(.{${length}})`;
+}
+
+/** Patterns for the text before a part, the one with most of it first. */
+function lefts(before: string): readonly string[] {
+  if (before === '') return ['^'];
+  const sign = /[^\p{L}\p{N}]+$/u.exec(before)?.[0] ?? '';
+  const word = /\p{L}+$/u.exec(before.slice(0, before.length - sign.length))?.[0] ?? '';
+  const whole = before.length > GENERAL_CHARACTERS_MAX ? [] : [`^${general(before)}`];
+  return [literal(word + sign), literal(sign), ...whole, ''];
+}
+
+function bodies(chosen: string, next: string | undefined): readonly string[] {
+  const rest = next === undefined ? '.+' : `[^${/[\]\\^-]/.test(next) ? `\\${next}` : next}]+`;
+  return chosen.length > GENERAL_CHARACTERS_MAX ? [rest] : [general(chosen), rest, `.{${[...chosen].length}}`];
+}
+
+function rights(after: string): readonly string[] {
+  return after === '' ? ['$', ''] : ['', literal([...after][0]!)];
+}
+
+/** The same signs, with any letters and any digits. */
+function general(text: string): string {
+  return [...text.matchAll(/[0-9]+|[A-Z]+|[a-z]+|\p{L}+| +|./gsu)]
+    .map(([run]) => {
+      if (/^[0-9]/.test(run)) return '[0-9]+';
+      if (/^[A-Z]/.test(run)) return '[A-Z]+';
+      if (/^[a-z]/.test(run)) return '[a-z]+';
+      if (/^\p{L}/u.test(run)) return '\\p{L}+';
+      return run.startsWith(' ') ? ' +' : literal(run);
+    })
+    .join('')
+    .replaceAll('[A-Z]+[a-z]+', '[A-Za-z]+');
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+/** Signs are separators. Before other text, the column is split at that place. */
+function splitAt(column: string, { text, from, to }: Part): Readonly<Record<string, unknown>> {
+  const chosen = text.slice(from, to);
+  const into = [`${column}_1`, `${column}_2`];
+  if (!/[\p{L}\p{N}]/u.test(chosen)) return { column, by: { separator: chosen }, into };
+  const place = from === 0 ? to : from;
+  const widths = [text.slice(0, place), text.slice(place)].map((each) => [...each].length).filter((each) => each > 0);
+  return { column, by: { widths }, into: into.slice(0, widths.length) };
+}
