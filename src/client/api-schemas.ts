@@ -80,6 +80,8 @@ export interface Report {
     readonly escape?: string;
     /** Present only if NUL bytes were removed. */
     readonly nul_bytes?: number;
+    /** Present only if values NaN or Infinity of JSON were read as null. */
+    readonly nan_values?: number;
     /** Present only if several lines were joined into one header. */
     readonly header_lines?: number;
     /** For workbooks: sheet and row of the first 100 rows that the errors name. All numbers count from 1. */

@@ -57,7 +57,7 @@ function outputLines({ output, input }: RunReport): string[] {
 /** Lines about how the file was read, if that was guessed, and about what was left out. */
 function readingLines(input: RunReport['input']): string[] {
   const { delimiter, quotes_after_space, nul_bytes = 0, comment_lines = 0, header_lines = 1 } = input;
-  const { values_beside_list: beside = 0 } = input;
+  const { values_beside_list: beside = 0, nan_values: nan = 0 } = input;
   const above = (input.header_row ?? 0) + 1 - header_lines;
   return [
     ...(above > 0
@@ -67,6 +67,7 @@ function readingLines(input: RunReport['input']): string[] {
     ...(input.escape === undefined ? [] : ['  input: read with backslash escapes']),
     ...(quotes_after_space === true ? ['  input: read with quotes after spaces'] : []),
     ...(nul_bytes > 0 ? [`  input: ${counted(nul_bytes, 'NUL byte')} left out`] : []),
+    ...(nan > 0 ? [`  input: ${counted(nan, 'value')} NaN or Infinity read as null`] : []),
     ...(comment_lines > 0 ? [`  input: ${counted(comment_lines, 'comment line')} left out`] : []),
     ...(beside > 0
       ? [

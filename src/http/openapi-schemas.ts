@@ -54,6 +54,11 @@ const INPUT = {
     quotes_after_space: { const: true, description: 'Present only if the file has quotes after spaces.' },
     escape: { type: 'string', description: 'Present only if backslash escapes were read.' },
     nul_bytes: { type: 'integer', minimum: 1, description: 'Present only if NUL bytes were removed.' },
+    nan_values: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Present only if values NaN or Infinity of JSON were read as null.',
+    },
     header_lines: {
       type: 'integer',
       minimum: 2,

@@ -161,3 +161,26 @@ golden('JSON values one after the other', [
     output: 'a\n1\n2\n',
   },
 ]);
+
+golden('NaN and Infinity', [
+  {
+    name: 'are null if the Template says so, also inside objects and lists',
+    template: 'input: {json: {nan: blank}}\noperations: []\noutput: {format: ndjson}',
+    input: '[{"a":NaN,"b":{"c":[-Infinity,1]},"d":"NaN"},{"a":Infinity,"b":-1,"d":"\\"NaN"}]',
+    output: '{"a":null,"b":{"c":[null,1]},"d":"NaN"}\n{"a":null,"b":-1,"d":"\\"NaN"}\n',
+  },
+  {
+    name: 'are null in lists of lists and in named columns',
+    template:
+      'input: {json: {nan: blank}, columns: [{name: a}], other_columns: drop}\noperations: []\noutput: {format: ndjson}',
+    input: '[["a","b"],[NaN,NaN],[1,2]]',
+    output: '{"a":null}\n{"a":1}\n',
+  },
+  {
+    name: 'refuse the file otherwise',
+    template: 'operations: []',
+    input: '[{"a":NaN}]',
+    error:
+      'MALFORMED_FILE: Line 1, column 7: a value is expected. NaN and Infinity are not JSON. Write null instead, or read them as null (input.json.nan: blank).',
+  },
+]);

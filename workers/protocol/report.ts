@@ -100,6 +100,8 @@ export interface RunReport {
     escape?: '\\';
     /** Number of NUL bytes skipped; absent if 0. */
     nul_bytes?: number;
+    /** Number of values NaN and Infinity of JSON that were read as null; absent if 0. */
+    nan_values?: number;
     /** Number of header lines whose texts were joined; absent for a single header line. */
     header_lines?: number;
     /** Positions in the workbook of the rows that errors name, by row. Absent if there are no such rows. */
@@ -169,21 +171,27 @@ export function reportInput(
   if (headerLines !== undefined) input.header_lines = headerLines;
 }
 
-/** Adds how much of the file was skipped: comment lines, NUL bytes, and values beside the list of records of JSON. */
+/**
+ * Adds how much of the file was skipped: comment lines, NUL bytes, and of JSON values beside the list of records and
+ * NaN.
+ */
 export function reportSkipped(
   { input }: RunReport,
   {
     comments,
     nul,
+    nan,
     valuesBeside = 0,
   }: {
     readonly comments?: { readonly lines: number } | undefined;
     readonly nul?: { readonly nulBytes: number } | undefined;
+    readonly nan?: { readonly values: number } | undefined;
     readonly valuesBeside?: number;
   },
 ): void {
   if (comments !== undefined && comments.lines > 0) input.comment_lines = comments.lines;
   if (nul !== undefined && nul.nulBytes > 0) input.nul_bytes = nul.nulBytes;
+  if (nan !== undefined && nan.values > 0) input.nan_values = nan.values;
   if (valuesBeside > 0) input.values_beside_list = valuesBeside;
 }
 
@@ -223,11 +231,12 @@ export function countInAnyOrder(counts: CodeCounts, code: RowErrorCode, sourceRo
 export function reportText(report: RunReport): string {
   const { template_sha256, rows_read, rows_written, input, output, tables, rejects } = report;
   const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines } = input;
-  const { places, comment_lines, encoding_guess, nul_bytes, values_beside_list } = input;
+  const { places, comment_lines, encoding_guess, nan_values, nul_bytes, values_beside_list } = input;
   const guess = encoding_guess === undefined ? '' : `,"encoding_guess":${JSON.stringify(encoding_guess)}`;
   const spaced = quotes_after_space === true ? ',"quotes_after_space":true' : '';
   const escaped = input.escape === undefined ? '' : `,"escape":${JSON.stringify(input.escape)}`;
   const nul = nul_bytes === undefined ? '' : `,"nul_bytes":${nul_bytes}`;
+  const nan = nan_values === undefined ? '' : `,"nan_values":${nan_values}`;
   const lines = header_lines === undefined ? '' : `,"header_lines":${header_lines}`;
   const placed = places === undefined ? '' : `,"places":${JSON.stringify(places)}`;
   const comments = comment_lines === undefined ? '' : `,"comment_lines":${comment_lines}`;
@@ -239,7 +248,7 @@ export function reportText(report: RunReport): string {
   return (
     `{"template_sha256":"${template_sha256}","rows_read":${rows_read},"rows_written":${rows_written},` +
     `"input":{"type":"${type}","encoding":"${encoding}","delimiter":${textOrNull(delimiter)},` +
-    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${nul}${lines}${placed}${comments}${beside}},` +
+    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${nul}${nan}${lines}${placed}${comments}${beside}},` +
     `"operations":[${operations}],` +
     `"output":{"formulas_guarded":${output.formulas_guarded}${lost}},"tables":${objectText(tables)}${apart}}`
   );

@@ -111,6 +111,11 @@ const jsonInput = Type.Object({
     Type.String({ minLength: 1, maxLength: 8 }),
     'Separator in the names of columns that are made of nested objects, at most 8 levels deep: `"."` gives `customer.name`; null = an object is one cell.',
   ),
+  nan: Type.Enum(['fail', 'blank'], {
+    default: 'fail',
+    description:
+      '`NaN`, `Infinity` and `-Infinity`, which are not JSON: `fail` refuses the file, `blank` reads them as null and counts them.',
+  }),
 });
 
 const parquetInput = Type.Object({

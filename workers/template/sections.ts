@@ -135,7 +135,7 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
       strayQuotes: csv.stray_quotes,
       nulBytes: csv.nul_bytes,
     },
-    json: { records: json.records, flatten: json.flatten },
+    json: { records: json.records, flatten: json.flatten, nan: json.nan },
     parquetBytes: input.parquet!.bytes,
     archiveFile: input.archive_file,
     fixed: input.fixed && { columns: input.fixed.columns, recordLength: input.fixed.record_length ?? null },

@@ -78,6 +78,8 @@ export interface JsonInput {
    * Separator between the names of nested objects and their keys, which become columns; null = an object is a cell.
    */
   readonly flatten: string | null;
+  /** Whether NaN and Infinity refuse the file or are null. */
+  readonly nan: 'fail' | 'blank';
 }
 
 /** A value above or below the table. Expressions refer to it as `run.meta.<name>`. */

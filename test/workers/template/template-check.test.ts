@@ -25,7 +25,7 @@ test('a Template is normalised with every default filled in', async (t) => {
       comment: null,
     },
     fixed: null,
-    json: { records: null, flatten: null },
+    json: { records: null, flatten: null, nan: 'fail' },
     parquetBytes: 'text',
     archiveFile: null,
     sheet: null,

@@ -191,7 +191,7 @@ const TABLE_INPUT: TemplateInput = {
     strayQuotes: 'fail',
     nulBytes: 'fail',
   },
-  json: { records: null, flatten: null },
+  json: { records: null, flatten: null, nan: 'fail' },
   parquetBytes: 'text',
   archiveFile: null,
   fixed: null,

@@ -130,6 +130,8 @@ export interface JsonReaderParts {
   readonly nodes: readonly number[];
   /** Reads ahead if the source is a large file. */
   readonly readAhead: ReadAheadThread | undefined;
+  /** Counts the values that were replaced, if NaN is null. */
+  readonly nan: { readonly values: number } | undefined;
   /** Called when the key table is full. */
   readonly onFull: () => void;
   /** Closes the file, if the text does not own it. */
@@ -221,7 +223,7 @@ export class JsonReader implements RowReader {
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
     mergeCounts(report.input.errors, this.#surrogates);
-    reportSkipped(report, this.#parts.records);
+    reportSkipped(report, { valuesBeside: this.#parts.records.valuesBeside, nan: this.#parts.nan });
   }
 
   close(): void {

@@ -48,7 +48,10 @@ const HERE = '\0';
 
 /** Invalid forms that programs write, with advice. */
 const HINTS: readonly { readonly form: RegExp; readonly hint: string }[] = [
-  { form: /-?\0-?(?:NaN|Infinity)/, hint: 'NaN and Infinity are not JSON. Write null instead.' },
+  {
+    form: /-?\0-?(?:NaN|Infinity)/,
+    hint: 'NaN and Infinity are not JSON. Write null instead, or read them as null (input.json.nan: blank).',
+  },
   { form: /\0(?:None|True|False)\b/, hint: 'This is Python, not JSON. Write the file with json.dump.' },
   { form: /\0undefined\b/, hint: 'This is JavaScript, not JSON. Write the file with JSON.stringify.' },
   { form: /\0'/, hint: 'JSON has double quotes around texts and keys.' },

@@ -16,6 +16,7 @@ import type { OpenSettings } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { BytesSource } from '../source/bytes-source.ts';
 import { ForwardSource } from '../source/forward-source.ts';
+import { NanFreeSource } from '../source/nan-free-source.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
 import { findRecords, type RecordsPath, type RecordsSearch } from './find-records.ts';
 import { JSON_FORMAT } from './json-name.ts';
@@ -156,6 +157,8 @@ class JsonOpening {
   readonly #settings: OpenSettings;
   readonly #encoding: ReturnType<FileStart['encoding']>;
   #whole: WholeSource | null = null;
+  /** The source that was created last, if it replaces NaN. */
+  #nan: NanFreeSource | undefined;
 
   constructor(text: JsonText, raw: ByteSource, start: FileStart, settings: OpenSettings) {
     this.#text = text;
@@ -201,7 +204,7 @@ class JsonOpening {
     const keys = this.#keys;
     const { ragged } = input.csv;
     const parts = { head, text, records, arena, kernel: kernel.exports, nullTexts, ragged, keys, nodes, readAhead };
-    return new JsonReader({ ...parts, onFull, close });
+    return new JsonReader({ ...parts, nan: this.#nan, onFull, close });
   }
 
   *#lookAtWhole(): Coroutine<Found> {
@@ -288,14 +291,18 @@ class JsonOpening {
     const { name, markBytes } = this.#encoding;
     // UTF-8 is not converted, so that invalid bytes are found at their place.
     const isUtf8 = name === 'utf-8';
-    return new BytesSource(isUtf8 ? this.#start.bytes.subarray(markBytes) : this.#start.text(null));
+    const bytes = isUtf8 ? this.#start.bytes.subarray(markBytes) : this.#start.text(null);
+    return this.#withoutNan(new BytesSource(bytes));
   }
 
   #source(): ByteSource {
-    return textSource(
-      this.#whole === null ? this.#raw : new ForwardSource(this.#whole),
-      this.#encoding,
-      this.#settings,
-    );
+    const stored = this.#whole === null ? this.#raw : new ForwardSource(this.#whole);
+    return this.#withoutNan(textSource(stored, this.#encoding, this.#settings));
+  }
+
+  #withoutNan(source: ByteSource): ByteSource {
+    if (this.#settings.input.json.nan === 'fail') return source;
+    this.#nan = new NanFreeSource(source);
+    return this.#nan;
   }
 }

@@ -222,7 +222,7 @@ t.test('a Template that names its columns reads behind the upload, whatever come
 
 const NO_COMMA = 'JSON has no comma after the last value of a list or object. Remove it.';
 const NO_COMMENTS = 'JSON has no comments. Remove them.';
-const NO_NAN = 'NaN and Infinity are not JSON. Write null instead.';
+const NO_NAN = 'NaN and Infinity are not JSON. Write null instead, or read them as null (input.json.nan: blank).';
 
 t.test('invalid JSON is refused with its position', async (t) => {
   const refusals: readonly (readonly [file: string | Buffer, message: string])[] = [
