@@ -5,6 +5,7 @@ import { inputFormats } from '../../workers/input/index.ts';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { PartTurns } from '../../workers/output/sink/file-sink.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
+import { faultOf } from '../../workers/protocol/fault-text.ts';
 import {
   type FileParts,
   type PartOutcome,
@@ -24,7 +25,7 @@ import { Thread } from '../../workers/thread/thread.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
 import { type PooledRun, ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
-import { localInput, makeTemporaryFolder } from './local-input.ts';
+import { grownSince, localInput, makeTemporaryFolder } from './local-input.ts';
 import type { LocalResult } from './run-summary.ts';
 
 // Runs the parts of one Run in the threads of a pool and joins their results. See workers/run/split.ts.
@@ -253,13 +254,15 @@ export class LocalEngine {
     this.#outputs.set(input, outputPath);
     const path = this.#inputs.get(input) ?? (await localInput(input, join(this.#folder, `${task}.input`)));
     this.#inputs.set(input, path);
-    const { size } = statSync(path);
+    const before = statSync(path);
+    const { size } = before;
     this.#inputBytes += size;
     const whole = { ...this.#task(task, path, outputPath), fileName, template };
     const inParts = await this.#runInParts(whole, size);
     const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
+    const grownBytes = grownSince(before, path);
     const parts = inParts?.parts ?? 1;
-    return { input, outcome, parts, outputPath, milliseconds: performance.now() - start };
+    return { input, outcome, parts, outputPath, grownBytes, milliseconds: performance.now() - start };
   }
 
   async #runInParts(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number } | null> {
@@ -289,7 +292,7 @@ export class LocalEngine {
   }
 
   #outcomeOf(end: TaskEnd): RunOutcome {
-    if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
+    if (end.kind === 'fault') throw faultOf(end);
     if (end.kind !== 'done') throw new Error('the thread of the Run was lost', { cause: this.#threadFault });
     const { reportText, ...outcome } = end.outcome;
     return { ...outcome, report: JSON.parse(reportText) as RunReport };

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { InputFileError, TRUNCATED } from '../../workers/protocol/failure.ts';
 import { UsageError } from './command.ts';
 
 // A new folder for the temporary files of a command.
@@ -77,6 +78,20 @@ export function checkReadable(path: string): void {
   if (isDevice || stats.isSocket()) {
     throw new UnreadableFileError(path, `is a ${isDevice ? 'device' : 'socket'}, not a file.`, 'ENXIO');
   }
+}
+
+/**
+ * Returns the number of bytes that were added to a file since `before`. Throws UnreadableFileError or InputFileError if the file was
+ * replaced or changed otherwise, because threads that opened it at different times may have read different contents. A
+ * removed file is not an error: its bytes were read.
+ */
+export function grownSince(before: Stats, path: string): number {
+  const now = statSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return 0;
+  const isSame = now.dev === before.dev && now.ino === before.ino;
+  if (isSame && (now.size > before.size || now.mtimeMs === before.mtimeMs)) return now.size - before.size;
+  if (isSame && now.size < before.size) throw new InputFileError(path, TRUNCATED);
+  throw new UnreadableFileError(path, 'was changed while it was read. Run the command again.', 'CHANGED');
 }
 
 const STANDARD_INPUTS: ReadonlySet<string> = new Set(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);

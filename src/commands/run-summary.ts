@@ -9,6 +9,8 @@ export interface LocalResult {
   readonly parts: number;
   /** Path of the output if it is not in `outcome.output.bytes`. */
   readonly outputPath: string;
+  /** Number of bytes that another program added to the file meanwhile, which were not read. */
+  readonly grownBytes: number;
   readonly milliseconds: number;
 }
 
@@ -20,7 +22,7 @@ export interface Summary {
 
 /** One JSON line, or a few lines for people. */
 export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary): string {
-  const { input, outcome, milliseconds } = result;
+  const { input, outcome, grownBytes, milliseconds } = result;
   const { report, rowsWritten, truncated, failure } = outcome;
   if (json) {
     const status = failure === null ? 'succeeded' : 'failed';
@@ -39,6 +41,9 @@ export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary):
   const head = `${input}: ${counted(report.rows_read, 'row')} read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
   return [
     head + (truncated ? ', truncated at the row or size limit' : ''),
+    ...(grownBytes === 0
+      ? []
+      : [`  input: the file grew meanwhile: its last ${counted(grownBytes, 'byte')} were not read`]),
     ...guessLines(report.input),
     ...readingLines(report.input),
     ...codeLines('input', report.input.errors, report.input.places),

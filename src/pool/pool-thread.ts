@@ -2,6 +2,7 @@
 // heartbeat. Neither starts nor ends threads (thread-registry.ts). States: starting (its messages wait in the port) →
 // ready → lost (its Runs were interrupted, it accepts no others).
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { FaultText } from '../../workers/protocol/fault-text.ts';
 import { FRAME_MESSAGES_MAX, type Frame } from '../../workers/protocol/frame.ts';
 import type { FromWorker, RunTask, TaskOutcome, ThreadStart, ToWorker } from '../../workers/protocol/messages.ts';
 import {
@@ -21,7 +22,7 @@ export type TaskEnd =
   | { readonly kind: 'done'; readonly outcome: TaskOutcome }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'interrupted' }
-  | { readonly kind: 'fault'; readonly message: string; readonly stack: string };
+  | ({ readonly kind: 'fault' } & FaultText);
 
 export interface ThreadTask {
   task: RunTask;

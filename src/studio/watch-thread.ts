@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { WATCH_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
+import { faultOf } from '../../workers/protocol/fault-text.ts';
 import type { TaskTable } from '../../workers/protocol/messages.ts';
 import type {
   FromWatchThread,
@@ -130,7 +131,7 @@ export class WatchThread {
     this.#waiting.delete(message.number);
     if (message.kind === 'answer') waiting?.resolve(message.answer);
     else if (message.kind === 'cancelled') waiting?.resolve(null);
-    else waiting?.reject(new Error(`${message.message}\n${message.stack}`));
+    else waiting?.reject(faultOf(message));
   }
 
   #lose(error: Error): void {

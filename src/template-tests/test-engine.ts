@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import { faultOf } from '../../workers/protocol/fault-text.ts';
 import {
   REJECTS_SUFFIX,
   type RunOutcomeOutput,
@@ -80,7 +81,7 @@ export class TestEngine {
     const tables = { ...this.#tables, ...(await this.#writeTables(number, test.tables)) };
     const task = this.#task(number, test, outputPath, tables);
     const end = await new Promise<TaskEnd>((ended) => this.#pool.run(task, ended));
-    if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
+    if (end.kind === 'fault') throw faultOf(end);
     if (end.kind !== 'done') throw new Error('the thread of a test was lost');
     const { failure, reportText } = end.outcome;
     const output = await takeFile(end.outcome.output, outputPath);

@@ -126,6 +126,30 @@ export class MemoryWanted extends Error {
 }
 
 /**
+ * The file with the input cannot be read: the system refused, or the file became shorter than it was at the start. In
+ * the service this is a fault, because the file is its own. A command reports it to the owner of the file.
+ */
+export class InputFileError extends Error {
+  /** Code of the system, or TRUNCATED. */
+  readonly code: string;
+  readonly path: string;
+  /** Marks an error of the system, as Node does. */
+  readonly syscall = 'read';
+
+  constructor(path: string, code: string) {
+    super(
+      `${path} ${code === TRUNCATED ? 'became shorter while it was read. Run the command again.' : `cannot be read: ${code}.`}`,
+    );
+    this.name = 'InputFileError';
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Code of an InputFileError: the file ended earlier than at the start. */
+export const TRUNCATED = 'TRUNCATED';
+
+/**
  * System errors of a disk that is full, over its quota or broken, or that refuses so large a file. The Run ends; the
  * thread continues.
  */

@@ -2,11 +2,14 @@
 // that they could not parse (JSON.parse, BigInt, `String.fromCodePoint`). Therefore only messages of plain `Error`
 // objects are reported: they are constants of this program (test/tidy.test.ts) or system messages about a file of
 // ours. For other errors only the class name, the code and the stack frames are reported.
+import { InputFileError } from './failure.ts';
 
 export interface FaultText {
   readonly message: string;
   /** Starts with the class and the message, in V8's format. */
   readonly stack: string;
+  /** Set if the file with the input cannot be read: its path and the code of the error. */
+  readonly unreadable?: { readonly path: string; readonly code: string };
 }
 
 /** Codes of Node's own errors. Their messages quote their arguments. */
@@ -23,7 +26,8 @@ export function faultText(thrown: unknown): FaultText {
   const [message, head] = isOurs(thrown)
     ? [thrown.message, `Error: ${thrown.message}`]
     : [nameAndCode(thrown), nameAndCode(thrown)];
-  return { message, stack: `${head}${framesOf(thrown)}` };
+  const text = { message, stack: `${head}${framesOf(thrown)}` };
+  return thrown instanceof InputFileError ? { ...text, unreadable: { path: thrown.path, code: thrown.code } } : text;
 }
 
 /** The same text as an Error, for code that prints errors. */
@@ -32,6 +36,12 @@ export function safeFault(thrown: unknown): Error {
   const error = new Error(message);
   error.stack = stack;
   return error;
+}
+
+/** The error for a fault of another thread: an InputFileError, or an error with the text and the stack. */
+export function faultOf({ message, stack, unreadable }: FaultText): Error {
+  if (unreadable !== undefined) return new InputFileError(unreadable.path, unreadable.code);
+  return new Error(`${message}\n${stack}`);
 }
 
 const UNNAMED = 'something was thrown that is no error';

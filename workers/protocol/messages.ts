@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { FileHead } from '../input/reader.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Failure } from './failure.ts';
+import type { FaultText } from './fault-text.ts';
 import type { RunReport } from './report.ts';
 
 /** Row of the budget's counters for Runs without an account. See ACCOUNT_ROWS in `memory/budget.ts`. */
@@ -178,7 +179,7 @@ export type FromWorker =
   /** A cancelled Run has released all of its resources. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours. Message and stack are for the log, never for a response. */
-  | { readonly kind: 'fault'; readonly task: number; readonly message: string; readonly stack: string };
+  | ({ readonly kind: 'fault'; readonly task: number } & FaultText);
 
 /** Int32 slots in the shared control block of one thread. */
 export const CONTROL_BEAT = 0;

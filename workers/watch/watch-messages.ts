@@ -1,6 +1,7 @@
 // Messages between a command and the thread in which it watches Runs, in both directions. Plain values only.
 import type { ColumnType } from '../batch/schema.ts';
 import type { Failure } from '../protocol/failure.ts';
+import type { FaultText } from '../protocol/fault-text.ts';
 import type { TaskTable } from '../protocol/messages.ts';
 import type { CodeCounts } from '../protocol/report.ts';
 import type { TemplateText } from '../template/template-text.ts';
@@ -172,4 +173,4 @@ export type FromWatchThread =
   | { readonly kind: 'progress'; readonly number: number; readonly rowsRead: number }
   | { readonly kind: 'answer'; readonly number: number; readonly answer: unknown }
   | { readonly kind: 'cancelled'; readonly number: number }
-  | { readonly kind: 'fault'; readonly number: number; readonly message: string; readonly stack: string };
+  | ({ readonly kind: 'fault'; readonly number: number } & FaultText);

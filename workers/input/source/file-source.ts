@@ -1,7 +1,7 @@
 // A spooled upload that may still be arriving, or a local file. Reads up to the known length, then waits for a message
-// with a new length. Errors of the file system are faults of the service.
+// with a new length. An unreadable file is an InputFileError.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { Cancelled } from '../../protocol/failure.ts';
+import { Cancelled, InputFileError, TRUNCATED } from '../../protocol/failure.ts';
 import type { FileRest, StoredSource } from './source.ts';
 
 export class FileSource implements StoredSource {
@@ -127,9 +127,15 @@ export class FileSource implements StoredSource {
 
   /** Reads at least one byte of the file at `at` into `target` at `offset`. */
   #readSome(target: Uint8Array, offset: number, bytes: number, at: number): number {
-    this.#descriptor ??= openSync(this.#path, 'r');
-    const got = readSync(this.#descriptor, target, offset, bytes, at);
-    if (got === 0) throw new Error('the spooled file is shorter than was told');
+    let got: number;
+    try {
+      this.#descriptor ??= openSync(this.#path, 'r');
+      got = readSync(this.#descriptor, target, offset, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw code === undefined ? error : new InputFileError(this.#path, code);
+    }
+    if (got === 0) throw new InputFileError(this.#path, TRUNCATED);
     return got;
   }
 
