@@ -1,5 +1,6 @@
 // The API reference for people: the OpenAPI document as one page of plain HTML, without scripts.
 import { type Child, element, type Html, pageHead, textOf } from '../html-page.ts';
+import { type SampledOperation, samplesOf } from './request-samples.ts';
 
 // The parts of the OpenAPI document (src/http/openapi.ts) that the page uses.
 
@@ -49,6 +50,8 @@ interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
+  /** Empty: no key is needed. */
+  readonly security?: readonly unknown[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<Record<string, Response>>;
 }
@@ -183,9 +186,32 @@ function operationView(method: string, path: string, operation: Operation): Html
     description === undefined ? null : element('p', {}, description),
     parameters.length === 0 ? null : [element('h3', {}, 'Parameters'), parameterTable(parameters)],
     requestBody === undefined ? null : [element('h3', {}, 'Body'), bodyView(requestBody.content)],
+    element('h3', {}, 'Samples'),
+    samplesOf(sampledOperation(method, path, operation)).map(({ language, text }) =>
+      element(
+        'details',
+        { open: language === 'curl' ? '' : null },
+        element('summary', {}, language),
+        element('pre', {}, element('code', {}, text)),
+      ),
+    ),
     element('h3', {}, 'Answers'),
     Object.entries(responses).map(([status, response]) => responseView(status, response)),
   );
+}
+
+function sampledOperation(method: string, path: string, operation: Operation): SampledOperation {
+  const { requestBody, responses, security } = operation;
+  const media = Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    status.startsWith('2') ? Object.keys(content) : [],
+  );
+  return {
+    method,
+    path,
+    needsKey: security === undefined || security.length > 0,
+    sendsFile: requestBody !== undefined,
+    returnsFile: !media.includes('application/json'),
+  };
 }
 
 function parameterTable(parameters: readonly Parameter[]): Html {

@@ -1,16 +1,23 @@
 // The reference of the API: all of the OpenAPI document is on it, under a policy that lets nothing in; in a browser it is
 // read by keys, in both themes, and asks for nothing.
 // With all tests only: a browser.
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { element, textOf } from '../../../src/pages/html-page.ts';
 import type { ApiDocument } from '../../../src/pages/reference/reference-page.ts';
 import { apiDocument } from '../../../src/routes/index.ts';
+import { template } from '../../blackbox/catalog-folder.ts';
 import { startService } from '../../blackbox/service.ts';
 import { axeFindings, NO_BROWSER, openPage } from '../studio/browser.ts';
 
 const options = { skip: NO_BROWSER };
 const document = apiDocument() as ApiDocument;
-const service = await startService(t, { accounts: { acme: {} } });
+const service = await startService(t, { accounts: { acme: { templates: { pass: template([]) } } } });
+/** The samples in Python use a package that may not be installed. */
+const HAS_REQUESTS = spawnSync('python3', ['-c', 'import requests']).status === 0;
 const page = await service.client().as().get('/docs');
 
 t.test('it is served without a key, under a policy of its own for each answer', async (t) => {
@@ -49,6 +56,55 @@ t.test('every operation, answer, schema, field and header of the document is on 
     for (const field of Object.keys(properties)) t.ok(page.text.includes(`<code>${field}</code>`), field);
   }
   for (const name of Object.keys(document.components.headers)) t.ok(page.text.includes(`id="header-${name}"`), name);
+});
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&quot;': '"',
+  '&#39;': "'",
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+};
+
+function plainText(html: string): string {
+  return html.replaceAll(/&(?:quot|#39|lt|gt|amp);/g, (entity) => ENTITIES[entity]!);
+}
+
+t.test('each operation has samples, which work', async (t) => {
+  const origin = 'https://runs.example.com';
+  const key = service.catalog.key('acme');
+  const folder = t.testdir({ 'orders.csv': 'id\n1\n' });
+  const env = { ...process.env, TEMPLATE_RUN_API_KEY: key };
+  const samplesIn = (operationId: string): readonly string[] => {
+    const section = page.text.slice(page.text.indexOf(`<section id="${operationId}"`));
+    const samples = section.slice(section.indexOf('<h3>Samples</h3>'), section.indexOf('<h3>Answers</h3>'));
+    return [...samples.matchAll(/<pre><code>([\s\S]*?)<\/code>/g)].map(([, text]) => plainText(text!));
+  };
+  const run = async (program: string, args: readonly string[]): Promise<string> =>
+    (await promisify(execFile)(program, args, { cwd: folder, env })).stdout;
+  const ids = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  for (const id of ids) t.equal(samplesIn(id).length, 3, id);
+  for (const language of [0, 1, 2]) {
+    let runId = '';
+    const tried = async (operationId: string): Promise<string> => {
+      const text = samplesIn(operationId)
+        [language]!.replaceAll(origin, service.url)
+        .replaceAll('TEMPLATE_ID', 'pass')
+        .replaceAll('RUN_ID', runId);
+      if (language === 0) return await run('bash', ['-c', text]);
+      if (language === 1) return await run(process.execPath, ['--input-type=module', '-e', text]);
+      return await run('python3', ['-c', text]);
+    };
+    if (language === 2 && !HAS_REQUESTS) continue;
+    t.match(await tried('list_templates'), 'pass');
+    runId = /run_\w+/.exec(await tried('create_run'))![0];
+    t.match(await tried('get_run'), runId);
+    await tried('get_run_output');
+    t.equal(readFileSync(join(folder, 'output.csv'), 'utf8').trim(), 'id\n1');
+    for (const id of ['get_usage', 'start', 'openapi']) t.match(await tried(id), '{', id);
+  }
 });
 
 t.test('every link on it leads somewhere', async (t) => {
@@ -94,9 +150,9 @@ t.test('in a browser: by keys, in both themes, without a request or a word of th
     await page.getByRole('navigation').getByRole('link', { name: 'Apply a Template' }).focus();
     await page.keyboard.press('Enter');
     t.ok(await page.getByRole('heading', { name: 'Apply a Template to an uploaded file' }).isVisible());
-    await page.locator('#create_run summary').first().focus();
+    await page.locator('#create_run summary', { hasText: 'JavaScript' }).focus();
     await page.keyboard.press('Enter');
-    t.ok(await page.locator('#create_run pre').first().isVisible(), 'an example is opened');
+    t.ok(await page.locator('#create_run pre', { hasText: 'fetch(' }).isVisible(), 'a sample is opened');
     const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     t.equal(paper, theme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 24, 29)', 'its own style is in force');
     t.strictSame(await axeFindings(page), [], theme);
