@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CellFilter, RowFilter } from '../../workers/watch/watch-messages.ts';
+import type { CellFilter, RowFilter, ValueRange } from '../../workers/watch/watch-messages.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
@@ -183,8 +183,17 @@ function filterIn(body: JsonBody): RowFilter {
 function cellIn(body: JsonBody): CellFilter | null {
   const cell = body['cell'];
   if (typeof cell !== 'object' || cell === null) return null;
-  const text = (cell as JsonBody)['text'] === null ? null : textIn(cell as JsonBody, 'text');
-  return { column: numberIn(cell as JsonBody, 'column'), text };
+  const { text = null, range = null } = cell as JsonBody;
+  return {
+    column: numberIn(cell as JsonBody, 'column'),
+    text: text === null ? null : textIn(cell as JsonBody, 'text'),
+    range: typeof range !== 'object' || range === null ? null : rangeIn(range as JsonBody),
+  };
+}
+
+function rangeIn(range: JsonBody): ValueRange {
+  const limit = (name: string): string | null => (range[name] === null ? null : textIn(range, name));
+  return { from: limit('from'), to: limit('to') };
 }
 
 function testRows(body: JsonBody): readonly number[] {

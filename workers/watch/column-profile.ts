@@ -51,13 +51,19 @@ export interface Profile {
   readonly least: string | null;
   readonly most: string | null;
   /**
-   * Number of rows in each of HISTOGRAM_BARS intervals of equal width from minimum to maximum; null if the column has
-   * no numbers or dates.
+   * Number of rows in each of HISTOGRAM_BARS intervals from minimum to maximum; null if the column has no numbers or
+   * dates.
    */
   readonly histogram: readonly number[] | null;
+  /**
+   * Where the second and each further interval begins, rounded, as texts of the column's type; empty without a histogram.
+   * The intervals have about the same width.
+   */
+  readonly edges: readonly string[];
 }
 
 export class ColumnProfile {
+  readonly #type: ColumnType;
   readonly #hasOrder: boolean;
   readonly #values = new Map<string, number>();
   readonly #shapes = new Map<string, number>();
@@ -70,6 +76,7 @@ export class ColumnProfile {
   #most: { readonly text: string; readonly order: number | string } | null = null;
 
   constructor(type: ColumnType) {
+    this.#type = type;
     this.#hasOrder = !['text', 'json', 'boolean'].includes(type);
     this.#numbers = new Float64Array(this.#hasOrder ? 1024 : 0);
   }
@@ -89,6 +96,7 @@ export class ColumnProfile {
   }
 
   get profile(): Profile {
+    const histogram = this.#histogram();
     return {
       rows: this.#rows,
       blank: this.#blank,
@@ -98,7 +106,8 @@ export class ColumnProfile {
       shapes: mostFrequent(this.#shapes, FREQUENT_SHAPES),
       least: this.#least?.text ?? null,
       most: this.#most?.text ?? null,
-      histogram: this.#histogram(),
+      histogram: histogram?.bars ?? null,
+      edges: histogram?.edges ?? [],
     };
   }
 
@@ -123,7 +132,7 @@ export class ColumnProfile {
     this.#numbers[this.#numbersCount++] = value;
   }
 
-  #histogram(): readonly number[] | null {
+  #histogram(): { readonly bars: readonly number[]; readonly edges: readonly string[] } | null {
     if (this.#numbersCount === 0) return null;
     const values = this.#numbers.subarray(0, this.#numbersCount);
     let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -131,14 +140,50 @@ export class ColumnProfile {
       if (value < least) least = value;
       if (value > most) most = value;
     }
+    const { starts, edges } = intervals(this.#type, least, most);
     const bars = Array.from({ length: HISTOGRAM_BARS }, () => 0);
     const width = (most - least) / HISTOGRAM_BARS;
     for (const value of values) {
-      const bar = width > 0 ? Math.min(HISTOGRAM_BARS - 1, Math.floor((value - least) / width)) : 0;
+      let bar = width > 0 ? Math.min(HISTOGRAM_BARS - 1, Math.floor((value - least) / width)) : 0;
+      // The intervals begin at rounded values.
+      while (bar > 0 && value < starts[bar - 1]!) bar--;
+      while (bar < starts.length && value >= starts[bar]!) bar++;
       bars[bar]!++;
     }
-    return bars;
+    return { bars, edges };
   }
+}
+
+const DAY_MILLISECONDS = 86_400_000;
+
+/** Where the second and each further interval begins, as numbers and as texts of the type. */
+function intervals(
+  type: ColumnType,
+  least: number,
+  most: number,
+): { readonly starts: readonly number[]; readonly edges: readonly string[] } {
+  const width = (most - least) / HISTOGRAM_BARS;
+  const { step, text } = roundingOf(type, width);
+  const starts: number[] = [];
+  const edges: string[] = [];
+  for (let bar = 1; bar < HISTOGRAM_BARS; bar++) {
+    const edge = text(Math.ceil((least + bar * width) / step) * step);
+    edges.push(edge);
+    // The text is what a filter compares with.
+    starts.push(type === 'date' || type === 'datetime' ? Date.parse(edge) : Number(edge));
+  }
+  return { starts, edges };
+}
+
+/** The unit of the edges: a day, a whole number, or a tenth of the width's first digit. */
+function roundingOf(type: ColumnType, width: number): { readonly step: number; text(value: number): string } {
+  if (type === 'date') return { step: DAY_MILLISECONDS, text: (value) => new Date(value).toISOString().slice(0, 10) };
+  if (type === 'datetime') return { step: 1, text: (value) => new Date(value).toISOString() };
+  const digits = width > 0 ? 1 - Math.floor(Math.log10(width)) : 0;
+  if (type === 'integer') return { step: 1, text: (value) => BigInt(value).toString() };
+  // Large numbers are whole, and toFixed writes at most 100 digits.
+  const fixed = Math.max(0, Math.min(100, digits));
+  return { step: 10 ** -fixed, text: (value) => value.toFixed(fixed) };
 }
 
 /** Replaces letters by a and A, digits by 9, and a run of more than one by one character and a plus. */

@@ -17,6 +17,7 @@ import type {
   SourceRows,
   TracedCell,
   TraceRequest,
+  ValueRange,
   WatchedError,
   WatchedRow,
   WatchedRows,
@@ -142,7 +143,7 @@ export class SnapshotAnswers {
     const known = this.#filtered.get(key);
     if (known !== undefined) return known;
     const all = this.#find(step, filter);
-    const found = cell === null ? all : all.filter(({ cells }) => hasValue(cells[cell.column], cell.text));
+    const found = cell === null ? all : all.filter(({ cells }) => hasValue(cells[cell.column], cell));
     this.#filtered.set(key, found);
     return found;
   }
@@ -189,9 +190,22 @@ export class SnapshotAnswers {
   }
 }
 
-/** @param wanted null: blank */
-function hasValue(text: string | null | undefined, wanted: string | null): boolean {
+function hasValue(text: string | null | undefined, { text: wanted, range }: CellFilter): boolean {
+  if (range !== null) return isInRange(text, range);
   return wanted === null ? text === null || text?.trim() === '' : text === wanted;
+}
+
+function isInRange(text: string | null | undefined, { from, to }: ValueRange): boolean {
+  const value = orderOfText(text);
+  // NaN: the cell has no value.
+  return value >= (from === null ? value : orderOfText(from)) && (to === null || value < orderOfText(to));
+}
+
+/** The number, or the moment of the date. */
+function orderOfText(text: string | null | undefined): number {
+  if (text === null || text === undefined || text.trim() === '') return Number.NaN;
+  const value = Number(text);
+  return Number.isNaN(value) ? Date.parse(text) : value;
 }
 
 // Finds rows with cells of a shape that is new in their column.

@@ -42,8 +42,15 @@ export type RowFilter = 'all' | 'changed' | 'errors';
 export interface CellFilter {
   /** Index of the column in the rows. */
   readonly column: number;
-  /** Null: blank cells. */
+  /** Null: blank cells, unless there is a range. */
   readonly text: string | null;
+  readonly range: ValueRange | null;
+}
+
+/** Numbers or dates from `from` on and before `to`, as texts; null: no limit. */
+export interface ValueRange {
+  readonly from: string | null;
+  readonly to: string | null;
 }
 
 export interface RowsRequest {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Counted, Profile } from '../../../workers/watch/column-profile.ts';
-import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
+import type { ValueRange, WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 import { SimilarValuesReview } from './similar-values.tsx';
 import type { StepForm } from './step-form.ts';
 import type { Studio } from './studio.ts';
@@ -75,6 +75,7 @@ export function ProfilePanel({
         </p>
       )}
       {reviewed === name && <SimilarValuesReview studio={studio} form={form} column={index} name={name} />}
+      <RangeTable studio={studio} column={name} type={type} profile={profile} />
       <FacetTable studio={studio} column={name} type={type} profile={profile} />
       {errors > 0 && (
         <p>
@@ -93,18 +94,63 @@ export function ProfilePanel({
   );
 }
 
-/** The most frequent values and the blank cells. A click shows only their rows, a second one all rows again. */
-function FacetTable({
-  studio,
-  column,
-  type,
-  profile,
-}: {
+/** The intervals of numbers and dates. A click shows only the rows of an interval, a second one all rows again. */
+function RangeTable({ studio, column, type, profile }: FacetProps): JSX.Element | null {
+  const { histogram, edges, least, most } = profile;
+  if (histogram === null || least === most) return null;
+  const chosen = studio.facet.value;
+  const counts = histogram
+    .map((count, bar) => ({ count, range: { from: edges[bar - 1] ?? null, to: edges[bar] ?? null } }))
+    .filter(({ count }) => count > 0);
+  const largest = Math.max(...counts.map(({ count }) => count));
+  return (
+    <table>
+      <caption>Ranges: a click shows only these rows</caption>
+      <tbody>
+        {counts.map(({ count, range }) => {
+          const { from, to } = range;
+          const isChosen = chosen?.column === column && chosen.range?.from === from && chosen.range.to === to;
+          return (
+            <tr key={from ?? ''}>
+              <td>
+                <button
+                  type="button"
+                  class="facet"
+                  aria-pressed={isChosen}
+                  onClick={() => {
+                    studio.facet.value = isChosen ? null : { column, type, text: null, range };
+                  }}
+                >
+                  {rangeText(range, least)}
+                </button>
+              </td>
+              <td class="share" aria-hidden="true">
+                <meter max={largest} value={count} />
+              </td>
+              <td class="number">{count}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** @param least the minimum of the column */
+export function rangeText({ from, to }: ValueRange, least: string | null = null): string {
+  if (to === null) return `from ${from}`;
+  return from === null && least === null ? `below ${to}` : `${from ?? least} to below ${to}`;
+}
+
+interface FacetProps {
   readonly studio: Studio;
   readonly column: string;
   readonly type: string;
   readonly profile: Profile;
-}): JSX.Element {
+}
+
+/** The most frequent values and the blank cells. A click shows only their rows, a second one all rows again. */
+function FacetTable({ studio, column, type, profile }: FacetProps): JSX.Element {
   const chosen = studio.facet.value;
   const values: readonly { readonly text: string | null; readonly count: number }[] = [
     ...(profile.blank > 0 ? [{ text: null, count: profile.blank }] : []),
@@ -115,7 +161,7 @@ function FacetTable({
       <caption>Most frequent: a click shows only these rows</caption>
       <tbody>
         {values.map(({ text, count }) => {
-          const isChosen = chosen !== null && chosen.column === column && chosen.text === text;
+          const isChosen = chosen?.column === column && chosen.range === null && chosen.text === text;
           return (
             <tr key={text ?? ''}>
               <td>
@@ -124,7 +170,7 @@ function FacetTable({
                   class="facet"
                   aria-pressed={isChosen}
                   onClick={() => {
-                    studio.facet.value = isChosen ? null : { column, type, text };
+                    studio.facet.value = isChosen ? null : { column, type, text, range: null };
                   }}
                 >
                   {text ?? <em>blank</em>}

@@ -1,10 +1,9 @@
 // Computes which rows and columns of the grid are visible, their positions, and how to scroll to a cell.
+import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 import { HEADER_ROW, type Place } from './grid-keys.ts';
 
 export const ROW_HEIGHT = 26;
 export const HEAD_HEIGHT = 70;
-/** Width of a column that the user has not changed. */
-export const COLUMN_WIDTH = 150;
 const COLUMN_WIDTH_MIN = 48;
 const COLUMN_WIDTH_MAX = 1_200;
 export const NUMBER_WIDTH = 64;
@@ -49,6 +48,24 @@ export class ColumnLayout {
     }
     return low;
   }
+}
+
+/** Widths that fit most columns without a change by the user: the header has room for its profile. */
+const FITTING_WIDTH = { least: 150, most: 360 } as const;
+
+/** Width of a character in the fonts of the table, in pixels. */
+const CHARACTER_WIDTH = 8;
+
+/** Padding of a cell, in pixels, and the button of a header. */
+const PADDING = 20;
+const MENU_BUTTON = 28;
+
+/** Width that shows the name of a column and its texts, in pixels. */
+export function fittingWidth({ name, type }: WatchedColumn, texts: readonly string[]): number {
+  const head = `${name}:${type}`.length * CHARACTER_WIDTH + MENU_BUTTON;
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
+  const wanted = Math.max(head, longest * CHARACTER_WIDTH) + PADDING;
+  return Math.max(FITTING_WIDTH.least, Math.min(FITTING_WIDTH.most, wanted));
 }
 
 export function boundedWidth(width: number): number {

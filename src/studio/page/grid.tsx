@@ -8,8 +8,8 @@ import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';
 import {
   boundedWidth,
-  COLUMN_WIDTH,
   ColumnLayout,
+  fittingWidth,
   HEAD_HEIGHT,
   NUMBER_WIDTH,
   pageRows,
@@ -29,7 +29,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const { columns } = pages;
   const count = pages.count.value;
   pages.arrived.value;
-  const layout = new ColumnLayout(columns.map(({ name }) => studio.widths.value.get(name) ?? COLUMN_WIDTH));
+  const layout = useLayout(studio, pages);
   const shown = shownOf(view, count, layout);
   const current = placeInside(active.value, count, columns.length);
   const placeOf = placesIn(active, current, layout);
@@ -166,7 +166,7 @@ function resizeByKey(studio: Studio, column: WatchedColumn | undefined, width: n
 }
 
 function resize(studio: Studio, { name }: WatchedColumn, width: number): void {
-  studio.widths.value = new Map([...studio.widths.value, [name, boundedWidth(width)]]);
+  studio.widths.value = { ...studio.widths.value, [name]: boundedWidth(width) };
 }
 
 /** The right border of a header, which can be dragged. */
@@ -224,6 +224,21 @@ function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   return { pages: pages.value, view: view.value, measure };
 }
 
+/** Widths that the user has chosen, or that fit the first rows. Without a choice, a column never becomes narrower, so that the table stays calm while a step is edited. */
+function useLayout(studio: Studio, pages: RowPages): ColumnLayout {
+  const widest = useRef(new Map<string, number>());
+  const fitting = useMemo(() => {
+    const rows = pages.first;
+    return pages.columns.map((column, index) => {
+      const texts = rows.map(({ cells }) => cells[index] ?? '');
+      const width = Math.max(widest.current.get(column.name) ?? 0, fittingWidth(column, texts));
+      widest.current.set(column.name, width);
+      return width;
+    });
+  }, [pages]);
+  return new ColumnLayout(pages.columns.map(({ name }, index) => studio.widths.value[name] ?? fitting[index]!));
+}
+
 /** The nearest place that exists: the row of the focus may be gone after a step that drops rows. */
 function placeInside({ row, column }: Place, rows: number, columns: number): Place {
   return { row: Math.max(HEADER_ROW, Math.min(row, rows - 1)), column: Math.max(0, Math.min(column, columns - 1)) };
@@ -271,7 +286,7 @@ function cellShown(studio: Studio): CellFilter | null {
   const facet = studio.facet.value;
   if (facet === null) return null;
   const column = columnsShown(studio).findIndex(({ name }) => name === facet.column);
-  return column < 0 ? null : { column, text: facet.text };
+  return column < 0 ? null : { column, text: facet.text, range: facet.range };
 }
 
 function range(first: number, last: number): number[] {

@@ -1,6 +1,6 @@
 // The entries of the menus on columns and cells. Each opens the form of an operation with values for this column or cell.
 import type { Profile } from '../../../workers/watch/column-profile.ts';
-import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
+import type { ValueRange, WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 
 /** An operation in its short form, as in a Template. */
 export type Step = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -254,6 +254,30 @@ export function valueExpression(text: string | null, type: string): string | nul
     default:
       return null;
   }
+}
+
+/** The rows of a value or a range of a column; null: no expression can name it. */
+export function facetCondition({
+  column,
+  type,
+  text,
+  range,
+}: {
+  readonly column: string;
+  readonly type: string;
+  readonly text: string | null;
+  readonly range: ValueRange | null;
+}): string | null {
+  const limits = range === null ? [['==', text] as const] : rangeLimits(range);
+  const parts = limits.map(([sign, limit]) => {
+    const value = valueExpression(limit, type);
+    return value === null ? null : `${columnReference(column)} ${sign} ${value}`;
+  });
+  return parts.includes(null) ? null : parts.join(' && ');
+}
+
+function rangeLimits({ from, to }: ValueRange): readonly (readonly [sign: string, limit: string])[] {
+  return [...(from === null ? [] : [['>=', from] as const]), ...(to === null ? [] : [['<', to] as const])];
 }
 
 /** The marks of numbers such as `1.234,50`; nothing where the texts do not show them. */

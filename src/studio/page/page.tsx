@@ -4,12 +4,12 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
 import { CellPart } from './cell-part.tsx';
-import { ProfilePanel } from './column-head.tsx';
+import { ProfilePanel, rangeText } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
 import { HistoryButtons, HistoryPanel } from './history-panel.tsx';
 import { Menu } from './menu.tsx';
-import { columnReference, valueExpression } from './menu-entries.ts';
+import { facetCondition } from './menu-entries.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
 import { PaneBorder, PaneButton, type Panes } from './panes.tsx';
 import { RecoveryDialog } from './recovery-dialog.tsx';
@@ -255,14 +255,14 @@ function EmptyNote({ studio }: { readonly studio: Studio }): JSX.Element | null 
 function FacetBar({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
   const facet = studio.facet.value;
   if (facet === null) return null;
-  const value = valueExpression(facet.text, facet.type);
-  const where = `${columnReference(facet.column)} == ${value}`;
+  const { column, text, range } = facet;
+  const where = facetCondition(facet);
   return (
     <div class="facet-bar" role="group" aria-label="Rows with a value">
       <span>
-        {facet.column}: {facet.text ?? <em>blank</em>}
+        {column}: {range !== null ? rangeText(range) : (text ?? <em>blank</em>)}
       </span>
-      {value !== null && (
+      {where !== null && (
         <>
           <button type="button" class="small" onClick={() => form.add('filter', { where })}>
             Keep these rows as a step…

@@ -1,6 +1,7 @@
 // The sizes of the panes, which the user changes by dragging or with arrow keys, and whether they are shown.
-import { type Signal, signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { keptSignal } from './session-kept.ts';
 
 export interface Pane {
   readonly name: string;
@@ -25,9 +26,14 @@ const TEXT_SHARE = 0.3;
 export function openPanes(): Panes {
   const text = Math.round(innerHeight * TEXT_SHARE);
   return {
-    steps: { name: 'Steps', isShown: signal(true), size: signal(260), least: 160, most: 600 },
-    text: { name: 'Text', isShown: signal(true), size: signal(text), least: 80, most: 1_200 },
+    steps: openPane('Steps', { size: 260, least: 160, most: 600 }),
+    text: openPane('Text', { size: text, least: 80, most: 1_200 }),
   };
+}
+
+/** A reload keeps the size of a pane, and whether it is shown. */
+function openPane(name: string, { size, ...limits }: { readonly size: number } & Pick<Pane, 'least' | 'most'>): Pane {
+  return { name, isShown: keptSignal(`${name} shown`, true), size: keptSignal(`${name} size`, size), ...limits };
 }
 
 /** Shows or hides a pane. */

@@ -39,6 +39,11 @@ export class RowPages {
     this.begun = this.#fetch(0);
   }
 
+  /** The rows of the first page. */
+  get first(): readonly WatchedRow[] {
+    return this.#pages.get(0) ?? [];
+  }
+
   /** Null: not yet fetched. */
   row(index: number): WatchedRow | null {
     return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;

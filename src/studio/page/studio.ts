@@ -2,11 +2,19 @@
 // server start here.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
-import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
+import type {
+  RowFilter,
+  TracedCell,
+  ValueRange,
+  Watched,
+  WatchedRow,
+  WatchedStep,
+} from '../../../workers/watch/watch-messages.ts';
 import type { Evaluation, Language, MadeTest, RecoveredText, StudioState, TestedAnswer } from '../studio-answers.ts';
 import { AskError, ask, askFile } from './ask.ts';
 import type { MenuGroup } from './menu-entries.ts';
 import { operationList } from './operation-list.ts';
+import { keptSignal } from './session-kept.ts';
 import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
 
@@ -46,12 +54,13 @@ export interface OpenMenu {
   readonly opener: HTMLElement | null;
 }
 
-/** A value of a column, of which only the rows are shown. */
+/** A value or a range of a column, of which only the rows are shown. */
 export interface Facet {
   readonly column: string;
   readonly type: string;
-  /** Null: blank cells. */
+  /** The value; null: blank cells, or a range. */
   readonly text: string | null;
+  readonly range: ValueRange | null;
 }
 
 export interface OtherText {
@@ -88,7 +97,7 @@ export class Studio {
   /** True while the tests or the whole file are run. */
   readonly isRunning = signal(false);
   /** Widths of columns that the user has changed, by name, in pixels. */
-  readonly widths = signal<ReadonlyMap<string, number>>(new Map());
+  readonly widths = keptSignal<Readonly<Record<string, number>>>('widths', {});
   readonly facet = signal<Facet | null>(null);
   readonly isBusy = signal(false);
   readonly rowsRead = signal(0);

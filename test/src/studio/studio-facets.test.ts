@@ -37,6 +37,40 @@ test('a click on a value shows its rows and offers a step', options, async (t) =
   t.strictSame(problems, []);
 });
 
+test('a click on a range shows its rows, and it becomes a step', options, async (t) => {
+  const sample = `day,amount\n${Array.from({ length: 50 }, (_, index) => `2026-01-${String((index % 28) + 1).padStart(2, '0')},${index}.50`).join('\n')}\n`;
+  const template =
+    'format: 1\noperations:\n  - {parse_date: {columns: day, formats: [yyyy-MM-dd]}}\n  - {parse_number: {columns: amount}}\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.grid .column-name', { hasText: 'amount' }).click();
+  const profile = page.getByRole('region', { name: 'Profile of a column' });
+  const ranges = profile.getByRole('table', { name: /^Ranges/ });
+  const range = ranges.getByRole('button', { name: /^8\.7 to below/ });
+  const count = Number(
+    await ranges.getByRole('row').filter({ hasText: '8.7 to below' }).locator('td.number').innerText(),
+  );
+  await range.click();
+  await page.locator(`.grid[aria-rowcount="${count + 1}"]`).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await page
+    .getByRole('group', { name: 'Rows with a value' })
+    .getByRole('button', { name: 'Keep these rows as a step…' })
+    .click();
+  await page.getByRole('form', { name: 'Add filter' }).getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'amount >= 8.7d && amount <' }).waitFor();
+  await page.getByText(`A Run would write ${count} rows.`).waitFor();
+  // The first range of dates, by keys.
+  await page.locator('.grid .column-name', { hasText: 'day' }).click();
+  await ranges.getByRole('button').first().focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.facet-bar', { hasText: 'day: below 2026-01-' }).waitFor();
+  t.strictSame(problems, []);
+});
+
 test('similar values are reviewed and become a step', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);

@@ -48,6 +48,7 @@ function profileOf(texts: readonly (string | null)[]): Profile {
     least: null,
     most: null,
     histogram: null,
+    edges: [],
   };
 }
 
