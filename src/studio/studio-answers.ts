@@ -134,11 +134,22 @@ export interface Suggestion {
 
 /** A text that an earlier page did not save. */
 export interface RecoveredText {
+  /** Name of its file. */
+  readonly name: string;
   readonly source: string;
   /** When it was written, in milliseconds since 1970. */
   readonly writtenAt: number;
   /** True if the Template's file was changed after that. */
   readonly isTemplateNewer: boolean;
+  /** True if it belongs to another page of this studio, which may still be open. */
+  readonly mayBeOpen: boolean;
+}
+
+export interface RecoveryDecision {
+  readonly does: 'take' | 'drop';
+  readonly name: string;
+  /** The text that was offered. A newer text in the same file is neither taken nor deleted. */
+  readonly source: string;
 }
 
 export interface MadeTest {

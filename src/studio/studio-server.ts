@@ -8,13 +8,10 @@ import type { CellFilter, RowFilter, ValueRange } from '../../workers/watch/watc
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
+import { RecoveryRefusedError } from './recovery-files.ts';
+import type { RecoveryDecision } from './studio-answers.ts';
 import { OperationUnreadableError, readValue, type StudioSession } from './studio-session.ts';
-import {
-  RecoveryUnreadableError,
-  SampleGoneError,
-  TemplateChangedError,
-  TemplateEncodingError,
-} from './template-store.ts';
+import { SampleGoneError, TemplateChangedError, TemplateEncodingError } from './template-store.ts';
 import { NoOutputError, WholeOutput } from './whole-output.ts';
 
 // Reads the JSON body of a request to the studio and its fields. Refuses invalid bodies with a reason.
@@ -77,6 +74,12 @@ function numbersIn(body: JsonBody, name: string): readonly number[] {
   return value.map((_, index) => numberIn(value as never, String(index)));
 }
 
+function textsIn(body: JsonBody, name: string): readonly string[] {
+  const value = body[name];
+  if (!Array.isArray(value)) throw new RequestRefused(400, 'BAD_REQUEST', `${name} must be a list.`);
+  return value.map((_, index) => textIn(value as never, String(index)));
+}
+
 // The files of the studio's page, as built from page/. Each file is read once.
 
 interface PageFile {
@@ -118,8 +121,12 @@ type Route = (routes: StudioRoutes, body: JsonBody) => unknown;
 
 const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['GET /api/state', ({ session }) => session.state()],
-  ['GET /api/recovery', ({ session }) => session.recovered()],
-  ['PUT /api/recovery', ({ session }, body) => session.keep(body['source'] === null ? null : textIn(body, 'source'))],
+  ['POST /api/recovered', ({ session }, body) => session.recovered(textIn(body, 'page'), textsIn(body, 'seen'))],
+  ['POST /api/decide', ({ session }, body) => session.decide(textIn(body, 'page'), decisionIn(body))],
+  [
+    'PUT /api/recovery',
+    ({ session }, body) => session.keep(textIn(body, 'page'), body['source'] === null ? null : textIn(body, 'source')),
+  ],
   ['GET /api/language', () => studioLanguage()],
   ['GET /api/progress', ({ rowsRead }) => ({ rowsRead: rowsRead() })],
   [
@@ -163,7 +170,10 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['POST /api/section', ({ session }, body) => session.section(textIn(body, 'source'), textIn(body, 'section'))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
   ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],
-  ['PUT /api/template', ({ session }, body) => session.save(textIn(body, 'source'), textIn(body, 'sha256'))],
+  [
+    'PUT /api/template',
+    ({ session }, body) => session.save(textIn(body, 'page'), textIn(body, 'source'), textIn(body, 'sha256')),
+  ],
 ]);
 
 /** @param route method and path */
@@ -189,6 +199,11 @@ function cellIn(body: JsonBody): CellFilter | null {
     text: text === null ? null : textIn(cell as JsonBody, 'text'),
     range: typeof range !== 'object' || range === null ? null : rangeIn(range as JsonBody),
   };
+}
+
+function decisionIn(body: JsonBody): RecoveryDecision {
+  const does = body['does'] === 'take' ? 'take' : 'drop';
+  return { does, name: textIn(body, 'name'), source: textIn(body, 'source') };
 }
 
 function rangeIn(range: JsonBody): ValueRange {
@@ -352,7 +367,7 @@ export class StudioServer {
       sendJson(response, 422, { code: 'SAMPLE_GONE', message: error.message });
     } else if (
       error instanceof TemplateEncodingError ||
-      error instanceof RecoveryUnreadableError ||
+      error instanceof RecoveryRefusedError ||
       (error as NodeJS.ErrnoException).syscall !== undefined
     ) {
       sendJson(response, 422, { code: 'FILE_UNREADABLE', message: (error as Error).message });

@@ -21,25 +21,21 @@ import type {
 import { SampleRefusedError } from '../drafts/sample-profile.ts';
 import { type RunTest, runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
+import { RecoveryFiles } from './recovery-files.ts';
 import { similarValues } from './similar-values.ts';
 import type {
   Evaluation,
   MadeTest,
   ReadOperation,
   RecoveredText,
+  RecoveryDecision,
   SimilarValues,
   StudioState,
   Suggestion,
   TestedAnswer,
 } from './studio-answers.ts';
 import { suggestionRows, suggestionsFor } from './suggestions.ts';
-import {
-  RecoveryFile,
-  SampleFile,
-  SampleGoneError,
-  type StoredTemplate,
-  type TemplateStore,
-} from './template-store.ts';
+import { SampleFile, SampleGoneError, type StoredTemplate, type TemplateStore } from './template-store.ts';
 import { validPart } from './valid-part.ts';
 import type { WatchThread } from './watch-thread.ts';
 import { NoOutputError, type WholeOutput } from './whole-output.ts';
@@ -252,7 +248,7 @@ const READ_ALONE = [{ filter: { where: 'false' } }];
 export class StudioSession {
   readonly #parts: StudioParts;
   readonly #sample: SampleFile;
-  readonly #recovery: RecoveryFile;
+  readonly #recovery: RecoveryFiles;
   readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
   /** What the page shows. */
@@ -263,7 +259,7 @@ export class StudioSession {
   constructor(parts: StudioParts) {
     this.#parts = parts;
     this.#sample = new SampleFile(parts.samplePath);
-    this.#recovery = new RecoveryFile(parts.templatePath);
+    this.#recovery = new RecoveryFiles(parts.templatePath);
     this.#sampleRows = new SampleRows(parts.openThread, parts.onFault);
   }
 
@@ -282,24 +278,33 @@ export class StudioSession {
     };
   }
 
-  save(source: string, before: string): StoredTemplate {
+  save(page: string, source: string, before: string): StoredTemplate {
     const saved = this.#parts.store.save(source, before);
-    this.#recovery.remove();
+    this.#recovery.remove(page);
     return saved;
   }
 
-  /** A text that was not saved; null: none was left. */
-  recovered(): RecoveredText | null {
-    return this.#recovery.read(this.#parts.store.read().source);
+  /**
+   * A text that another page did not save; null: there is none.
+   * @param seen names of the texts about which the page has decided
+   */
+  recovered(page: string, seen: readonly string[]): RecoveredText | null {
+    return this.#recovery.offered(page, this.#parts.store.read().source, seen);
+  }
+
+  /** What the page does with a text that it was offered: `take` continues it, `drop` deletes it. */
+  decide(page: string, { does, name, source }: RecoveryDecision): void {
+    if (does === 'take') this.#recovery.take(page, name, source);
+    else this.#recovery.drop(name, source);
   }
 
   /**
    * Keeps the text of the page until it is saved. A text that is stored, or an untouched draft, needs no copy; null: the
    * page has no other text than the file.
    */
-  keep(source: string | null): void {
-    if (source === null || source === this.#parts.store.read().source) this.#recovery.remove();
-    else this.#recovery.write(source);
+  keep(page: string, source: string | null): void {
+    if (source === null || source === this.#parts.store.read().source) this.#recovery.remove(page);
+    else this.#recovery.write(page, source);
   }
 
   async evaluate({ asked, source, step, whole, head, hasRows }: EvaluationRequest): Promise<Evaluation> {

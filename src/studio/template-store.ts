@@ -1,5 +1,4 @@
-// The files of a studio: the Template and the recovery file, which it writes, and the sample, which another program may
-// change.
+// The files of a studio: the Template, which it writes, and the sample, which another program may change.
 
 import { createHash } from 'node:crypto';
 import {
@@ -14,8 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import type { RecoveredText } from './studio-answers.ts';
 
 // The current state of the studio's sample on disk, which another program may change or remove at any time.
 
@@ -142,62 +139,8 @@ export class TemplateStore {
   }
 }
 
-// The text of the page while it is not saved. It survives the end of the command, a closed page and a lost browser.
-
 /** The line end that editors on Windows write. */
 const CRLF = '\r\n';
-
-/** Permissions of the recovery file: only its owner can read it. */
-const RECOVERY_MODE = 0o600;
-
-/** The recovery file exists and cannot be read, so it is not overwritten. */
-export class RecoveryUnreadableError extends Error {
-  constructor(name: string) {
-    super(`${name} cannot be read, so the unsaved text is not kept.`);
-    this.name = 'RecoveryUnreadableError';
-  }
-}
-
-/** The hidden file `.NAME.unsaved` beside the Template. A catalog ignores hidden files. */
-export class RecoveryFile {
-  readonly #path: string;
-  readonly #templatePath: string;
-  /** True if the file exists and cannot be read. */
-  #isForeign = false;
-
-  constructor(templatePath: string) {
-    this.#templatePath = templatePath;
-    this.#path = join(dirname(templatePath), `.${basename(templatePath)}.unsaved`);
-  }
-
-  /**
-   * @param stored the text of the Template now. Null: there is no other text to recover, or the file belongs to another
-   * user, and is left alone.
-   */
-  read(stored: string): RecoveredText | null {
-    let source: string;
-    let writtenAt: number;
-    try {
-      source = readFileSync(this.#path, 'utf8');
-      writtenAt = statSync(this.#path).mtimeMs;
-    } catch (error) {
-      this.#isForeign = (error as NodeJS.ErrnoException).code !== 'ENOENT';
-      return null;
-    }
-    if (source === stored) return null;
-    const templateAt = statSync(this.#templatePath, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    return { source, writtenAt, isTemplateNewer: templateAt > writtenAt };
-  }
-
-  write(source: string): void {
-    if (this.#isForeign) throw new RecoveryUnreadableError(basename(this.#path));
-    writeWhole(this.#path, Buffer.from(source), RECOVERY_MODE);
-  }
-
-  remove(): void {
-    if (!this.#isForeign) rmSync(this.#path, { force: true });
-  }
-}
 
 /** Permission bits of a mode, without the file type. */
 const PERMISSIONS = 0o777;
@@ -207,7 +150,7 @@ const PERMISSIONS = 0o777;
  * link, and the file keeps its permissions. Throws a system error if the file must not be written.
  * @param newMode permissions of a file that does not exist yet; default: the process's usual permissions
  */
-function writeWhole(name: string, bytes: Buffer, newMode?: number): void {
+export function writeWhole(name: string, bytes: Buffer, newMode?: number): void {
   const known = statSync(name, { throwIfNoEntry: false });
   // A rename needs write permission only for the folder, so check the file.
   if (known !== undefined) accessSync(name, constants.W_OK);

@@ -1,5 +1,4 @@
-// The question whether to take over a text that an earlier page did not save. The page waits for the decision, because
-// new text would replace the old one in the recovery file.
+// The question what to do with a text that another page did not save. The page waits for the decision.
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Studio } from './studio.ts';
@@ -25,13 +24,17 @@ export function RecoveryDialog({ studio }: { readonly studio: Studio }): JSX.Ele
       <h2 id="recovery-title">Restore your unsaved text?</h2>
       <p>
         A text of {file.template} was not saved. Its last change was {ago(Date.now() - recovered.writtenAt)}.
+        {recovered.mayBeOpen && ' It may belong to another window that is still open; then leave it there.'}
         {recovered.isTemplateNewer && ' The file was changed after that, so compare the two before you save.'}
       </p>
       <p>
-        <button type="button" class="first" onClick={() => studio.restore()}>
+        <button type="button" class="first" onClick={() => void studio.restore()}>
           Restore
         </button>{' '}
-        <button type="button" onClick={() => studio.keeper.decide(studio.text.value)}>
+        <button type="button" onClick={() => void studio.keeper.decide('leave')}>
+          Leave it
+        </button>{' '}
+        <button type="button" onClick={() => void studio.keeper.decide('drop')}>
           Delete the unsaved text
         </button>
       </p>

@@ -125,7 +125,7 @@ export class Studio {
   readonly chosen: ReadonlySignal<WatchedStep | null> = computed(
     () => this.watched.value?.steps[this.step.value] ?? this.watched.value?.steps.at(-1) ?? null,
   );
-  readonly #page = crypto.randomUUID();
+  readonly #page: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Number of requests for rows. Only the answer to the last one is shown. */
   #asked = 0;
@@ -151,20 +151,22 @@ export class Studio {
   #shownSource: string | null = null;
 
   static async open(): Promise<Studio> {
+    const page = crypto.randomUUID();
     const [file, language, recovered] = await Promise.all([
       ask<StudioState>('GET /api/state'),
       ask<Language>('GET /api/language'),
-      ask<RecoveredText | null>('GET /api/recovery'),
+      ask<RecoveredText | null>('POST /api/recovered', { page, seen: [] }),
     ]);
-    return new Studio(file, language, recovered);
+    return new Studio(page, file, language, recovered);
   }
 
-  constructor(file: StudioState, language: Language, recovered: RecoveredText | null) {
+  constructor(page: string, file: StudioState, language: Language, recovered: RecoveredText | null) {
+    this.#page = page;
     this.file = file;
     this.isStored = signal(file.isStored);
     this.isDrafting = signal(file.isDrafting);
     if (file.isDrafting) this.#waitForDraft();
-    this.keeper = new TextKeeper(recovered, (error) => this.#showError(error));
+    this.keeper = new TextKeeper(page, recovered, (error) => this.#showError(error));
     this.sampleRowsMax = signal(file.sampleRowsMax);
     this.#sampleVersion = file.sampleVersion;
     this.language = language;
@@ -309,14 +311,18 @@ export class Studio {
     this.selected.value = new Set(names);
   }
 
-  /** While a text of an earlier page is offered, nothing is saved: a save removes the offered text. */
+  /** While a text of another page is offered, nothing is saved: it may be the text that the user wants. */
   async save(): Promise<void> {
     if (this.keeper.recovered.peek() !== null) return;
     const source = this.text.value;
     this.#saves++;
     this.#runningSaves++;
     try {
-      const saved = await ask<OtherText>('PUT /api/template', { source, sha256: this.saved.value.sha256 });
+      const saved = await ask<OtherText>('PUT /api/template', {
+        page: this.#page,
+        source,
+        sha256: this.saved.value.sha256,
+      });
       this.saved.value = { source, sha256: saved.sha256 };
       this.isStored.value = true;
       // The server has removed the copy, but the text may have changed meanwhile.
@@ -436,11 +442,11 @@ export class Studio {
     this.isHistoryShown.value = false;
   }
 
-  /** Takes over the text that an earlier page did not save. Undo takes it back. */
-  restore(): void {
+  /** Takes over the text that another page did not save. Undo takes it back. */
+  async restore(): Promise<void> {
     const recovered = this.keeper.recovered.value;
     if (recovered === null) return;
-    this.keeper.decide(recovered.source);
+    await this.keeper.decide('take');
     this.write(recovered.source, 'Restore the unsaved text');
     this.message.value = 'The unsaved text is back. Save it to keep it.';
   }

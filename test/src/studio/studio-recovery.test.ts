@@ -63,6 +63,40 @@ test('a copy that does not reach the server is sent again', options, async (t) =
   t.equal(await until(kept, (text) => text !== ''), `# mine ${TEMPLATE}`);
 });
 
+test('a second window leaves the text of the first one, and has a copy of its own', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, context, problems } = await openPage(t, studio.address);
+  const write = async (window: typeof page, text: string): Promise<void> => {
+    await window.locator('.cm-line').first().click();
+    await window.keyboard.press('Home');
+    await window.keyboard.insertText(text);
+  };
+  const textOf = (name: string) => async (): Promise<string> => {
+    const path = join(studio.folder, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+  await write(page, '# one ');
+  const first = textOf('.template.yaml.unsaved');
+  t.equal(await until(first, (text) => text !== ''), `# one ${TEMPLATE}`);
+  const second = await context.newPage();
+  await second.goto(studio.address);
+  await second.getByText('another window that is still open').waitFor();
+  t.strictSame(await axeFindings(second), []);
+  await second.getByRole('button', { name: 'Leave it' }).click();
+  await second.getByRole('dialog').waitFor({ state: 'detached' });
+  await write(second, '# two ');
+  const other = textOf('.template.yaml.2.unsaved');
+  t.equal(await until(other, (text) => text !== ''), `# two ${TEMPLATE}`);
+  t.equal(await first(), `# one ${TEMPLATE}`);
+  await second.keyboard.press('Control+s');
+  await second.getByText('Saved.').waitFor();
+  t.equal(await until(other, (text) => text === ''), '');
+  t.equal(await first(), `# one ${TEMPLATE}`, 'a save removes only the copy of its window');
+  await page.bringToFront();
+  await page.getByText('Another program has changed the file').waitFor();
+  t.strictSame(problems, []);
+});
+
 test('leaving asks first, and a text that is not wanted is deleted', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page } = await openPage(t, studio.address);

@@ -169,9 +169,9 @@ test('a Template with line ends of Windows keeps them, and opens unchanged', asy
   const studio = await startStudio(t, { template, sample: SAMPLE });
   const { source, sha256 } = (await studio.ask('GET /api/state')).body;
   t.equal(source, TEMPLATE);
-  t.equal((await studio.ask('PUT /api/recovery', { source })).status, 200);
-  t.equal((await studio.ask('GET /api/recovery')).body, null, 'the text of the file needs no copy');
-  const saved = await studio.ask('PUT /api/template', { source: `${TEMPLATE}# mine\n`, sha256 });
+  t.equal((await studio.ask('PUT /api/recovery', { page: 'a', source })).status, 200);
+  t.notOk(existsSync(join(studio.folder, '.template.yaml.unsaved')), 'the text of the file needs no copy');
+  const saved = await studio.ask('PUT /api/template', { page: 'a', source: `${TEMPLATE}# mine\n`, sha256 });
   t.equal(saved.status, 200);
   t.equal(readFileSync(studio.templatePath, 'utf8'), `${template}# mine\r\n`);
   t.equal((await studio.ask('GET /api/state')).body.sha256, saved.body.sha256);
@@ -179,26 +179,61 @@ test('a Template with line ends of Windows keeps them, and opens unchanged', asy
 
 test('a recovery file that cannot be read is left alone', async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
-  const path = join(studio.folder, '.template.yaml.unsaved');
-  mkdirSync(path);
-  t.equal((await studio.ask('GET /api/recovery')).body, null);
-  const kept = await studio.ask('PUT /api/recovery', { source: 'format: 1\n' });
-  t.not(kept.status, 200);
-  t.match(kept.body.message, /cannot be read, so the unsaved text is not kept/);
-  t.ok(existsSync(path));
+  mkdirSync(join(studio.folder, '.template.yaml.unsaved'));
+  t.equal((await studio.ask('POST /api/recovered', { page: 'a', seen: [] })).body, null);
+  t.equal((await studio.ask('PUT /api/recovery', { page: 'a', source: 'mine' })).status, 200);
+  t.equal(readFileSync(join(studio.folder, '.template.yaml.2.unsaved'), 'utf8'), 'mine');
+});
+
+test('pages and studios on one Template never replace the text of each other', async (t) => {
+  const one = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const other = await startStudio(t, { template: null, sample: SAMPLE, folder: one.folder });
+  const texts = (): readonly string[] =>
+    readdirSync(one.folder)
+      .filter((name) => name.endsWith('.unsaved'))
+      .map((name) => readFileSync(join(one.folder, name), 'utf8'))
+      .sort();
+  await one.ask('PUT /api/recovery', { page: 'a', source: 'text of a' });
+  await one.ask('PUT /api/recovery', { page: 'b', source: 'text of b' });
+  await other.ask('PUT /api/recovery', { page: 'c', source: 'text of c' });
+  await one.ask('PUT /api/recovery', { page: 'a', source: 'text of a, longer' });
+  t.strictSame(texts(), ['text of a, longer', 'text of b', 'text of c']);
+  // Each text is offered once, and the own one never.
+  const seen: string[] = [];
+  const offered: string[] = [];
+  for (;;) {
+    const { body } = await one.ask('POST /api/recovered', { page: 'a', seen });
+    if (body === null) break;
+    seen.push(body.name);
+    offered.push(body.source);
+    t.equal(body.mayBeOpen, body.source === 'text of b');
+  }
+  t.strictSame(offered.sort(), ['text of b', 'text of c']);
+  // A page takes over the text of another one, which is still open and gets another file.
+  const { body: found } = await one.ask('POST /api/recovered', { page: 'd', seen: [] });
+  t.equal(found.source, 'text of a, longer');
+  await other.ask('POST /api/decide', { page: 'd', does: 'take', name: found.name, source: found.source });
+  await other.ask('PUT /api/recovery', { page: 'd', source: 'text of d' });
+  await one.ask('PUT /api/recovery', { page: 'a', source: 'text of a, longest' });
+  t.strictSame(texts(), ['text of a, longest', 'text of b', 'text of c', 'text of d']);
+  // A text that has changed since it was offered is not deleted, and a save removes only the text of its page.
+  await one.ask('POST /api/decide', { page: 'a', does: 'drop', name: found.name, source: found.source });
+  const { sha256 } = (await one.ask('GET /api/state')).body;
+  await one.ask('PUT /api/template', { page: 'a', source: `${TEMPLATE}# a\n`, sha256 });
+  t.strictSame(texts(), ['text of b', 'text of c', 'text of d']);
 });
 
 test('it saves the Template, and never writes over what another program wrote', async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { sha256 } = (await studio.ask('GET /api/state')).body;
-  const saved = await studio.ask('PUT /api/template', { source: `${TEMPLATE}# mine\n`, sha256 });
+  const saved = await studio.ask('PUT /api/template', { page: 'a', source: `${TEMPLATE}# mine\n`, sha256 });
   t.equal(saved.status, 200);
   t.equal(readFileSync(studio.templatePath, 'utf8'), `${TEMPLATE}# mine\n`);
   writeFileSync(studio.templatePath, `${TEMPLATE}# theirs\n`);
-  const refused = await studio.ask('PUT /api/template', { source: TEMPLATE, sha256: saved.body.sha256 });
+  const refused = await studio.ask('PUT /api/template', { page: 'a', source: TEMPLATE, sha256: saved.body.sha256 });
   t.match(refused, { status: 409, body: { code: 'TEMPLATE_CHANGED', source: `${TEMPLATE}# theirs\n` } });
   t.equal(readFileSync(studio.templatePath, 'utf8'), `${TEMPLATE}# theirs\n`);
-  const again = await studio.ask('PUT /api/template', { source: TEMPLATE, sha256: refused.body.sha256 });
+  const again = await studio.ask('PUT /api/template', { page: 'a', source: TEMPLATE, sha256: refused.body.sha256 });
   t.equal(again.status, 200);
 });
 
@@ -212,7 +247,7 @@ test('a saved Template keeps its permissions, and a link to it stays a link', as
   const studio = await startStudio(t, { template: null, sample: SAMPLE, folder });
   const { sha256 } = (await studio.ask('GET /api/state')).body;
   const source = TEMPLATE.replace('[trim]', '[trim, upper]');
-  t.match(await studio.ask('PUT /api/template', { source, sha256 }), { status: 200 });
+  t.match(await studio.ask('PUT /api/template', { page: 'a', source, sha256 }), { status: 200 });
   t.equal(readlinkSync(join(folder, 'template.yaml')), join('versions', 'first.yaml'));
   t.equal(readFileSync(file, 'utf8'), source);
   t.equal(statSync(file).mode & 0o777, 0o666);
