@@ -18,8 +18,8 @@ const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
 
 /**
- * Bit in which upper and lower case of an ASCII letter differ. Pairs of other characters differ in it too, which only
- * makes the filter less exact.
+ * Bit in which upper and lower case of an ASCII letter differ. Some other characters also differ in this bit only. For
+ * them, the filter is merely less exact.
  */
 const CASE_BIT = 0x20;
 const SHAPE_FACTOR = 128;

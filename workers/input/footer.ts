@@ -47,7 +47,7 @@ function footerOf(
   const search = new MetaSearch(footer, nullValues);
   const lines = text.split(/\r\n|[\r\n]/).slice(-META_RECORDS_MAX);
   let record = 0;
-  // From the last line upwards. Cells that contain line breaks are not supported in a footer.
+  // The lines are searched from the last one upwards. Cells that contain line breaks are not supported in a footer.
   for (const line of lines.reverse()) {
     if (line === '' || (comment !== null && line.startsWith(comment))) continue;
     if (!search.wants(record)) break;
@@ -59,7 +59,7 @@ function footerOf(
 
 /** Returns the end of the file as text, starting at the beginning of a line. */
 function tailOf(file: WholeSource, { encoding }: FooterForm): string {
-  // An even offset, for encodings with two bytes per character.
+  // The offset must be even for encodings with two bytes per character.
   const from = Math.max(encoding.markBytes, (file.sizeBytes - TAIL_BYTES) & ~1);
   const bytes = new Uint8Array(Math.max(0, file.sizeBytes - from));
   const tail = bytes.subarray(0, file.readAt(bytes, from));

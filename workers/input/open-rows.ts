@@ -131,7 +131,8 @@ function areNamesTooLong(headers: readonly string[]): boolean {
 }
 
 /**
- * Copied field by field: V8 copies so many fields with `...` many times slower, which would slow down each small file.
+ * The fields are copied one by one. V8 is many times slower if it copies so many fields with `...`, which would slow
+ * down each small file.
  */
 function openSettings(settings: FileSettings, whole: () => Coroutine<WholeSource>): OpenSettings {
   const copy: Readonly<Record<keyof OpenSettings, unknown>> & OpenSettings = {

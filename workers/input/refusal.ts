@@ -10,7 +10,7 @@ import type { FileStart } from './file-start.ts';
 // sign in windows-1252, so that such a file would be one long header.
 
 const LF = 0x0a;
-/** Fewer bytes are no evidence. */
+/** With fewer bytes, the percentages below are not reliable. */
 const BYTES_MIN = 16;
 
 /** Percentages of the bytes: letters and digits at least, bytes that EBCDIC texts use at least, other ones at most. */
@@ -65,7 +65,7 @@ function isEbcdic(head: Uint8Array): boolean {
 /** The most bytes of one character of UTF-8. The last character of the first bytes may be cut off. */
 const CHARACTER_BYTES_MAX = 4;
 
-/** EBCDIC is never valid UTF-8, because some of its letters are bytes that only continue a character there. */
+/** A text in EBCDIC is never valid UTF-8, because the bytes of some letters can only continue a character in UTF-8. */
 function beginsUtf8(head: Uint8Array): boolean {
   for (let cut = 0; cut < CHARACTER_BYTES_MAX; cut++) {
     if (isUtf8(head.subarray(0, head.length - cut))) return true;

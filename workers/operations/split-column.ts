@@ -209,7 +209,10 @@ export const splitColumn = defineOperation({
   },
 });
 
-/** Returns null for a text that is too long for the pattern. May pause at each `undefined` in a long text. */
+/**
+ * Returns null for a text that is too long for the pattern. Yields `undefined` wherever the caller may pause in a long
+ * text.
+ */
 type SpansOf = (text: string) => Generator<undefined, Span[] | null, undefined>;
 
 interface SplitPlan {

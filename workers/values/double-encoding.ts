@@ -52,7 +52,7 @@ export function repairEncoding(text: string): string {
   return done(repairEncodingInSlices(text));
 }
 
-/** Same for long texts. May pause at each `undefined`. */
+/** Same for long texts. Yields `undefined` wherever the caller may pause. */
 export function* repairEncodingInSlices(text: string): TextWork {
   let repaired = text;
   for (let round = 0; round < ROUNDS_MAX; round++) {

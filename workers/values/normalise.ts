@@ -24,7 +24,7 @@ export function normalise(text: string, form: NormalForm): string {
   return text.length <= PIECE_UNITS_MAX ? normalisePiece(text, form) : finished(normaliseInSlices(text, form));
 }
 
-/** Work that may pause at each `undefined`. */
+/** Work that yields `undefined` wherever the caller may pause. */
 type Work<T> = Generator<undefined, T, undefined>;
 
 /** Like normalise, for long texts. */
@@ -39,8 +39,8 @@ export function* normaliseInSlices(text: string, form: NormalForm): Work<string>
 }
 
 /**
- * Splits a text into pieces that do not combine with each other in any form. A piece is short, except in a run of marks.
- * May pause at each `undefined`.
+ * Splits a text into pieces that do not combine with each other in any form. A piece is short, except in a run of
+ * marks. Yields `undefined` wherever the caller may pause.
  */
 export function* separatePieces(text: string): Generator<string | undefined, void, undefined> {
   for (let from = 0; from < text.length; ) {

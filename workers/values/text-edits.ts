@@ -14,7 +14,7 @@ export const BETWEEN_CHARACTERS = /(?![\udc00-\udfff])/g;
 /** Replacements between two pauses. */
 const REPLACEMENTS_MAX = 1_024;
 
-/** Work on one text that may pause at each `undefined`. */
+/** Work on one text that yields `undefined` wherever the caller may pause. */
 export type TextWork = Generator<undefined, string, undefined>;
 
 /**

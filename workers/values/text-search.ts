@@ -8,7 +8,7 @@ const SHORT_LENGTH_MAX = 32;
 /** Matches that are found between two pauses: about a millisecond of work. */
 const PLACES_MAX = 32_768;
 
-/** Work on a long text that may pause at each `undefined`. */
+/** Work on a long text that yields `undefined` wherever the caller may pause. */
 type Search<T> = Generator<undefined, T, undefined>;
 
 /** True if one search takes so long that the forms with pauses are used. */

@@ -38,7 +38,9 @@ interface HeldValue {
   readonly count: number;
 }
 
-/** Support of a metric for sorted values instead of holding them. */
+/**
+ * For a metric that can also process the values of a group in sorted order, so that it need not hold them in memory.
+ */
 export interface Holding {
   /** Type of a column that can contain the values. */
   readonly type: ColumnType;

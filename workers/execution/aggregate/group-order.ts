@@ -6,7 +6,10 @@ import { RowKeys } from '../keys/row-keys.ts';
 import type { RowOrder } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 
-/** Brings the rows of each group together, in the order of the terms. Without terms, in source order. */
+/**
+ * Creates keys that bring the rows of each group together. Within a group, rows have the order of the terms, or source
+ * order if there are no terms.
+ */
 export function groupOrder(context: OperatorContext, groups: readonly number[], terms: readonly SortTerm[]): RowOrder {
   const keys = new RowKeys(context, groups, 'exact');
   const order = new SortKeys(context, terms);

@@ -231,7 +231,8 @@ export class GroupStates {
   /** Provides `groups` groups in total, and initialises new ones. Returns false if the budget refuses the memory. */
   ensure(groups: number, forced: boolean): boolean {
     if (groups > this.#groupsMax && !this.#grow(groups, forced)) return false;
-    // States are initialised just before use. A whole new half would have left the processor's cache by then.
+    // States are initialised just before use. If half of the table were initialised at once, its first states would no
+    // longer be in the processor's cache when they are used.
     if (groups > this.#made) this.#initialise(groups);
     return true;
   }
@@ -278,7 +279,7 @@ export class GroupStates {
     const { late } = this.#memory;
     if (late !== null) {
       late.release(from * width);
-      // Cells that are read back are values, and some may be large.
+      // Late cells are read back as JavaScript values, some of which may be large, so few are read at once.
       if (count > 1 && (count * width > LATE_CELLS_MOST || !late.reach((from + count) * width))) return null;
     }
     for (let cell = 0; cell < width; cell++) {

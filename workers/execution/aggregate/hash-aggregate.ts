@@ -77,8 +77,8 @@ class GroupRows {
   }
 
   /**
-   * Passes the groups to `next`: their rows as a batch, with the orders (f64 per row) under which they were added. The
-   * batch is valid until the generator continues.
+   * Passes the groups to `next`: their rows as a batch, with the order numbers (f64 per row) that the rows had when
+   * they were added. The batch is valid until the generator continues.
    */
   *read(next: (batch: Batch, from: number, orders: number) => Slices): Steps {
     const { arena } = this.#context;

@@ -153,7 +153,7 @@ const KEY_BYTES = 8;
  */
 const WALKED_MOST = 65_536;
 
-/** Limits within which the kernel's 64 bits are enough for the percentage times the number of values. */
+/** Limits within which the percentage times the number of values fits into the kernel's 64 bits. */
 const PART_MOST = 1e9;
 const PART_SCALE_MOST = 9;
 

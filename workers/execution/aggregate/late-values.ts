@@ -362,9 +362,9 @@ function cellsAt(
   return column.kinds === undefined ? { kind: 'views', at } : { kind: 'views', at, kinds: meta };
 }
 
-// The memory in which the metrics of one operation hold values of groups. If the budget is exhausted, there are two
-// policies: all held values and all later ones are sorted instead (late-values.ts), or the memory is reported as full
-// and its owner does something else. States: holding → late or full, until `clear`.
+// The memory in which the metrics of one operation hold values of groups. If the budget is exhausted, one of two
+// policies applies. `sort`: all held values and all later ones are sorted (LateValues). `refuse`: the memory is
+// reported as full, and its owner decides what to do. States: holding → late or full, until `clear`.
 
 /** A metric that holds values. */
 export interface Holder extends LateMetric {

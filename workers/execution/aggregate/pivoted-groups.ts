@@ -268,7 +268,7 @@ class NamePlaces {
     const [views, rows] = [arena.take(count * VIEW_BYTES), arena.take(count * 4)];
     const [hashes, ids] = [arena.take(count * 8), arena.take(count * 4)];
     for (const [row, text] of bytes.entries()) {
-      // An empty view is not null as long as it has an address, so the text needs one more byte.
+      // A view with address 0 means null. So an empty name also needs an address, and one more byte is allocated.
       const at = arena.take(text.length + 1);
       const { u8, u32 } = arena.heap;
       u8.set(text, at);
@@ -294,7 +294,7 @@ export interface PivotPlan {
   readonly type: ColumnType;
   readonly fill: unknown;
   readonly other: 'ignore' | 'error' | 'column';
-  /** Message about such rows. */
+  /** Message for several rows with the same group and name. */
   readonly meeting: string;
 }
 
@@ -348,7 +348,7 @@ function aggregateOf(planned: PivotPlan, context: OperatorContext): HashAggregat
       makes: Array.from({ length: width }, () => makes),
       places: (batch, rows, count) => found.find(batch, rows, count),
       dropped(batch, row) {
-        // With other: error, the row has already been counted.
+        // With `other: error`, the row has already been counted.
         if (other === 'ignore') countInAnyOrder(context.report.errors, 'CELL_DROPPED', batch.sourceRow(row));
       },
       made(columns, count) {

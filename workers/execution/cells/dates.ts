@@ -49,9 +49,9 @@ import { CellFault, COUNTED, convertEdit, type NativeReader } from './value-cell
 // Converts a local time to an instant if a clock change skips or repeats the time.
 
 /**
- * Rules for skipped and repeated times. `error`: refused. `earlier`, `later`: that one of the two instants that the
- * offsets before and after the change give. `shift`: the later instant for a skipped time, the earlier one for a
- * repeated time. `undeclared`: a skipped time is an error, a repeated time is the earlier instant.
+ * Rules for skipped and repeated times. `error`: refused. `earlier`, `later`: the offsets before and after the clock
+ * change give two instants, and the earlier or later one is used. `shift`: the later instant for a skipped time, the
+ * earlier one for a repeated time. `undeclared`: a skipped time is an error, a repeated time is the earlier instant.
  */
 type LocalTimeRule = 'error' | 'earlier' | 'later' | 'shift' | 'undeclared';
 
@@ -81,7 +81,7 @@ function readLocalTime(zone: TimeZone, localSeconds: number, rule: LocalTimeRule
 /** Words of a part: kind, minimum and maximum number of digits, and a literal's byte or a pivot. */
 const PART_WORDS = PART_BYTES / 4;
 
-/** Position from which no digit is copied. */
+/** Marks a place to which no digit is copied. */
 const NOWHERE = 0xff;
 
 /** Position and number of digits of each kind of part in CCYYMMDDhhmmss. */
@@ -481,8 +481,8 @@ function wholeSeconds(value: unknown): unknown {
 }
 
 /**
- * Converts local seconds to a day or to the seconds of an instant, or returns why neither exists. Reports a guess to
- * `guessed`.
+ * Converts local seconds to a day or to the seconds of an instant, or returns the reason why neither exists. Reports a
+ * guess to `guessed`.
  */
 type Move = (seconds: number, guessed: (code: RowErrorCode) => void) => number | RowErrorCode;
 
@@ -502,7 +502,7 @@ function mover({ type, zone, toZone, dst }: DateReading): Move {
   };
 }
 
-/** Shifts the cells of a row list in place. Returns how many have no value afterwards. */
+/** Shifts the cells of a row list in place. Returns the number of cells that have no value afterwards. */
 function moveAll(
   { batch, rows, count, fail }: CellWork,
   { at, meta, type }: { readonly at: number; readonly meta: number; readonly type: 'date' | 'datetime' },

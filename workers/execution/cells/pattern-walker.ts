@@ -204,7 +204,7 @@ const TABLES_BYTES_MAX = 262_144;
 /** Growth of the tables in bytes. */
 const BLOCK_BYTES = 16_384;
 
-/** Space for the lists of slots (u32 each). Typical patterns need some dozen. */
+/** Space for the lists of slots (u32 each). Typical patterns need a few dozen lists. */
 const ACTION_WORDS_MAX = 1024;
 
 /** Maximum number of nodes of a pattern. Building one table row visits all nodes, which takes 0.1 ms at this size. */
@@ -213,7 +213,7 @@ const NODES_MAX = 2500;
 /** Limit of entry numbers, which have 16 bits. */
 const ENTRIES_MAX = 0xff00;
 
-/** The requested groups as named, and without the match itself and duplicates. */
+/** `all`: the requested groups in their order. `others`: the same without the match itself and without duplicates. */
 interface Groups {
   readonly all: readonly number[];
   readonly others: readonly number[];
@@ -317,7 +317,8 @@ export class PatternWalker {
     const { entries } = this.#automaton;
     const ways = this.#get(row + ROW_WAYS) || this.#take(entries * 4);
     if (ways === 0) {
-      // All rows without space share one list that says so.
+      // There is no space for the transitions of this row. All such rows share one list, whose entries all mean "no
+      // space".
       this.#put(row + ROW_WAYS, this.#fullWays());
       return;
     }
@@ -420,7 +421,10 @@ export interface WalkedColumns {
    * Returns the result for one text as the kernel would, for the needed column `index`: a text, null or a CellFault.
    */
   single(text: string, index: number): unknown;
-  /** Same as `single` for a text on which it works for long; null for other texts. May pause at each `undefined`. */
+  /**
+   * Same as `single`, for texts that take long: a generator that yields `undefined` wherever the caller may pause. Null
+   * for other texts.
+   */
   singleInSlices?(text: string, index: number): Generator<undefined, unknown, undefined> | null;
   /** The same for all cells, used if an automaton is not worthwhile. */
   singly(index: number): CellEdit;

@@ -149,7 +149,7 @@ export interface Ballot<Pattern> {
 
 interface Vote {
   readonly source: Column;
-  /** Its index among the columns of the rows. */
+  /** Index of the column in the stored rows. */
   readonly index: number;
   readonly reader: CellReader;
   /** Number of cells that each pattern parses. */

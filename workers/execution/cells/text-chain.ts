@@ -52,7 +52,8 @@ export interface TextStep {
   /** Edits one cell as a string. For a result longer than CELL_BYTES_MAX, it may return any longer text. */
   edit(text: string): string;
   /**
-   * Same as `edit` for a long text: may pause at each `undefined`. Without it, a long text is edited without a pause.
+   * Same as `edit` for a long text: yields `undefined` wherever the caller may pause. Without it, a long text is edited
+   * without a pause.
    */
   editInSlices?(text: string): TextWork;
   /** True if the step takes long for this text although the text is short. */
@@ -134,7 +135,7 @@ function* editStrings(
   return true;
 }
 
-/** Does work that may pause at each `undefined`, and pauses when the clock says so. */
+/** Does work that yields `undefined` wherever it may pause, and pauses when the clock requires it. */
 export function* pausing<T>(work: Generator<undefined, T, undefined>, clock: Pauses): Sliced<T> {
   for (;;) {
     const step = work.next();

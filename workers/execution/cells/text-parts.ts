@@ -40,7 +40,7 @@ export function cut(spans: Span[], most: number, { from_end: fromEnd = false }: 
   return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
-/** May pause at each `undefined` in a text with many parts. */
+/** Yields `undefined` wherever the caller may pause in a text with many parts. */
 export function* separatedParts(
   text: string,
   separator: string,
@@ -59,7 +59,10 @@ export function* separatedParts(
   return spans;
 }
 
-/** Returns null if the text is too long for the pattern. May pause at each `undefined` in a long text. */
+/**
+ * Returns null if the text is too long for the pattern. Yields `undefined` wherever the caller may pause in a long
+ * text.
+ */
 export function* patternParts(
   text: string,
   pattern: RegularExpression,
@@ -97,8 +100,8 @@ function* byPattern(
   const kept = new KeptSpans(wanted);
   let from = 0;
   let isFull = false;
-  // Continues to the end even if no part is needed: whether matching takes too long must not depend on the number of
-  // columns.
+  // Continues to the end even if no further part is needed. Otherwise the number of columns would determine whether
+  // matching takes too long.
   let found = 0;
   for (const match of matchesInSlices(pattern, text)) {
     if (match === undefined || ++found % PARTS_PER_PAUSE === 0) yield;

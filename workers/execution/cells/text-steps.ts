@@ -234,7 +234,7 @@ export function padStep(heap: Heap, length: number, character: string, side: 'le
 export interface MaskRules {
   readonly first: number;
   readonly last: number;
-  /** If fewer characters would be masked, all are. */
+  /** If fewer characters than this would be masked, all characters are masked. */
   readonly hiddenMin: number;
   readonly sign: string;
 }

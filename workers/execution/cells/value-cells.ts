@@ -42,7 +42,7 @@ export function valueToWrite({ fail }: CellWork, row: number, value: unknown): u
   return value.kept.value;
 }
 
-/** In place of a value: the row has long texts, and the work on them may pause. */
+/** Returned instead of a value if the row has long texts, which `finish` processes with pauses. */
 export const UNFINISHED = Symbol('unfinished');
 
 /** Computes cells of one type, row by row. `bind` is called before the first row of each piece of a batch. */

@@ -198,7 +198,7 @@ function* settle(
   if (count > 0) expression.bind(work.batch);
   const mask = checkMask(count);
   for (let i = 1; i <= count; i++) {
-    // Before the row, because a row that does not fit is computed again.
+    // The pause is before the row is computed, because a row that does not fit is computed again.
     if ((i & mask) === 0 && clock.isDue()) yield PAUSE;
     const row = arena.heap.u32[(todo >>> 2) + i]!;
     let value = expression.cell(row);

@@ -220,7 +220,7 @@ function planReplacedMatches([source, by]: readonly ExpressionNode[]): ReturnTyp
 }
 
 /**
- * A step that gives up on texts above a length in bytes, for which the closures might count more steps than allowed.
+ * A step that leaves texts above a length in bytes to the closures, which might count more steps than allowed for them.
  */
 function sureStep(step: TextStep, lengthMax: number): TextStep {
   const { editInSlices: _, ...short } = step;

@@ -80,8 +80,8 @@ export function rowCondition(condition: CheckedExpression, columns: Schema, cont
   const { clock } = context;
   const plan = plannerOf(condition).states(condition.root);
   if (plan === null || !pays(condition, plan)) return byRow(new RowExpression(condition, columns, context), clock);
-  // Not needed if kernels decide all rows. But an expression that looks up a table must request it before the first
-  // row.
+  // The closures are created when they are first needed: often, kernels decide all rows. But an expression that looks
+  // up a reference table must request the table before the first row, so its closures are created at once.
   let made = context.tables.size > 0 ? new RowExpression(condition, columns, context) : null;
   const closures = (): RowExpression => {
     made ??= new RowExpression(condition, columns, context);

@@ -18,7 +18,9 @@ import { parseTimestamp } from '../../values/timestamp.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { type LookupContext, tableLookup } from '../join/table-lookup.ts';
 
-/** Environment of an expression. Without the file's values (`meta`) and its name, these are null. */
+/**
+ * Environment of an expression. `meta` and the name of the file may be missing; the expression then reads them as null.
+ */
 export type ExpressionContext = LookupContext &
   Pick<OperatorContext, 'startedAt' | 'clock'> &
   Partial<Pick<OperatorContext, 'meta' | 'fileName'>>;

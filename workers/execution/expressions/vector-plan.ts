@@ -194,8 +194,8 @@ export function computedIn(plan: AnyPlan): readonly CheckedExpression[] {
 }
 
 /**
- * Returns whether a plan is worthwhile: the closures of its nodes would hold reference tables a second time, and a plan
- * that consists mostly of closures is not faster than closures alone.
+ * Returns whether a plan is worthwhile. It is not if it needs reference tables, because the closures of its nodes would
+ * hold them a second time, or if it consists mostly of closures, because it is then not faster than closures alone.
  */
 export function pays(expression: CheckedExpression, plan: AnyPlan): boolean {
   const computed = computedIn(plan);
@@ -268,7 +268,7 @@ export interface VectorRows {
 /** Addresses of texts for kernels: the text of position `i` has the view number `rows[i]`. */
 export interface TextSource {
   readonly views: number;
-  /** u32 each. */
+  /** Address of the view numbers (u32 each). */
   readonly rows: number;
 }
 

@@ -13,8 +13,8 @@ import { rowsWithKeys, TableIndex, type TableKey } from './table-index.ts';
 
 // Sorts entries (a key and its value) by the hash of the key, with files: partitions them by bits of the hash until a
 // partition fits into the reserved memory, sorts it there, and writes the partitions one after the other. If keys are
-// equal, the first entry is kept. For tables that exceed the budget, so it works in a fixed megabyte; RowPartitions and
-// RowSorter use as much memory as the budget allows.
+// equal, the first entry is kept. It is used for tables that exceed the budget. So it works in one megabyte, whereas
+// RowPartitions and RowSorter use as much memory as the budget allows.
 
 /** Length of an entry's header: hash, key length, value length (u32 each). Key and value follow. */
 const ENTRY_HEADER_BYTES = 12;

@@ -22,7 +22,8 @@ import { TableRows } from '../tables/run-tables.ts';
 // Run. A directory contains the first range of each page, and the most recently read pages are cached.
 
 /**
- * A page ends with the entry that reaches this many bytes: some dozens of ranges, so that a search within it is short.
+ * A page ends with the entry that reaches this many bytes. It contains a few dozen ranges, so a search within it is
+ * short.
  */
 const PAGE_BYTES = 4096;
 

@@ -16,7 +16,7 @@ import { RowCodec, targetBatch } from '../spill/row-codec.ts';
 /** Means "no row". */
 export const ROW_NONE = 0xffffffff;
 
-/** Number of bytes of records read at once, and number of rows decoded at once: some milliseconds each. */
+/** Number of bytes of records read at once, and number of rows decoded at once. Both take a few milliseconds. */
 const READ_BYTES = 4 * 1024 * 1024;
 const DECODED_ROWS = 65_536;
 

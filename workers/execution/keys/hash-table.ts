@@ -35,8 +35,8 @@ const SLOTS_FIRST = 4096;
 const LOAD_MOST = 0.5;
 
 /**
- * Below this number of slots, the table grows fourfold, then twofold: fewer moves while they are cheap, and less waste
- * when they are large.
+ * Below this number of slots, the table grows fourfold, then twofold. A small table is moved less often, and a large
+ * one wastes less memory.
  */
 const SLOTS_FOURFOLD_MAX = 1 << 18;
 
@@ -69,7 +69,7 @@ class TableStorage {
   readonly #blocks: Region[] = [];
   #block = 0;
   #slots: Region;
-  /** True if the budget may not refuse growth, because a refusal would lead nowhere. */
+  /** True if the budget may not refuse growth, because the owner could not continue after a refusal. */
   forced = false;
 
   constructor(heap: Heap, slotBytes: number, move: MoveSlots) {
@@ -336,9 +336,8 @@ export class KeyCache {
 // and reports a refusal; the owner decides what to do then.
 //
 // Two different keys with equal fingerprints count as the same key. Fingerprints are SipHash-2-4 with random bits that
-// differ for each set and never become visible. Whatever is uploaded, n keys contain such a pair with a probability of
-// n² / 2^129, which is 1.5e-23 for a hundred million keys. Undetected memory errors of the machine are far more
-// frequent.
+// differ for each set and never become visible. For any upload, the probability that n keys contain such a pair is n² /
+// 2^129, which is 1.5e-23 for a hundred million keys. Undetected memory errors of the machine are far more frequent.
 
 /** Id of keys that are not found. No new key gets it. */
 export const PRINT_ABSENT = ABSENT;

@@ -105,7 +105,7 @@ export class NumberedRows implements Operator {
       yield* this.#other.finish?.() ?? [];
       return;
     }
-    // Every row has its number, and the following work may need the memory.
+    // Every row now has its key number. The table is released because the following steps may need the memory.
     this.#known.drop();
     this.#recent?.drop();
     let first = 0;
@@ -184,7 +184,7 @@ export class NumberedRows implements Operator {
 // Selects rows by key if the decision requires all rows: the last row of each key, or the only one. Stores one word per
 // key.
 
-/** Values of the word of a key if only unique rows are kept. */
+/** Values of a key's word if only rows with a unique key are kept. */
 const ALONE = 1;
 const SEVERAL = 2;
 

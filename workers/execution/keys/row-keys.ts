@@ -98,7 +98,10 @@ export class RowKeys {
   readonly #addresses: number;
   readonly #nullsDistinct: boolean;
   #nullKeys = 0;
-  /** By the index of a column, of the batch that `editLong` was called with last; null before its first call. */
+  /**
+   * Long texts of the batch for which `editLong` was last called, by the index of their column; null before the first
+   * call.
+   */
   #long: ReadonlyMap<number, LongTexts> | null = null;
 
   /**
@@ -238,7 +241,7 @@ export class RowKeys {
     const shortCount = long === undefined ? count : takeLongTexts(batch, long, views, list, count);
     if (!runTextChain(steps, kernel, arena, { views, rows: list, count: shortCount })) return 0;
     if (this.#long === null) {
-      // No text was edited before, so a long one may be among these.
+      // `editLong` was not called for this batch, so some of these texts may be long.
       const { u32 } = arena.heap;
       for (let i = 0; i < count; i++) restoreTooLong(arena.heap, column.at, views, u32[(rows >>> 2) + i]!);
     }
@@ -281,8 +284,8 @@ function restoreTooLong({ u32 }: Heap, from: number, to: number, row: number): v
 }
 
 /**
- * Same as in the kernel if the value fits without its trailing zeros. Otherwise a text, which is longer than those
- * keys.
+ * If the value without its trailing zeros fits into 64 bits, the key is the same as in the kernel. Otherwise the key is
+ * a text, which is longer than all keys of the kernel.
  */
 function bigKey(value: { readonly unscaled: bigint; readonly scale: number }): Uint8Array {
   let { unscaled, scale } = value;
@@ -336,7 +339,7 @@ export function* blankRows(
   return listed(batch, rows, isBlank);
 }
 
-/** Marks the texts of which the steps of a match leave nothing. */
+/** Marks the texts that are empty after the steps of the match level. */
 function* markEmptied(
   batch: Batch,
   views: number,
@@ -359,8 +362,8 @@ function* markEmptied(
 }
 
 /**
- * Returns whether the steps of a match leave nothing of a long text: they remove characters regardless of what is
- * around them. May pause at each `undefined`.
+ * Returns whether a long text is empty after the steps of the match level. The text is examined in parts, because the
+ * steps remove each character regardless of its neighbours. Yields `undefined` wherever the caller may pause.
  */
 function* isEmptiedInSlices(steps: readonly TextStep[], text: string): Generator<undefined, boolean, undefined> {
   for (const piece of edits.textPieces(text, edits.BETWEEN_CHARACTERS)) {

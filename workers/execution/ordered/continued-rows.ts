@@ -121,7 +121,7 @@ class Continuation {
   }
 
   isTooLong(column: number): boolean {
-    // If the first row has no text, there is one separator less.
+    // If the first row has no text, the joined text has one separator less.
     return (
       this.#lengths[column]! - this.#separatorLength > CELL_BYTES_MAX ||
       (this.#lengths[column]! > 0 && this.#length > ROW_CHARACTERS_MAX)

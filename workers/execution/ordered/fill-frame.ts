@@ -45,7 +45,7 @@ export function planFill({ columns, group_by, into }: Given, scope: Scope): Fill
 export type Marks = Uint8Array;
 
 export interface MarkedBatch {
-  /** Without the rows that are dropped because their condition failed. */
+  /** The batch without the rows that are dropped because their condition could not be computed. */
   readonly batch: Batch;
   /** One for each condition (FillFrame.conditions). */
   readonly masks: readonly Marks[];
@@ -278,7 +278,8 @@ export class LastCells {
     while (group >= this.#entries.length * GROUPS_AT_ONCE) this.#addEntries();
     const at = this.#entry(group);
     const { u32 } = this.#heap;
-    // Doubles the space, so that values that grow step by step leave little unused space behind.
+    // The space is at least doubled. Otherwise a value that grows step by step would leave many outgrown spaces in the
+    // blocks.
     if (u32[at + 2]! < length) this.#moveEntry(at, Math.max(VALUE_BYTES_FIRST, length, u32[at + 2]! * 2));
     this.#heap.u32[at + 1] = length;
     return this.#heap.u32[at]!;

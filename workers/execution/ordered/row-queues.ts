@@ -57,7 +57,8 @@ export class RowBuffer {
   }
 }
 
-// A FIFO queue of rows in spill files, for operations that hold rows back. Takes no memory, however many rows it has.
+// A FIFO queue of rows in spill files, for operations that hold rows back. Its rows are not in memory, whatever their
+// number.
 
 /** Maximum size of a file, exceeded by at most one batch. The space of a file is released as a whole. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;

@@ -42,9 +42,9 @@ export function valueAt(position: bigint, type: ColumnType): unknown {
 }
 
 /**
- * Lists the missing steps of one group after the other. With steps of months, a row counts for the month, quarter or
- * year that contains its date. The day of an added date is that of `from`, or else the latest day of the month among
- * the rows so far. While every row so far has the last day of its month, an added date has it too.
+ * Lists the missing steps of a series, group by group. With steps of months, a row counts for the month, quarter or
+ * year that contains its date. An added date has the same day of the month as `from`. Without `from`, it has the latest
+ * day of the month among the rows so far, or the last day of its month if this is true of all rows so far.
  */
 export class MissingSteps {
   readonly #step: SeriesStep;

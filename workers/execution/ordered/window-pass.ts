@@ -255,8 +255,8 @@ interface WindowPlan {
 }
 
 /**
- * The columns of a batch in the backward pass: the columns read, a cell per function, whether a group begins, the
- * position of the row.
+ * A batch in the backward pass has the columns that are read, one column per function, a mark for rows that begin a
+ * group, and the position of the row.
  */
 class WindowPass implements Operator {
   readonly #context: OperatorContext;

@@ -238,7 +238,7 @@ function writeNatural(bytes: Uint8Array, from: number, to: number, made: Uint8Ar
   return next;
 }
 
-/** Returns the natural key of a long folded text. May pause at each `undefined`. */
+/** Returns the natural key of a long folded text. Yields `undefined` wherever the caller may pause. */
 function* naturalInSlices(text: string): Generator<undefined, Uint8Array, undefined> {
   const bytes = Buffer.from(text, 'utf8');
   const pieces: Uint8Array[] = [];
@@ -288,7 +288,7 @@ export class SortKeys implements RowOrder {
   /** Steps that fold texts before they are compared. */
   readonly #fold: readonly TextStep[];
   readonly #description: number;
-  /** By the position of a term, of the batch that `editLong` was called with last. Natural keys, or folded texts. */
+  /** Natural keys or folded texts of the batch for which `editLong` was last called, by the position of their term. */
   #long: ReadonlyMap<number, LongTexts> = new Map();
 
   constructor(context: Pick<OperatorContext, 'arena' | 'kernel'>, terms: readonly SortTerm[]) {
@@ -392,7 +392,7 @@ export class SortKeys implements RowOrder {
     const values: unknown[] = [];
     for (let position = 0; position < batch.live; position++) {
       const row = u32[(batch.selection >>> 2) + position]!;
-      // Keys of long texts take long to make: not in vain.
+      // Keys of long texts take long to make, so the space for them is checked first.
       if (arena.freeBytes < this.#textBytes(batch, row)) return false;
       for (const [term, reader] of this.#readers.entries()) {
         values[term] = this.#editedText(batch, term, row) ?? reader.read(row);
@@ -414,7 +414,7 @@ export class SortKeys implements RowOrder {
     return batch.heap.u8.subarray(start, start + length);
   }
 
-  /** Length of the texts of a row that its key is made of. */
+  /** Total length of the texts from which the key of a row is made. */
   #textBytes(batch: Batch, row: number): number {
     let bytes = 0;
     for (const { index } of this.#terms) {

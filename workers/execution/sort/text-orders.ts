@@ -6,13 +6,14 @@ import { normalise } from '../../values/normalise.ts';
 export interface TextOrder {
   /** Returns a text that sorts by code points as the given text should. */
   key(text: string): string;
-  /** Same for a long text. May pause at each `undefined`. */
+  /** Same for a long text. Yields `undefined` wherever the caller may pause. */
   keyInSlices(text: string): Generator<undefined, string, undefined>;
 }
 
 /**
- * Letters that a language sorts as letters of their own, after another letter: `ñ>n` is ñ after n. Several ones keep
- * their order; `=` gives other spellings of the same letter. Sources: CLDR 48, collation of each language.
+ * Letters that a language sorts as separate letters, after another letter: `ñ>n` means that ñ follows n. Several
+ * letters after the same letter keep their order, and `=` precedes other spellings of a letter. Sources: CLDR 48,
+ * collation of each language.
  */
 const ALPHABETS = {
   cs: 'č>c ch>h ř>r š>s ž>z',
@@ -45,7 +46,7 @@ const ALPHABETS = {
 export type AlphabetName = keyof typeof ALPHABETS;
 export const ALPHABET_NAMES = Object.keys(ALPHABETS) as AlphabetName[];
 
-/** Letters without a decomposition, as the letters that all other languages sort them with. */
+/** Letters that Unicode does not decompose, with the letters among which all other languages sort them. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ...{
     ß: 'ss',
@@ -139,7 +140,10 @@ class LanguageOrder implements TextOrder {
     return [character.length, plain === '' || LETTER_OR_DIGIT.test(plain[0]!) ? plain : SYMBOL + plain];
   }
 
-  /** Returns the letter of the alphabet that a letter with marks sorts with: in Estonian, ź sorts where z does. */
+  /**
+   * Returns the letter of the alphabet among which a letter with marks is sorted. In Estonian, for example, ź is sorted
+   * like z.
+   */
   #withoutMarks(character: string): string {
     const [base = '', ...marks] = normalise(character, 'NFD');
     for (const mark of [...marks, '']) {
@@ -163,7 +167,7 @@ function lettersOf(name: AlphabetName): Map<string, string> {
   return letters;
 }
 
-/** Hungarian writes a doubled letter of several characters with the first one doubled: `ssz` is sz and sz. */
+/** Hungarian doubles only the first character of a doubled letter: `ssz` means sz and sz. */
 function addDoubled(letters: Map<string, string>): void {
   for (const [spelling, letter] of [...letters]) {
     if (spelling.length > 1) letters.set(spelling[0] + spelling, letter + letter);

@@ -96,7 +96,7 @@ export interface ReaderRoom {
   readonly bufferBytes: number;
 }
 
-/** For reading a single file: the size of an ordinary batch. */
+/** Sizes for reading a single file: an ordinary batch. */
 export const BATCH_ROOM: ReaderRoom = { rowsMax: 2048, bufferBytes: 262_144 };
 
 /** For reading many files at once, as in a merge. */
@@ -185,7 +185,10 @@ export class SpillReader {
     return true;
   }
 
-  /** Doubles the buffer if possible, because with ever longer records each one would otherwise need a new buffer. */
+  /**
+   * Doubles the buffer if possible. Otherwise, if each record is longer than the one before, each would need a new
+   * buffer.
+   */
   #grow(record: number): void {
     const [former, formerBytes] = [this.#buffer, this.#bufferBytes];
     const doubled = Math.max(record, 2 * formerBytes);
@@ -204,8 +207,9 @@ export class SpillReader {
   }
 }
 
-// Distributes rows by the hash of their keys to files that can be processed one after the other, each with less state
-// than all together. A partition that is still too large is split again by other bits of the hash.
+// Distributes rows over files by the hash of their keys. The files are processed one after the other, which needs less
+// memory than processing all rows together. A partition that is still too large is split again by other bits of the
+// hash.
 
 const PARTITIONS = 16;
 const PARTITION_BITS = 4;

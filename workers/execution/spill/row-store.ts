@@ -27,7 +27,7 @@ export function rowsBetween(batch: Batch, from: number, to: number): Batch {
   return targetBatch({ arena, columns, rows: to - from, selection, sources: sourceRows.at + from * 8 });
 }
 
-/** Contains only these rows, because writers iterate over the whole map. */
+/** The copy contains only these rows, because writers iterate over the whole map. */
 function bigBetween(big: TypedColumn['big'], from: number, to: number): TypedColumn['big'] {
   if (big === null) return null;
   const within = [...big].filter(([row]) => row >= from && row < to);
@@ -59,7 +59,9 @@ export class RowStore {
   #file: SpillFile | null = null;
   #reader: SpillReader | null = null;
   #parts: RowBytes[] = [];
-  /** The decoded rows. Those from `from` on were returned last, and the first `taken` have been consumed. */
+  /**
+   * The decoded rows. The last call returned the rows from `from` on, and the first `taken` rows have been consumed.
+   */
   #batch: Batch | null = null;
   #from = 0;
   #taken = 0;

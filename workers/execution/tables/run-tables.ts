@@ -38,8 +38,8 @@ import { constantValue, TYPE_FORMS } from '../cells/constant-value.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { SpillWriter } from '../spill/row-files.ts';
 
-// What to do about a reference table that cannot be read. The messages of the readers advise settings of the Template,
-// which tables do not have.
+// Advice for a reference table that cannot be read. The messages of the readers recommend settings of the Template,
+// which do not apply to reference tables.
 
 const SAVE_AS_UTF8 = 'Save the table as UTF-8.';
 const DOUBLE_QUOTES = 'Write each quote inside a quoted field twice.';
@@ -362,7 +362,7 @@ class HashedSource implements ByteSource {
 // Cache of reference tables of one thread, by the SHA-256 of their files and the types of their columns, shared by its Runs and charged to the budget.
 // Unused tables stay cached up to a limit. Tables that exceed the budget belong to the Run that loaded them.
 
-/** Maximum size of unused tables in the cache: memory withheld from other uses to save reading them again. */
+/** Maximum size of unused tables in the cache. They take memory from other uses, but need not be read again. */
 const IDLE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The cells of a table are checked for the types once, so each combination of types has its own entry. */

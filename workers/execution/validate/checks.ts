@@ -71,7 +71,10 @@ type Judge = (value: unknown) => RowErrorCode | null;
 /** The planned check of one rule. `judge` is called once per Run. */
 export interface PlannedCheck {
   readonly judge: (context: OperatorContext) => Judge;
-  /** Judges a value on which `judge` would work for long, and may pause at each `undefined`; null for other values. */
+  /**
+   * Judges a value for which `judge` would take long: a generator that yields `undefined` wherever the caller may
+   * pause. Null for other values.
+   */
   readonly judgeLong?: (value: unknown) => Generator<undefined, RowErrorCode | null, undefined> | null;
   /** A pattern for kernels: texts that match it are accepted. */
   readonly passes?: GreedyPattern | null;
@@ -428,7 +431,7 @@ function capped(count: number): number {
   return Math.min(count, CELL_BYTES_MAX + 1);
 }
 
-/** Only the check itself counts longer sequences of digits. */
+/** Longer sequences of digits are left to the check itself. */
 const DIGITS_KNOWN_MAX = 1000;
 
 function digitsPattern(least: number, most: number): Partial<PlannedCheck> {

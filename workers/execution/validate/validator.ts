@@ -316,7 +316,7 @@ function judgeOf(
   }
 }
 
-/** @param reader null if the mark alone decides; otherwise the mark counts only for non-empty cells */
+/** @param reader reader of the cells if the mark counts only for non-empty cells; null if the mark alone decides */
 function judgeOfMarks(
   { kernel }: OperatorContext,
   index: number,

@@ -21,7 +21,7 @@ const UNITS_PER_REPETITION = 1024 * 1024;
 /** Edits a text piece by piece. May throw an EvaluationError. */
 export type LongEdit = (text: string) => TextWork;
 
-/** Work on a long text that may pause at each `undefined`, and throw an EvaluationError. */
+/** Work on a long text that yields `undefined` wherever the caller may pause, and throw an EvaluationError. */
 type LongWork<T> = Generator<undefined, T, undefined>;
 
 /** Lists are short: each of their elements costs a step. */
@@ -93,7 +93,10 @@ export class LongEdits {
     return error === ABORTED;
   }
 
-  /** The edit for which the evaluation was aborted. May pause at each `undefined`. The evaluation can then be repeated. */
+  /**
+   * The edit for which the evaluation was aborted. Yields `undefined` wherever the caller may pause. The evaluation can
+   * then be repeated.
+   */
   *work(): Generator<undefined, void, undefined> {
     const work = this.#work;
     if (work === null) throw new Error('no evaluation was aborted');

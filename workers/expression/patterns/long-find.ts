@@ -49,7 +49,10 @@ export function* allInSlices(pattern: RegularExpression, text: string): Iterable
   yield* pattern.all(text);
 }
 
-/** The groups of the first match, as RegularExpression.first finds it, or null. May pause at each `undefined`. */
+/**
+ * The groups of the first match, as RegularExpression.first finds it, or null. Yields `undefined` wherever the caller
+ * may pause.
+ */
 export function* firstInSlices(
   pattern: RegularExpression,
   text: string,
@@ -215,7 +218,7 @@ export function programForLong(pattern: RegularExpression, text: string): BytePr
   return text.length * pattern.program > SHORT_TEST_WORK_MAX ? pattern.bytes() : null;
 }
 
-/** Returns whether the pattern is found. May pause at each `undefined`. */
+/** Returns whether the pattern is found. Yields `undefined` wherever the caller may pause. */
 export function* testInSlices(program: ByteProgram, text: string): Generator<undefined, boolean, undefined> {
   const automaton = new ByteAutomaton(program);
   const { classes, endClass } = automaton;

@@ -201,7 +201,7 @@ export interface CsvReaderParts {
    * fails the file if most rows are wide. Otherwise wide rows are only counted.
    */
   readonly wideRowsMin?: number;
-  /** Receives such a failure instead of a throw; the file is then read as detected. */
+  /** If set, this function receives such a failure, which is thrown otherwise. The file is then read as detected. */
   readonly onDoubt?: (failed: Failed) => void;
   /** Receives the records above the header. */
   readonly preamble?: MetaSearch;

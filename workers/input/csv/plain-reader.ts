@@ -203,7 +203,7 @@ class PlainRecords implements LeadingRecords {
         if (window.fill(this.#start) === 'wait') return 'wait';
         this.#fed += window.start - this.#start;
         this.#start = window.start;
-        // A copy, because the parser holds back the last bytes, and the window moves.
+        // The bytes are copied, because the parser holds back the last ones, and the window moves.
         this.#parser.feed(Buffer.from(this.#heap.u8.subarray(this.#fed, window.textEnd)));
         this.#fed = window.textEnd;
       }
@@ -255,7 +255,7 @@ class PlainRecords implements LeadingRecords {
       strays: exact?.strays.length ?? 0,
       read: () => ({ texts, strayLine }),
       swallowedLine: () => swallowedLine,
-      // A function, because growing memory detaches earlier views.
+      // `raw` is a function, because growing memory detaches earlier views.
       raw: () => this.#heap.u8.subarray(start, end),
     };
     this.#line += countLineBreaks(u8, start, end);

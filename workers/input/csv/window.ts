@@ -18,7 +18,10 @@ export const WINDOW_BYTES = 524_288;
 /** Minimum size for tests: a smaller window could not hold a byte order mark or the look-ahead. */
 const WINDOW_BYTES_MIN = 16;
 
-/** Growth of a region that is too small for a row: few steps, and little unused memory left behind. */
+/**
+ * Growth of a region that is too small for a row. With this factor, few steps are needed, and the regions that are left
+ * behind take little memory.
+ */
 const GROWTH_FACTOR = 5;
 
 /**
@@ -167,7 +170,7 @@ export class Window {
   }
 
   /**
-   * Instead of a fill: takes complete rows that another thread has read up to offset `at` of the file.
+   * Called instead of `fill`: takes complete rows that another thread has read up to offset `at` of the file.
    * @param next byte after the rows, which shows whether a CR at their end is part of a CRLF
    */
   put(rows: Uint8Array, next: number, complete: boolean, at: number): void {

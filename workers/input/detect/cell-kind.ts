@@ -58,7 +58,7 @@ const SMALL_P = 0x70;
 /** Bit in which upper and lower case of an ASCII letter differ. */
 const CASE_BIT = 0x20;
 
-/** Returns what all the units [start, end) together are, or null if they are neither a date nor a time. */
+/** Returns the kind of the text [start, end): a date or a time, or null if it is neither. */
 function momentOf(text: string, start: number, end: number): 'date' | 'time' | 'datetime' | null {
   const at = afterDigits(text, start, end);
   const digits = at - start;
@@ -95,7 +95,7 @@ function isDateInWords(text: string, mark: number, dayDigits: number, end: numbe
   return year === end && year >= at + 3 && year <= at + 5;
 }
 
-/** Minutes and seconds, followed by what `behind` accepts. */
+/** True if minutes, with or without seconds, follow the colon, and after them only what `behind` accepts. */
 function isTimeEnd(
   text: string,
   colon: number,

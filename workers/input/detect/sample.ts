@@ -25,7 +25,7 @@ export interface Sample extends Records {
   readonly quotedFields: number;
   /** Number of quotes inside unquoted fields, texts after a closing quote, and quoted fields that do not end. */
   readonly strayQuotes: number;
-  /** Number of correctly quoted fields in the first records, and in what was left out after them. */
+  /** Number of correctly quoted fields in the first `records` records, and in an incomplete record after them. */
   quotedFieldsIn(records: number): number;
   /** True if an existing record is not an empty line. */
   isFilled(record: number): boolean;

@@ -177,7 +177,7 @@ export class TextSample implements Sample {
         return;
       }
       this.#stray++;
-      // Same as in the readers: the text inside the quotes belongs to the field, whatever follows them.
+      // As in the readers, the text inside the quotes belongs to the field, whatever follows the quotes.
       if (end >= 0) from = end + 1;
     }
     this.#at = this.#unquotedEnd(from);
@@ -220,7 +220,7 @@ export class TextSample implements Sample {
   }
 }
 
-/** Position of an opening quote after spaces. Without a quote, the position itself. */
+/** Returns the position of an opening quote after spaces. If there is no such quote, returns the given position. */
 function afterSpaces(text: string, start: number, quote: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;

@@ -1,4 +1,5 @@
-// What to do about a file that is not valid in its encoding: the encodings that it may have instead, by its lines.
+// Advice for a file that is not valid in its encoding. It names the encodings that the file may have instead, judged by
+// its lines.
 import { cutOff } from './encoding.ts';
 import { type HighLineSample, NO_LINES } from './high-lines.ts';
 import { likelyEncodings } from './likely-encoding.ts';

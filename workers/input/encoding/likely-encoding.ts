@@ -222,7 +222,10 @@ export function likelyEncodings(lines: Uint8Array): readonly string[] {
   return likelyReadings(lines).map(({ encoding }) => encoding);
 }
 
-/** A Latin letter beside a letter of another alphabet, and what such a word costs: it is UTF-8 by chance. */
+/**
+ * A Latin letter next to a letter of another alphabet. Words do not mix alphabets, so such bytes are UTF-8 by chance,
+ * and each match adds a cost in bits.
+ */
 const TWO_ALPHABETS = /[a-z](?=[^\p{Script=Latin}\P{L}])|(?<=[^\p{Script=Latin}\P{L}])[a-z]/giu;
 const TWO_ALPHABETS_BITS = 8;
 

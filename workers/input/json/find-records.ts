@@ -29,7 +29,8 @@ function begin(text: JsonText): void {
 }
 
 // Chooses the list in a JSON object that contains the records. Column names that the Template looks for decide first.
-// Without them, it is the only list that can contain records. Any other case is ambiguous and refused.
+// If no such name occurs, the object must contain exactly one list that can contain records. Any other object is
+// ambiguous and refused.
 
 /** Tools for scanning the members of an object. */
 interface MemberTools extends Pick<OpenSettings, 'clock' | 'giveWay'> {
@@ -63,7 +64,7 @@ const EVENTS_AT_ONCE = 64;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** The text must be at the object. Afterwards it is after the object. */
+/** The position in the text must be at the object. Afterwards it is after the object. */
 function* membersOf(text: JsonText, tools: MemberTools): Coroutine<ObjectMembers | 'unknown'> {
   const { clock, giveWay } = tools;
   const scan = new MemberScan(text, tools);

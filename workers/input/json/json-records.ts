@@ -48,8 +48,8 @@ export class JsonRecords {
   #depthAround = 0;
   #part: Part = 'records';
   /**
-   * Number of values beside the list of records so far, which are not read: other members of the object that contains
-   * the list, and of objects and lists around that. A nested value counts once.
+   * Number of values outside the list of records so far, which are not read: the other members of the object that
+   * contains the list, and of the objects and lists around this object. A nested value counts once.
    */
   valuesBeside: number;
   /** Number of further lists of records that were entered. */
@@ -149,7 +149,7 @@ export class JsonRecords {
       const status = text.walk(this.#depthAround);
       if (status !== 'event') return status;
       this.valuesBeside++;
-      // From here on, deeper values belong to this value or to one that follows it.
+      // After this point, deeper values belong to this value or to a value that follows it.
       this.#depthAround = text.get(DEPTH);
       if (values % VALUES_AT_ONCE === 0 && text.rests()) return 'yield';
     }

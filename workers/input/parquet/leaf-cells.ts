@@ -103,7 +103,7 @@ export class NullTexts {
 // Converts the values of a stored column to cells: address, length and native kind of each canonical text. Texts in the
 // file are not copied. Other texts are written to the arena; those of dictionary entries are written once.
 
-/** Kind of a dictionary entry that has not been used yet: its address is that of the raw value. */
+/** Kind of a dictionary entry that has not been used yet. The entry then contains the address of the raw value. */
 const RAW = 255;
 
 /** Words per entry: address (0 = null), length in bytes, kind. */

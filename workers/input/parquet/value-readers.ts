@@ -95,7 +95,7 @@ export class RunDecoder {
     const mask = width === 32 ? 2 ** 32 : 2 ** width;
     for (let index = 0; index < count; index++) {
       const at = this.#at + (bit >>> 3);
-      // Up to 39 bits from the first byte of the value on: more than 32-bit integers hold.
+      // The bits from the first byte of the value on may be 39, which is more than a 32-bit integer holds.
       const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
       const high = bytes[at + 3]! + bytes[at + 4]! * 256;
       target[from + index] = ((low + high * TWO_24) / 2 ** (bit & 7)) % mask;

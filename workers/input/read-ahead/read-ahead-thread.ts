@@ -20,7 +20,7 @@ import {
   slotAfter,
 } from './read-ahead-memory.ts';
 
-/** Its heap holds almost nothing, but V8 does not accept smaller limits. */
+/** Heap limits of the thread. Its heap holds almost nothing, but V8 does not accept smaller limits. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 24, stackSizeMb: 1 };
 
 export interface ReadAheadSettings {
@@ -54,8 +54,8 @@ export const READ_AHEAD_SETTINGS: ReadAheadSettings = {
 const STRETCH_MILLISECONDS_MAX = 10;
 
 /**
- * A warning of the process, because no Run may be active that could report it. Work continues without the thread, only
- * more slowly.
+ * Emits a warning of the process, because there may be no active Run that could report the loss. Runs continue without
+ * the thread, only more slowly.
  */
 function warnOfLoss(fault: unknown): void {
   process.emitWarning(`a read-ahead thread was lost, large files are read without: ${fault}`);

@@ -31,8 +31,8 @@ export interface ByteSource {
   /** True if everything has been read and nothing will follow. */
   readonly ended: boolean;
   /**
-   * Returns the file that contains the next bytes unchanged. null, or without this method: no file does, or the bytes
-   * have been read before.
+   * Returns the file that contains the next bytes unchanged. If no file does, or if the bytes have been read before,
+   * the result is null or the method is missing.
    */
   rest?(): FileRest | null;
   /** Continues at an offset of that file. */
@@ -45,7 +45,8 @@ export interface ByteSource {
    */
   bytesOf?(text: Uint8Array): number;
   /**
-   * Describes how another thread decodes the bytes of that file. null, or without this method: they need no decoding.
+   * Describes how another thread decodes the bytes of that file. If they need no decoding, the result is null or the
+   * method is missing.
    */
   decode?(): DecodeWork | null;
   /** Resolves when `read` would return bytes, or at the end. Rejects with Cancelled. */
@@ -66,7 +67,7 @@ export interface FileRest {
 /** All bytes of a complete file, for formats that need random access. */
 export interface WholeSource {
   readonly sizeBytes: number;
-  /** Returns the file that contains the bytes from `position` on unchanged. Without this method, no file does. */
+  /** Returns the file that contains the bytes from `position` on unchanged. If no file does, the method is missing. */
   restAt?(position: number): FileRest;
   /** Same as in ByteSource. */
   passed?(at: number): void;

@@ -30,7 +30,7 @@ import type { StringStore } from './string-store.ts';
 const DIGITS_MAX = 15;
 const PLAIN_DIGITS_MAX = 21;
 
-/** A double can represent the magnitude of whole numbers with so many digits. Longer numbers are texts. */
+/** Maximum number of digits with which any whole number is in the range of doubles. Longer numbers are texts. */
 const WHOLE_DIGITS_MAX = 308;
 
 /** True if the text is already canonical, so that nothing has to be computed. */
@@ -87,7 +87,7 @@ const DAY_MILLISECONDS = 86_400_000;
 const FALSE_LEAP_DAY = 60;
 
 export interface SerialText {
-  /** MEANING of the text, which may differ from that of the format. */
+  /** MEANING of the text, which may differ from the meaning of the number format. */
   readonly meaning: number;
   readonly text: string;
 }
@@ -161,7 +161,10 @@ export class CellValues {
     this.#is1904 = is1904;
   }
 
-  /** Number of text bytes of the row so far that are shared: one shared string may occur in a million cells. */
+  /**
+   * Number of bytes of shared strings in the row so far. They are counted because one shared string may occur in a
+   * million cells.
+   */
   sharedBytes = 0;
 
   /** Passes a cell to the sink. Throws Failed. */

@@ -18,8 +18,8 @@ const SPACE = 0x20;
 const LETTER_C = 0x63;
 
 /**
- * Limit of the back-off: after n calls of the kernel that read nothing, it is called again after 2^n tokens, with n at
- * most this number.
+ * Limit of the back-off. After n calls that read nothing, the kernel is called again after 2^n tokens, and n is at most
+ * this number.
  */
 const FRUITLESS_MAX = 6;
 
@@ -236,8 +236,8 @@ export class SheetReader {
   }
 
   /**
-   * Returns the number of a row. A row whose number does not ascend is the next row. In a table, its place decides
-   * whether it is read, so it is refused there.
+   * Returns the number of a row. If the number in the file is not greater than the previous one, the row counts as the
+   * next row. In a table, such a row is refused, because the number decides whether the row is read.
    * @param next smallest number that the row can have
    * @param given number in the file, or 0 if it is invalid
    */

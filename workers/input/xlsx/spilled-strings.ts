@@ -78,8 +78,8 @@ class PagedFile {
   /** For each slot, the page that it holds, or -1. */
   readonly #held = new Int32Array(PAGES).fill(-1);
   /**
-   * Number of bytes that are not written yet. They share the memory of the pages, because nothing is read while the
-   * file is written.
+   * Number of bytes that are not written yet. They are in the memory of the pages, which is unused while the file is
+   * written.
    */
   #waiting = 0;
   #written = 0;

@@ -17,7 +17,7 @@ const PIECES_BYTES = 2 * INFLATED_PIECE_BYTES + COMPRESSED_PIECE_BYTES;
 export class WindowMemory {
   readonly #heap: Heap;
   readonly #largeRow: LargeRowAccess;
-  /** Maximum size of a window that is paid for, in bytes. */
+  /** Size of the largest window for which memory is reserved, in bytes. */
   #windowBytes = WINDOW_BYTES;
   #wantedBytes = 0;
   #large: { readonly at: number; readonly bytes: number } | null = null;
@@ -41,7 +41,7 @@ export class WindowMemory {
   }
 
   async #acquire(bytes: number): Promise<void> {
-    // Doubled for the text that is decoded from the window.
+    // The size is doubled, because the text that is decoded from the window needs memory, too.
     const withTextBytes = bytes * 2;
     await this.#largeRow.acquire(this.#heap, bytes);
     if (this.#large !== null) this.#heap.release(this.#large.at, this.#large.bytes);
@@ -82,8 +82,9 @@ export class XmlWindow {
   }
 
   /**
-   * Moves the bytes from `from` on to the start of the window and appends available bytes. Returns false if there are
-   * none, or few compared with the kept bytes: then await `wait`, and call it again with 0. Throws Failed.
+   * Moves the bytes from `from` on to the start of the window and appends available bytes. Returns false if no bytes
+   * are available, or only few compared with the kept bytes. The caller then awaits `wait` and calls `refill(0)`.
+   * Throws Failed.
    */
   refill(from: number): boolean {
     this.fills++;

@@ -89,7 +89,7 @@ export class EntryReader implements PieceSource {
   wait(): Promise<void> {
     const inflate = this.#inflate;
     if (inflate === null || inflate.readableLength > 0 || this.#isInflated || this.#failure !== null) {
-      // Resolving at once would keep the event loop, and thus other Runs, from continuing.
+      // The promise must not resolve at once, because the event loop, and thus other Runs, could then not continue.
       return new Promise((resolve) => setImmediate(resolve));
     }
     return new Promise((resolve) => {
@@ -161,7 +161,7 @@ export class EntryReader implements PieceSource {
     return piece;
   }
 
-  /** Checked section by section, so that a bomb is detected without decompressing all of it. */
+  /** The ratio is checked for each section, so that a bomb is detected before all of it is decompressed. */
   #checkRatio(): void {
     const { inflatedBytes, at } = this.#mark;
     if (this.#inflatedBytes - inflatedBytes > (this.#at - at) * INFLATION_RATIO_MAX) {
