@@ -30,7 +30,7 @@ export interface FleetConfig {
   readonly outputs: string | S3Address;
 }
 
-/** In the same form as in config.ts. */
+/** A row has the same form as in SETTINGS. */
 export const FLEET_SETTINGS = [
   ['redis', 'URL', 'Redis that the nodes of a fleet share, `redis:` or `rediss:`', 'none: a single node'],
   [

@@ -59,7 +59,8 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
     log.info('stopped');
     return await end(0, log);
   }
-  // Only after its threads have started: with other flags, V8 would reject the code cache of the build.
+  // The flags of V8 are set only after the threads have started. Otherwise, V8 would reject the code cache of the
+  // build.
   paceCollections(settings.config.memoryBudgetBytes);
   await ended;
   const threads = await server.stop();

@@ -236,6 +236,24 @@ test('faults of the engine have constant texts', async (t) => {
   }
 });
 
+/** After files are merged or moved, such names send readers to the wrong place. */
+test('comments name only other files that exist', async (t) => {
+  // The build makes this file.
+  const paths = [...files.map(({ path }) => path), 'workers/kernel/bindings/exports.ts'];
+  let named = 0;
+  for (const { path, lines } of product) {
+    for (const comment of lines.filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line))) {
+      for (const [name] of comment.matchAll(/(?<![\w/.@-])[\w/-]*[\w-]+\.tsx?\b/g)) {
+        named++;
+        const found = paths.filter((other) => `/${other}`.endsWith(`/${name}`));
+        if (found.length === 0) t.fail(`${path} names ${name}, which does not exist`);
+        else if (found.every((other) => other === path)) t.fail(`${path} names itself as another file: ${name}`);
+      }
+    }
+  }
+  t.ok(named > 100, `${named} names were found`);
+});
+
 test('names, headers and leftovers', async (t) => {
   for (const { path, text } of files) {
     const name = basename(path);

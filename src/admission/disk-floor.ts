@@ -37,7 +37,7 @@ export class DiskFloor {
   #charges: ChargeKeeper | null;
   #floorBytes: number;
   #inodesMin: number;
-  /** A promise only while the file system is being queried. */
+  /** Returns a promise only while the file system is being queried. */
   #space: MaybePromise<DiskSpace> | null = null;
   #readAt = 0;
 
@@ -54,7 +54,7 @@ export class DiskFloor {
     this.#inodesMin = inodesMin;
   }
 
-  /** At most one second old. Missing folders below the root are created again. */
+  /** Returns a result that is at most one second old. Missing folders below the root are created again. */
   space(now = performance.now()): MaybePromise<DiskSpace> {
     // A result from before a failed charge is no longer valid.
     const isStale =

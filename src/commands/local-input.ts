@@ -20,7 +20,7 @@ import { UsageError } from './command.ts';
 
 // A new folder for the temporary files of a command.
 
-/** Throws an error of the system, whose message says what to do where the parent folder does not exist. */
+/** Throws an error of the system. If the parent folder does not exist, its message says what to do. */
 export function makeTemporaryFolder(prefix: string): string {
   const parent = tmpdir();
   try {
@@ -73,7 +73,7 @@ export function checkReadable(path: string): void {
     );
   }
   if (stats.isDirectory()) throw new UnreadableFileError(path, 'is a folder, not a file.', 'EISDIR');
-  // A device has no end, or none worth waiting for. Standard input is an exception and may be a terminal.
+  // Devices are refused, because most of them never end. Standard input is an exception and may be a terminal.
   const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && !STANDARD_INPUTS.has(path));
   if (isDevice || stats.isSocket()) {
     throw new UnreadableFileError(path, `is a ${isDevice ? 'device' : 'socket'}, not a file.`, 'ENXIO');

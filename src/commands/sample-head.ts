@@ -26,7 +26,7 @@ export async function sampleHead(path: string, template: Template): Promise<Samp
 
 /**
  * Describes how a refused file would be read if its delimiter and header row were detected instead of declared. Null if
- * that changes nothing, or if the file would lack no fewer columns.
+ * that changes nothing, or if the file would still lack as many columns.
  * @param missing number of columns that the file lacks as it was read; null if the columns were never read
  */
 export async function detectedReading(
@@ -52,7 +52,7 @@ export async function detectedReading(
     const columns = headers.map((name) => ({ name }));
     return columnsShown(columns, `${reading}, the file has the columns`);
   } catch (error) {
-    // The hint is not worth a second complaint, for example about a file that was removed meanwhile.
+    // Errors are ignored, because the hint is optional. For example, the file may have been removed in the meantime.
     const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
     if (error instanceof Failed || isSystem) return null;
     throw error;

@@ -30,8 +30,8 @@ import { refuseOverwriting } from './output-targets.ts';
 import { SERVICE_FLAGS, serviceClient, serviceFailure, serviceSettings, wholeNumber } from './service-client.ts';
 import { Progress, printable } from './terminal.ts';
 
-// Sends files in parallel, and reduces the parallelism if the service has no free slots. Sending itself and the
-// output for the user belong to the caller (send.ts).
+// Sends files in parallel, and reduces the parallelism if the service has no free slots. The caller sends the files and
+// prints the results.
 
 /** Result of sending one file. */
 export interface SendEnding {

@@ -7,7 +7,7 @@ const WHEN: readonly ColorWhen[] = ['auto', 'always', 'never'];
 
 const CODES = { error: 31, note: 33, heading: 1 } as const;
 
-/** Returns the text with the escape sequences of its role, or unchanged where the stream shows no colours. */
+/** Returns the text with the escape sequences of its role, or unchanged if the stream shows no colours. */
 export function painted(io: CommandIo, stream: 'stdout' | 'stderr', role: keyof typeof CODES, text: string): string {
   return hasColors(io, stream) ? `\u001b[${CODES[role]}m${text}\u001b[0m` : text;
 }

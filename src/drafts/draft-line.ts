@@ -9,8 +9,8 @@ export type DraftPlace = 'csv' | 'input' | 'column' | 'operation';
 export interface DraftLine {
   readonly place: DraftPlace;
   /**
-   * For sections that are mappings an entry (`encoding: utf-8`); for columns and operations a list item in YAML flow
-   * style.
+   * In sections that are mappings, an entry such as `encoding: utf-8`. For columns and operations, a list item in YAML
+   * flow style.
    */
   readonly text: string;
   /** One line for people, with counts but never a cell value. */

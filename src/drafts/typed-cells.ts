@@ -21,7 +21,7 @@ interface Body {
 
 interface MarkReading {
   reads: number;
-  /** Cells that read under this mark but not under the other. */
+  /** Cells that can be read with this mark but not with the other one. */
   proofs: number;
   /** Number of cells per grouping separator; cells without grouping are counted under ''. */
   readonly groupings: Map<string, number>;

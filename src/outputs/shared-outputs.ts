@@ -49,7 +49,7 @@ export class SharedOutputs implements OutputStore {
   remove({ path }: OutputRef): MaybePromise<void> {
     if (path === null || path.includes(':')) return;
     return this.#parts.place.remove(path).catch((fault) => {
-      // It is removed with its hour.
+      // The file is removed later, together with all files that expire in the same hour.
       if (!(fault instanceof SharedStoreUnavailableError)) throw fault;
     });
   }

@@ -94,8 +94,8 @@ export function ownWorker(work: Promise<void>): PoolWorker {
 
 // The thread registry of the pool: starts threads, ends unresponsive ones, replaces lost ones, and adds a spare thread
 // if all are silent. Does not assign Runs. States of a thread here: working (starting, ready) → ending (its Runs were
-// reported as interrupted) → exited; or stuck before that: it does not end, is counted, and another thread replaces it
-// under another number.
+// reported as interrupted) → exited. A thread that does not end is stuck: it is counted, and another thread with
+// another number replaces it.
 
 /**
  * Number of spare threads, which work while all others are silent. A spare is not replaced, and ends when it is no
@@ -131,8 +131,8 @@ const RESTART_MILLISECONDS = 100;
 const REFUSED_MILLISECONDS = 5_000;
 
 /**
- * Idle time after which the spare thread ends. Not immediately, because the Run that blocked the others may do so
- * again.
+ * Idle time after which the spare thread ends. It does not end immediately, because the Run that blocked the other
+ * threads may do so again.
  */
 const SPARE_IDLE_MILLISECONDS_MAX = 30_000;
 

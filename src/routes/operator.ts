@@ -13,7 +13,7 @@ import { plainHelp } from '../telemetry/metric-definition.ts';
 import type { MetricSources } from '../telemetry/metrics.ts';
 import type { RecentCodes } from '../telemetry/recent-codes.ts';
 
-/** What the page reads. */
+/** The parts of the node that the page reads. */
 export interface OperatorSources {
   readonly node: { readonly disk: DiskFloor; readonly activeRuns: ActiveRuns };
   readonly sources: MetricSources;

@@ -23,7 +23,7 @@ interface Progress {
 }
 
 interface Entry extends Progress {
-  /** By performance.now. */
+  /** Time in milliseconds, of performance.now. */
   readonly beganAt: number;
 }
 

@@ -76,9 +76,9 @@ export interface AdmissionAnswer {
 export interface RunEnd {
   readonly record: RunRecord;
   readonly fingerprint: string;
-  /** Retention from now on, in milliseconds ... */
+  /** Retention from now on, in milliseconds. */
   readonly keepMilliseconds: number;
-  /** ... and the resulting time by the store's clock, which is shown to clients. */
+  /** End of the retention by the store's clock, which is shown to clients. */
   readonly expiresAt: number;
   /** True if the Run counts towards the quota. A request that was charged before is not charged again. */
   readonly isCharged: boolean;

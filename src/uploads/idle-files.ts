@@ -11,13 +11,16 @@ import type { MaybePromise } from '../collections/maybe-promise.ts';
  */
 const IDLE_MILLISECONDS_MAX = 1_000;
 
-/** Idle files occupy at most this fraction (1/n) of the free disk space, */
+/** Idle files occupy at most this fraction (1/n) of the free disk space. */
 const FREE_SHARE = 16;
 
-/** and at most this many bytes (eight files of 256 MiB), so that a large disk does not keep the files of a burst, */
+/**
+ * Maximum size of all idle files: eight files of 256 MiB. Without this limit, a large disk would keep all files of a
+ * burst.
+ */
 const IDLE_BYTES_MAX = 2 * 1024 ** 3;
 
-/** and their number is limited, because each needs a timer and an inode. */
+/** Maximum number of idle files, because each needs a timer and an inode. */
 const IDLE_FILES_MAX = 64;
 
 /** File mode: readable only by the service. */

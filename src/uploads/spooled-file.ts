@@ -12,10 +12,10 @@ import type { IdleFiles } from './idle-files.ts';
 /** Maximum size of a file that stays in memory and is sent to its worker as one buffer. */
 export const MEMORY_FILE_BYTES_MAX = 256 * 1024;
 
-/** Number of full unwritten blocks above which the writer must wait, */
+/** Number of full unwritten blocks above which the writer must wait. */
 const UNWRITTEN_BLOCKS_MAX = 4;
 
-/** and number at which it may continue. */
+/** Number of full unwritten blocks at which the writer may continue. */
 const UNWRITTEN_BLOCKS_LOW = 2;
 
 /** Maximum number of blocks written synchronously at once, while the client continues to send. */

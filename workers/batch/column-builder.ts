@@ -1,5 +1,5 @@
-// Builds a column in the arena, cell by cell, from values in the form that expressions use (expression/value.ts). A
-// value that does not fit the column is refused with an error code.
+// Builds a column in the arena, cell by cell, from values in the form that expressions use
+// (expression/compile/value.ts). A value that does not fit the column is refused with an error code.
 
 import { KIND_TEXT, META_BIG, META_NULL, META_SCALE_MAX, VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';

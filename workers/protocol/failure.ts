@@ -1,7 +1,9 @@
 // Closed list of the failures that the engine can report. A failure is the fault of the input or of the Template,
 // never ours. It crosses threads as a plain value; inside the engine it is thrown as the exception `Failed`.
 
-/** Codes of failures. src/http/status.ts maps each code to an HTTP response: extend it when you add a code here. */
+/**
+ * Codes of failures. src/http/error-codes.ts maps each code to an HTTP response: extend it when you add a code here.
+ */
 export type FailureCode =
   // The file is refused.
   | 'UNSUPPORTED_FILE_TYPE'

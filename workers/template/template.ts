@@ -72,7 +72,9 @@ export interface CsvInput {
 }
 
 export interface JsonInput {
-  /** JSON pointer to the list of records; null = search for it, see records-member.ts. */
+  /**
+   * JSON pointer to the list of records; null = search for it (recordsMember in workers/input/json/find-records.ts).
+   */
   readonly records: string | null;
   /**
    * Separator between the names of nested objects and their keys, which become columns; null = an object is a cell.

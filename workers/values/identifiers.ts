@@ -35,8 +35,8 @@ const LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-// Checksums and formats of identifiers: card numbers, EAN, ISIN, LEI, BIC (IBANs: identifiers.ts). The checks show that an
-// identifier is well formed, not that it was issued.
+// Checksums and formats of identifiers: card numbers, EAN, ISIN, LEI, BIC. IBANs have a section above. The checks show
+// that an identifier is well formed, not that it was issued.
 
 /** Luhn checksum (ISO/IEC 7812-1) of digits. Spaces and hyphens between digits are allowed. */
 export function isLuhn(text: string): boolean {

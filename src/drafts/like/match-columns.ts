@@ -113,8 +113,8 @@ function meanings(): ReadonlyMap<string, ReadonlySet<number>> {
   return lines;
 }
 
-// Scores from 0 to 1 how surely two column names mean the same: identical, different in spelling only, synonyms, or
-// made of the same words or letters.
+// Scores from 0 to 1 how likely two column names have the same meaning: they are identical, differ in spelling only,
+// are synonyms, or consist of the same words or letters.
 
 const EXACT = 1;
 const LOOSE = 0.97;

@@ -51,7 +51,7 @@ interface Proposal {
   readonly parameters: string;
   readonly evidence: string;
   readonly isActive: boolean;
-  /** Every cell reads under this notation. */
+  /** Every cell can be read with this notation. */
   readonly isWhole: boolean;
 }
 

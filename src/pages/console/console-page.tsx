@@ -70,7 +70,7 @@ function Files({
         </button>
       )}
       {preview.value !== null && (
-        // Keys scroll it.
+        // The element can have the focus, so that keys scroll it.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by Tab
         <section class="preview" aria-label="Preview of the output" tabIndex={0}>
           <pre>{preview.value}</pre>

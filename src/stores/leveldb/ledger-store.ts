@@ -171,12 +171,12 @@ export interface CounterRecord {
   readonly charged_at?: number;
 }
 
-/** Counters of past periods are kept this long after the newest charge, so that bills can be explained ... */
+/** Counters of past periods are kept this long after the newest charge, so that bills can be explained. */
 const PAST_PERIODS_MILLISECONDS = 62 * 24 * 3600 * 1000;
 
 /**
- * ... and this many counters of each account are always kept, because the newest charge may have been made while the
- * clock was months ahead.
+ * This many counters of each account are always kept, because the newest charge may have been made while the clock was
+ * months ahead.
  */
 const PERIODS_KEPT = 2;
 

@@ -44,7 +44,7 @@ export type QuotaAnswer =
   /** `resetsAt`: milliseconds since 1970. */
   | { readonly ok: false; readonly used: number; readonly limit: number; readonly resetsAt: number };
 
-/** A remembered charge: `digest` from quota-ledger.ts, `expiresAt` in milliseconds since 1970. */
+/** A remembered charge: `digest` as from chargeDigest, `expiresAt` in milliseconds since 1970. */
 export interface RememberedCharge {
   readonly digest: string;
   readonly expiresAt: number;

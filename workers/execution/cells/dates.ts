@@ -76,7 +76,7 @@ function readLocalTime(zone: TimeZone, localSeconds: number, rule: LocalTimeRule
 }
 
 // Date patterns whose texts all have the same width: tables with which a kernel parses or formats all positions at once
-// (kernel/assembly/dates.ts). Patterns are given as the words of their parts (dates.ts).
+// (kernel/assembly/dates.ts). Patterns are given as the words of their parts (partWords).
 
 /** Words of a part: kind, minimum and maximum number of digits, and a literal's byte or a pivot. */
 const PART_WORDS = PART_BYTES / 4;

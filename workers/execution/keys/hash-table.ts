@@ -25,8 +25,7 @@ import type { Heap } from '../../memory/heap.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 
 // The memory of a growing hash table: its slots, and blocks for the data to which they refer. The kernels that fill it
-// stop if they lack space (assembly/keys.ts, hash-table.ts). This class then asks the budget for more and
-// reports a refusal.
+// stop if they lack space (kernel/assembly/keys.ts). This class then asks the budget for more and reports a refusal.
 
 /** Initial number of slots, so that small files take little memory. */
 const SLOTS_FIRST = 4096;

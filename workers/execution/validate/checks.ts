@@ -23,8 +23,8 @@ import { planConstant, TEXTS_MAX } from '../expressions/planner.ts';
 import type { NumberForm, NumberPlan, StatePlan } from '../expressions/vector-plan.ts';
 import { matchSteps, matchText } from '../keys/row-keys.ts';
 
-// A rule of `validate` as written in a Template, and the interface of a check. The checks are in the neighbouring
-// files, by family; checks.ts is their table.
+// A rule of `validate` as written in a Template, and the interface of a check. The checks follow by family, and at the
+// end their table.
 
 /** Maximum number of texts for `in` and similar checks. A longer list should be a reference table. */
 const VALUES_MAX = 10_000;

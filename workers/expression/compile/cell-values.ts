@@ -1,4 +1,4 @@
-// Reads cells as values, one by one, in the form that expressions use (expression/value.ts). A missing cell is null.
+// Reads cells as values, one by one, in the form that expressions use (value.ts). A missing cell is null.
 
 import { ASCII_TEXT_BYTES_MAX, asciiText } from '../../batch/ascii-text.ts';
 import type { Batch, ColumnData } from '../../batch/batch.ts';

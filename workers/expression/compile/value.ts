@@ -52,8 +52,8 @@ export const NOT_A_DURATION = new EvaluationError('NOT_A_DURATION', 'not a durat
 export const NOT_A_BOOLEAN = new EvaluationError('NOT_A_BOOLEAN', 'not a boolean');
 export const PRECISION_LOSS = new EvaluationError('PRECISION_LOSS', 'digits would be lost');
 
-// Values of expressions at run time, and the two representations of an integer. Equality and order are in
-// value.ts; decimals, dates, instants and durations are in workers/values.
+// Values of expressions at run time, and the two representations of an integer. Equality and order follow below;
+// decimals, dates, instants and durations are in workers/values.
 //
 // Dynamic form (elements of lists and maps, values whose type is known only at run time): null, boolean, string,
 // number (a CEL double), bigint (a CEL int, always within 64 bits), Uint, Decimal, Uint8Array (bytes), CalendarDate,

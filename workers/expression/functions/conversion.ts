@@ -63,7 +63,7 @@ import { checkLength } from '../syntax/text-point.ts';
 import { type Constants, type Context, type DocumentedFunction, define, documented, overload } from './definition.ts';
 import { checkedInteger, checkedUint, dateOf, inTime, integerOfNumber } from './operator.ts';
 
-// Implementations of the conversions in conversion.ts: between texts, numbers and bytes, and names of types.
+// Implementations of the conversions between texts, numbers and bytes, and names of types.
 
 /**
  * The double of a text in decimal or exponent form, Infinity or NaN. Other texts are refused (hexadecimal, blanks).

@@ -314,7 +314,7 @@ const ESCAPES: ReadonlyMap<string, CharacterSet> = new Map([
   ['r', [13, 13]],
 ]);
 
-// The part of the linear subset (linear-pattern.ts) that a kernel runs: patterns that never backtrack.
+// The part of the linear subset that a kernel runs: patterns that never backtrack.
 
 /** A set of characters and its repetition; `most` is null if it is unbounded. */
 export interface PatternItem {

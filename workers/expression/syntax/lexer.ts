@@ -34,8 +34,7 @@ export class ProblemFound extends Error {
   }
 }
 
-// Splits an expression into tokens. The values of strings and numbers are determined in lexer.ts, the grammar is in
-// parser.ts.
+// Splits an expression into tokens. The values of literals are read further below, and the grammar is in parser.ts.
 
 /** Kinds of tokens. `operator` includes brackets and the word `in`; `keyword` is true, false and null. */
 export type TokenKind =

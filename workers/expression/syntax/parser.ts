@@ -98,8 +98,8 @@ function variableName(node: ExpressionNode): string {
   return node.name;
 }
 
-// Grammar of expressions: parses tokens to a tree, within the limits of source, nodes and depth. Macros are in
-// parser.ts; names and types are checked later.
+// Grammar of expressions: parses tokens to a tree, within the limits of source, nodes and depth. Macros are defined
+// above; names and types are checked later.
 
 /** The tree of a source, or its first syntax problem. */
 export function parseExpression(source: string): { root: ExpressionNode } | { problem: ExpressionProblem } {

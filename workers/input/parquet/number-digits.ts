@@ -1,7 +1,7 @@
 // Texts of Parquet numbers.
 
-// Writes the digits of numbers without creating a string, if there are few digits. The result is the same as in
-// number-digits.ts. Most numbers are whole, or amounts with a few decimals.
+// Writes the digits of numbers without creating a string, if there are few digits. The result is the same as that of
+// decimalText, doubleText and floatText. Most numbers are whole, or amounts with a few decimals.
 
 /** Describes how to read the bytes of a value. */
 export interface DigitsForm {

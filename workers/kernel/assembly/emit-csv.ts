@@ -220,7 +220,7 @@ function isSpecial(program: usize, at: usize, mask: u32, end: usize): bool {
 /** Extra bytes of a line ending. */
 const LINE_BYTES: usize = 16;
 
-/** Like emitCsv (emit-csv.ts), for programs with RUNS_ONLY. */
+/** Like emitCsv, for programs with RUNS_ONLY. */
 function emitRuns(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
   const rawAt = <usize>load<u32>(program, RAW_AT);
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);

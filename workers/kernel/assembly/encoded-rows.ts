@@ -138,8 +138,8 @@ function keep(sink: u32): void {
   kept = sink;
 }
 
-// Sorts the entries of encoded rows (assembly/encoded-rows.ts) stably by their keys: a chunk of entries by radix sort,
-// and several sorted chunks by a tournament merge.
+// Sorts the entries of encoded rows stably by their keys: a chunk of entries by radix sort, and several sorted chunks
+// by a tournament merge.
 
 const DIGIT_BITS: u64 = 8;
 
@@ -323,7 +323,7 @@ function compareRests(a: usize, b: usize, offset: usize): i32 {
   return leftLength == rightLength ? 0 : leftLength < rightLength ? -1 : 1;
 }
 
-/** A tournament player: u64 word, u32 length and flags of its entry (assembly/encoded-rows.ts), u32 its run. */
+/** A tournament player: u64 word, u32 length and flags of its entry, u32 its run. */
 const NOBODY: u32 = 0xffffffff;
 
 /**
@@ -394,11 +394,10 @@ function comesBefore(runs: usize, a: u32, b: u32): bool {
   return order < 0 || (order == 0 && a < b);
 }
 
-// Stores sorted runs of entries (assembly/encoded-rows.ts) in half the bytes or less, because neighbouring words differ
-// little. A step consists of a u8 head, the entry's length with its flags as u16 or u32, and the difference to the
-// previous word. Bits 0 to 3 of the head: number of stored bytes of the difference. Bits 4 to 6: number of omitted zero
-// bytes below them. Bit 7: the length is u32. In memory, the u32 address of the row follows. In files, the row's bytes
-// follow.
+// Stores sorted runs of entries in half the bytes or less, because neighbouring words differ little. A step consists of
+// a u8 head, the entry's length with its flags as u16 or u32, and the difference to the previous word. Bits 0 to 3 of
+// the head: number of stored bytes of the difference. Bits 4 to 6: number of omitted zero bytes below them. Bit 7: the
+// length is u32. In memory, the u32 address of the row follows. In files, the row's bytes follow.
 
 /** Head, length, and a complete word. */
 const STEP_BYTES_MAX: usize = 13;

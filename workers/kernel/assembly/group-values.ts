@@ -256,8 +256,8 @@ export function settleEntries(
 }
 
 // Computes percentiles of groups, with linear interpolation between two values. Radix-sorts the values in the lists of
-// group-values.ts, so no order of the values is slower than another. The result replaces the list in the group's state.
-// Stops if a result needs more than 64 bits. Scalar reference implementation: execution/aggregate/accumulators.ts.
+// groups, so no order of the values is slower than another. The result replaces the list in the group's state. Stops if
+// a result needs more than 64 bits. Scalar reference implementation: execution/aggregate/accumulators.ts.
 
 /** Maximum number of values sorted by insertion. */
 const INSERTED_MOST: u32 = 48;

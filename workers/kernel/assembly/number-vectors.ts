@@ -152,8 +152,8 @@ export function storeNumbers(vector: usize, rows: usize, count: u32, form: u32, 
   return filled;
 }
 
-// Arithmetic and comparison of number vectors (number-vectors.ts). Doubles follow IEEE 754. Integers and decimals are exact: a
-// result that could overflow is marked unknown.
+// Arithmetic and comparison of number vectors. Doubles follow IEEE 754. Integers and decimals are exact: a result that
+// could overflow is marked unknown.
 
 /**
  * Bound on results, estimated with doubles. It is far enough below the limit of 64 bits to cover the rounding of these
@@ -278,7 +278,7 @@ function orderNumbers(form: u32, left: usize, right: usize, i: usize): i32 {
   return less == TRUE ? -1 : <i32>compareDecimals(GREATER, left, right, i);
 }
 
-// Converts number vectors (number-vectors.ts): to another type, minimum and maximum, rounding, and formatting as texts.
+// Converts number vectors: to another type, minimum and maximum, rounding, and formatting as texts.
 
 /** Maximum change of the scale: larger powers of ten exceed 64 bits. */
 const PLACES_MAX: u32 = 18;
@@ -367,7 +367,7 @@ function putDate(out: usize, days: i64): usize {
   return putDigits(at, <u64>civilDay, 2);
 }
 
-// Builds number vectors (number-vectors.ts) from several others: by a condition, or as defaults for nulls.
+// Builds number vectors from several others: by a condition, or as defaults for nulls.
 
 // @ts-ignore: decorator
 @inline
@@ -391,7 +391,7 @@ export function fillNumbers(vector: usize, others: usize, count: u32, all: u32):
   for (let i: usize = 0; i < <usize>count; i++) if (all || markAt(vector, i) == NULL) copyNumber(others, vector, i);
 }
 
-// Dates in expression vectors: the number of the day as an integer (number-vectors.ts).
+// Dates in expression vectors: the number of the day as an integer.
 
 /** Length of a date such as 2024-02-29. */
 const DATE_BYTES: u32 = 10;

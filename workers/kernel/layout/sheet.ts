@@ -5,7 +5,7 @@
 
 /** In and out: address at which to continue reading, the first byte of a tag. */
 export const AT: usize = 0;
-/** Out: why the kernel stopped, one of the codes in layout/sheet.ts. */
+/** Out: why the kernel stopped, one of the STATUS codes below. */
 export const STATUS: usize = 4;
 /** In: maximum number of sheet rows to complete in one call. Out: how many were completed. */
 export const CLOSED_MAX: usize = 8;
@@ -31,7 +31,7 @@ export const SKIPS_HIDDEN: usize = 40;
  * columns are the same.
  */
 export const COLUMNS_MAP: usize = 44;
-/** See layout/sheet.ts. */
+/** Prefix of element names with its colon: the bytes are stored here. */
 export const PREFIX: usize = 48;
 
 // Interpretation of cells.

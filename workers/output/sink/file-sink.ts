@@ -24,8 +24,7 @@ function writeWhole(descriptor: number, bytes: Uint8Array, position: number | nu
   }
 }
 
-// Keeps an output in memory: small outputs of Runs until they move to a file (file-sink.ts), and outputs of Template
-// tests.
+// Keeps an output in memory: small outputs of Runs until they move to a file (FileSink), and outputs of Template tests.
 
 /**
  * Minimum capacity at the second write, in bytes; it doubles when needed. The first write is often the whole of a

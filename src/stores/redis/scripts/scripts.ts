@@ -177,8 +177,8 @@ return answer('admitted', former and former.f or '')
 `,
 );
 
-// Scripts that continue and end a claim. Each requires that the Run's id is still in `flight` (scripts.ts), so a node
-// that has lost the claim changes nothing. All may be repeated.
+// Scripts that continue and end a claim. Each requires that the Run's id is still in `flight`, so a node that has lost
+// the claim changes nothing. All may be repeated.
 
 /** KEYS: the account's flight. ARGV: Run id, Template, time of creation, fingerprint. */
 export const BEGIN = defineScript(
