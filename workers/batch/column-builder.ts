@@ -69,8 +69,8 @@ export class ColumnBuilder {
 
   /**
    * Writes the cell of a physical row.
-   * @param mayGrow enlarge the arena instead of returning `full`. For the first row of a piece of a batch: it would be
-   * computed again and again until the arena is large enough
+   * @param mayGrow enlarge the arena instead of returning `full`. For the first row of a piece of a batch, which would
+   * otherwise be computed again and again
    */
   set(row: number, value: unknown, mayGrow = false): CellOutcome {
     const { u8, f64 } = this.#arena.heap;

@@ -7,7 +7,7 @@ import { type DateFields, type Duration, durationOf, parseDateText, parseOffset 
 
 const SECONDS_PER_HOUR = 3600;
 const SECONDS_PER_DAY = 86_400;
-/** 1899-12-31, and the number of days from there on that a workbook counts like the calendar. */
+/** The day 1899-12-31, and the number of days after it for which workbooks and the calendar agree. */
 const DAY_ZERO_OF_1900 = -25_568;
 const DAYS_BEFORE_LEAP = 59;
 const DATE_LENGTH = 10;

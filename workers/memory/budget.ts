@@ -55,7 +55,10 @@ export const EXTRA_THREADS_MAX = 3;
 export type BudgetCounters = Int32Array;
 
 export const BUDGET_LIMIT = 0;
-/** Memory that threads must leave free, even if their state is refused. It is for admitting the next Runs. */
+/**
+ * Memory that threads must leave free for admitting the next Runs. If growing state would need it, the state is
+ * refused.
+ */
 export const BUDGET_KEPT = 1;
 export const BUDGET_MAIN = 2;
 const BUDGET_THREADS = 3;

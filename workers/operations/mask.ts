@@ -7,7 +7,7 @@ import { maskStep } from '../execution/cells/text-steps.ts';
 import { columnSet } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 
-/** Minimum number of masked characters: with fewer, the visible ones would almost reveal the text. */
+/** Minimum number of masked characters. If fewer were masked, the visible ones would almost reveal the text. */
 const HIDDEN_MIN = 4;
 
 export const mask = defineOperation({

@@ -56,7 +56,7 @@ export interface RowWriter {
   finish(): void;
   /** Number of texts that the formula guard changed. */
   readonly formulasGuarded: number;
-  /** Null if no kernel writes the rows, or if more than a row's bytes matter: a formula may end the Run. */
+  /** Null if no kernel writes the rows, or if rows must be written in order because a formula may end the Run. */
   readonly ahead: RowsAhead | null;
 }
 

@@ -17,7 +17,7 @@ import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 
 // Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
-// built without these stages and pays nothing for them. An observed Run writes the same bytes.
+// built without these stages, so they do not slow it down. An observed Run writes the same bytes.
 
 export interface RunWatch {
   /**
@@ -123,7 +123,7 @@ export interface RunJob {
   readonly source: StoredSource;
   readonly kernels: KernelPool;
   readonly budget: BudgetShare;
-  /** Pays for objects that stay in the thread after the Run, such as tables. Defaults to `budget`. */
+  /** Budget for objects that stay in the thread after the Run, such as tables. Defaults to `budget`. */
   readonly threadBudget?: BudgetShare;
   /** The shared Int32 of LargeRowGate. */
   readonly largeRow: Int32Array;

@@ -45,7 +45,10 @@ export interface Pauses {
   isDue(): boolean;
 }
 
-/** Rows of a batch up to which each row checks the clock: cells of megabytes come in batches of few rows. */
+/**
+ * In a batch with at most this many rows, each row checks the clock, because cells of megabytes come in batches of few
+ * rows.
+ */
 const LONG_ROWS_MAX = 256;
 
 /** Otherwise every eighth row checks the clock. */
@@ -61,7 +64,7 @@ export function checkMask(count: number): number {
 
 export class SliceClock implements Pauses {
   readonly #onCheck: () => void;
-  /** Work time without rests. */
+  /** Work time, without the time of pauses. */
   #busyMilliseconds = 0;
   #since = performance.now();
   #checkedAt = this.#since;

@@ -265,7 +265,7 @@ function syntaxProblem(error: { readonly pos: readonly [number, number]; readonl
   return { at: error.pos[0], code: 'SYNTAX', message: `Not valid YAML: ${message}` };
 }
 
-/** The library reports a quote or bracket that is never closed where the text goes on, often far below. */
+/** If a quote or bracket is never closed, the library reports a place after it, often far below. */
 function atOpening(text: string, problem: SourceProblem): SourceProblem {
   const opened = /^Not valid YAML: this (quote|"[{[]") is never closed/.exec(problem.message)?.[1];
   if (opened === undefined) return problem;

@@ -71,7 +71,7 @@ const IN_MEMORY_AT_WORK_MAX = 16;
 
 /** Dependencies of a thread besides its start parameters. */
 export interface ThreadParts {
-  /** For a thread that also does other work and already has these. */
+  /** Set for a thread that also does other work and therefore already has these objects. */
   readonly templates?: TemplateCache;
   readonly collector?: Collector;
   /** See RunJob. */

@@ -42,7 +42,7 @@ const PLAUSIBLE_RANGES = [
   ] as const),
 ];
 
-/** A text that was encoded more often than this is left at that. */
+/** Maximum number of repairs of a text. A text that was encoded more often is repaired only in part. */
 const ROUNDS_MAX = 3;
 
 /** Number of repaired characters after which the work may pause. */

@@ -100,7 +100,7 @@ function ibanEnd(text: string, start: number): number {
 const DIGIT_0 = 48;
 const DIGIT_9 = 57;
 
-/** A group of digits, and what the digits up to its end add up to. */
+/** A group of digits, and the Luhn sums of all digits up to its end. */
 interface DigitGroup {
   readonly start: number;
   readonly end: number;

@@ -11,9 +11,9 @@ import { EvaluationError } from './value.ts';
 const KEPT_UNITS_MAX = 8 * 1024 * 1024;
 
 /**
- * Repetitions of an evaluation, each of which costs as much as everything in it that does not pause: this many, and one
- * more for each UNITS_PER_REPETITION units of the edited texts. Further edits are made without a pause; those of texts
- * shorter than that take a few milliseconds each.
+ * Limit on the repetitions of an evaluation, because each repeats all of its work that cannot pause: this number, and
+ * one more for each UNITS_PER_REPETITION units of the edited texts. Beyond the limit, edits are made without a pause,
+ * which takes a few milliseconds for a text that is shorter than UNITS_PER_REPETITION.
  */
 const REPETITIONS_MIN = 8;
 const UNITS_PER_REPETITION = 1024 * 1024;
@@ -88,7 +88,7 @@ export class LongEdits {
     this.charge(steps);
   }
 
-  /** True if this is why an evaluation ended. */
+  /** True if the evaluation was aborted because of a long edit. */
   hasAborted(error: unknown): boolean {
     return error === ABORTED;
   }

@@ -11,7 +11,7 @@ const PLACES_MAX = 200_000;
 const NEWLINE = 10;
 const VARIANTS = 4;
 
-/** Flags for what is at a state's position. */
+/** Flags for the byte at a state's position. */
 const AT_END = 1;
 const AT_NEWLINE = 2;
 const AT_WORD = 4;

@@ -193,7 +193,10 @@ function typedContent({ heap }: Batch, data: TypedColumn, row: number): SheetCon
   }
 }
 
-/** Together with the deflater's block, which has the same size, as large as the single buffer of other formats. */
+/**
+ * Size of the buffer for rows. Together with the deflater's block, which has the same size, it is as large as the
+ * single buffer of other formats.
+ */
 const BUFFER_BYTES = 262_144;
 
 export class XlsxWriter implements RowWriter, RowEmitter {
