@@ -271,7 +271,7 @@ export async function scanFolder(directory: string): Promise<FolderScan> {
   const root = await rootOf(directory);
   hash.update(root);
   const status = await statOf(directory);
-  if (status !== null) await walk(directory, status, 0, folders, hash);
+  if (status !== null) await addFolder(directory, status, 0, folders, hash);
   return { folders, root, signature: hash.digest('hex') };
 }
 
@@ -282,7 +282,7 @@ async function rootOf(directory: string): Promise<string> {
   return `${path} ${status === null ? '' : identityOf(status)}`;
 }
 
-async function walk(
+async function addFolder(
   folder: string,
   status: BigIntStats,
   depth: number,
@@ -298,7 +298,7 @@ async function walk(
     const entries = await Promise.all(paths.map(statOf));
     for (const [offset, entry] of entries.entries()) {
       const path = paths[offset]!;
-      if (entry?.isDirectory() && depth + 1 < DEPTH_MAX) await walk(path, entry, depth + 1, folders, hash);
+      if (entry?.isDirectory() && depth + 1 < DEPTH_MAX) await addFolder(path, entry, depth + 1, folders, hash);
       else hash.update(`${path} ${entry?.ino} ${entry?.size} ${entry?.mtimeNs} ${entry?.ctimeNs}\n`);
     }
   }

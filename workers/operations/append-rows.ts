@@ -7,7 +7,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
 import { tableColumns, tableName } from '../execution/join/table-lookup.ts';
 import { RowCodec } from '../execution/spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader } from '../execution/spill/row-files.ts';
+import { BATCH_READER_SIZE, SpillReader } from '../execution/spill/row-files.ts';
 import { Failed } from '../protocol/failure.ts';
 import { ADDED_ROWS_FROM } from '../protocol/report.ts';
 import { PAUSE, type Slices, type Steps } from '../scheduling/time-slices.ts';
@@ -153,7 +153,7 @@ class AppendedRows implements Operator {
     if (table === undefined) throw new Error('a planned table is not there');
     const places = new Map(input.map((column) => [column.id, table.columns.indexOf(column.name)]));
     const codec = new RowCodec(arena.heap, kernel, new Array(table.columns.length).fill('text'));
-    const reader = new SpillReader(arena, codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
     reader.open(table);
     let done = 0;
     while (reader.advance() > 0) {

@@ -3,7 +3,7 @@
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { foundEdit, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { foundEdit, matchedEdits } from '../execution/cells/pattern-matcher.ts';
 import { pausing } from '../execution/cells/text-chain.ts';
 import { CellFault, UNFINISHED, valueEdit } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
@@ -135,7 +135,7 @@ export const extract = defineOperation({
         },
         finish: (row) => pausing(long(reader.text(row)!, index), context.clock),
       });
-    const walked = walkedEdits(context, {
+    const matched = matchedEdits(context, {
       pattern,
       groups,
       finds: 'group',
@@ -143,9 +143,9 @@ export const extract = defineOperation({
       made: groups.length,
       wanted: null,
       trims: false,
-      walk: (walker, { views, rows, count, found, stride, todo }, from) =>
+      run: (matcher, { views, rows, count, found, stride, todo }, from) =>
         context.kernel.exports.findCaptures(
-          ...([views, rows, count, from, walker!.machine, walker!.wanted, groups.length, 0] as const),
+          ...([views, rows, count, from, matcher!.machine, matcher!.wanted, groups.length, 0] as const),
           ...([missIsError ? 1 : 0, found, stride, todo] as const),
         ),
       single,
@@ -153,7 +153,7 @@ export const extract = defineOperation({
       singly,
     });
     const { greedy } = pattern;
-    const edits = walked.map((edit, index) => {
+    const edits = matched.map((edit, index) => {
       const wanted = greedy && { pattern: greedy, group: groups[index]!, column, missIsError: missOf(index) !== null };
       return (wanted && foundEdit(context, wanted, (text) => single(text, index))) ?? edit;
     });

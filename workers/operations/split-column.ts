@@ -3,7 +3,7 @@
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { type WalkedColumns, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { type MatchedColumns, matchedEdits } from '../execution/cells/pattern-matcher.ts';
 import { pausing, placeText } from '../execution/cells/text-chain.ts';
 import {
   cut,
@@ -187,11 +187,11 @@ export const splitColumn = defineOperation({
         },
         finish: (row) => pausing(partInSlices(reader.text(row)!, index), context.clock),
       });
-    const walk = walkOf(plan, context);
+    const run = kernelCallOf(plan, context);
     const edits =
-      walk === null
+      run === null
         ? made.map((_, index) => singly(index))
-        : walkedEdits(context, {
+        : matchedEdits(context, {
             groups: [],
             finds: 'all',
             column: context.indexOf(source),
@@ -201,7 +201,7 @@ export const splitColumn = defineOperation({
             single: partAt,
             singleInSlices: (text, index) => (text.length > PIECE_UNITS ? partInSlices(text, index) : null),
             singly,
-            ...walk,
+            ...run,
           });
     const sourceOf = (target: Column): Column | null => (target.id === source.id ? source : null);
     const targets = made.map(({ target }) => ({ source: sourceOf(target), target, told: source }));
@@ -255,10 +255,10 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
  * Returns the kernel call that splits the cells, or null if parts are counted from the end, or if their number may be
  * an error.
  */
-function walkOf(
+function kernelCallOf(
   { pattern, given }: SplitPlan,
   { kernel, arena }: OperatorContext,
-): Pick<WalkedColumns, 'pattern' | 'walk'> | null {
+): Pick<MatchedColumns, 'pattern' | 'run'> | null {
   const { by, limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
   if (fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
   const parts = given.into.length;
@@ -266,18 +266,18 @@ function walkOf(
   const last = Math.min(limit ?? Number.POSITIVE_INFINITY, tooMany === 'merge_last' ? parts : PARTS_MAX + 1) - 1;
   if ('separator' in by && Buffer.byteLength(by.separator) <= SEPARATOR_BYTES_MAX) {
     const { at, bytes } = placeText(arena.heap, by.separator);
-    const walk: WalkedColumns['walk'] = (_walker, { views, rows, count, found, stride }) => {
+    const run: MatchedColumns['run'] = (_matcher, { views, rows, count, found, stride }) => {
       kernel.exports.splitCells(views, rows, count, at, bytes, parts, last, found, stride);
       return count;
     };
-    return { pattern: null, walk };
+    return { pattern: null, run };
   }
   if (pattern === null) return null;
   const { splitCaptures } = kernel.exports;
   return {
     pattern,
-    walk: (walker, { views, rows, count, found, stride, todo }, from) =>
-      splitCaptures(views, rows, count, from, walker!.machine, parts, last, found, stride, todo),
+    run: (matcher, { views, rows, count, found, stride, todo }, from) =>
+      splitCaptures(views, rows, count, from, matcher!.machine, parts, last, found, stride, todo),
   };
 }
 

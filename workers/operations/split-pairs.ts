@@ -3,7 +3,7 @@
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
-import { type WalkedColumns, walkedEdits } from '../execution/cells/pattern-walker.ts';
+import { type MatchedColumns, matchedEdits } from '../execution/cells/pattern-matcher.ts';
 import { placeText } from '../execution/cells/text-chain.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
@@ -138,11 +138,11 @@ function startPairs(planned: Plan, context: OperatorContext): Operator {
         return text === null ? null : single(text, index);
       },
     });
-  const walk = walkOf(planned, context);
+  const run = kernelCallOf(planned, context);
   const edits =
-    walk === null
+    run === null
       ? planned.keys.map((_, index) => singly(index))
-      : walkedEdits(context, {
+      : matchedEdits(context, {
           pattern: null,
           groups: [],
           finds: 'all',
@@ -150,7 +150,7 @@ function startPairs(planned: Plan, context: OperatorContext): Operator {
           made: planned.keys.length,
           wanted: null,
           trims: false,
-          walk,
+          run,
           single,
           singly,
         });
@@ -164,7 +164,7 @@ const SEPARATOR_BYTES_MAX = 32;
  * Returns the kernel call that finds the values. null if other text may be an error, or if the kernel does not support
  * the separators or keys.
  */
-function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContext): WalkedColumns['walk'] | null {
+function kernelCallOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContext): MatchedColumns['run'] | null {
   const isLong = [pair, key].some((text) => Buffer.byteLength(text) > SEPARATOR_BYTES_MAX);
   // A lone surrogate has no UTF-8 form, so the kernel cannot search for it.
   const isOdd = [pair, key, ...keys].some((text) => Buffer.from(text).toString() !== text);
@@ -193,7 +193,7 @@ function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContex
   put(words.POSITION, 0);
   put(words.NEXT_PAIR, 0);
   indexPairKeys(state);
-  return (_walker, { views, rows, count, found, stride, todo }) =>
+  return (_matcher, { views, rows, count, found, stride, todo }) =>
     splitPairs(state, views, rows, count, found, stride, todo) === 1
       ? count
       : heap.u32[(state + words.POSITION) >>> 2]!;

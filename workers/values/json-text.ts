@@ -18,10 +18,10 @@ const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|
 
 /** @param depthMax maximum number of nested brackets; deeper texts are refused */
 export function isValidJson(text: string, depthMax: number): boolean {
-  return new JsonWalk(text, depthMax).isValid();
+  return new JsonValidator(text, depthMax).isValid();
 }
 
-class JsonWalk {
+class JsonValidator {
   readonly #text: string;
   readonly #depthMax: number;
   /** The open brackets at the current position. */

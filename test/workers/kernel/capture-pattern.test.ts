@@ -1,8 +1,8 @@
 // The kernels that match cells with a two-way automaton, against re2js: groups of the first match, all matches replaced, cells
 // split.
 import { test } from 'tap';
-import { PatternWalker } from '../../../workers/execution/cells/pattern-walker.ts';
-import { patternStep, walkedStep } from '../../../workers/execution/cells/replace-steps.ts';
+import { PatternMatcher } from '../../../workers/execution/cells/pattern-matcher.ts';
+import { patternStep, twoPassStep } from '../../../workers/execution/cells/replace-steps.ts';
 import { placeText, runTextChain, type TextStep } from '../../../workers/execution/cells/text-chain.ts';
 import {
   compileRegularExpression,
@@ -99,7 +99,7 @@ const NEVER = { isDue: () => false };
 
 /** Groups of the first match in each cell; null if the kernels do not support the pattern. */
 function groupsIn(memory: Memory, expression: RegularExpression, groups: readonly number[], cells: readonly string[]) {
-  const walker = PatternWalker.of(memory.arena.heap, expression, groups, 'group');
+  const walker = PatternMatcher.of(memory.arena.heap, expression, groups, 'group');
   if (walker === null) return null;
   const { views, rows, todo } = placeCells(memory, cells);
   const stride = cells.length * VIEW_BYTES;
@@ -116,7 +116,7 @@ function groupsIn(memory: Memory, expression: RegularExpression, groups: readonl
 }
 
 function partsOf(memory: Memory, expression: RegularExpression, parts: number, last: number, cells: readonly string[]) {
-  const walker = PatternWalker.of(memory.arena.heap, expression, [], 'all')!;
+  const walker = PatternMatcher.of(memory.arena.heap, expression, [], 'all')!;
   const { views, rows, todo } = placeCells(memory, cells);
   const stride = cells.length * VIEW_BYTES;
   const found = memory.arena.take(stride * parts);
@@ -191,11 +191,11 @@ test('a walk replaces and cuts where re2js matches', async (t) => {
       (source, cells, count, [parts, last]) => {
         const expression = compiled(source);
         const memory = makeMemory();
-        if (expression === null || PatternWalker.of(memory.arena.heap, expression, [], 'all') === null) return;
+        if (expression === null || PatternMatcher.of(memory.arena.heap, expression, [], 'all') === null) return;
         const { heap } = memory.arena;
         const put = ['<', expression.groupCount, 0, '>'];
         const { edit, editInSlices } = patternStep(heap, expression, `<$${expression.groupCount}$0>`, count);
-        const step = walkedStep(heap, expression, { parts: put, times: count ?? 0xffffffff }, editInSlices!, 1);
+        const step = twoPassStep(heap, expression, { parts: put, times: count ?? 0xffffffff }, editInSlices!, 1);
         sameOrThrow(changed(memory, step, cells), cells.map(edit), { source, cells, count });
         const cut = partsOf(memory, expression, parts, last, cells);
         sameOrThrow(
@@ -213,7 +213,7 @@ test('a walk replaces and cuts where re2js matches', async (t) => {
 test('texts that are too long for a pattern, or come after the last state, fall back to the engine', async (t) => {
   const memory = makeMemory();
   const expression = compiled('(a|b)*?c(d{0,40})')!;
-  const walker = PatternWalker.of(memory.arena.heap, expression, [1], 'group')!;
+  const walker = PatternMatcher.of(memory.arena.heap, expression, [1], 'group')!;
   const long = `${'ab'.repeat(20_000)}c`;
   const { views, rows, todo } = placeCells(memory, ['abc', long, 'bc']);
   const found = memory.arena.take(3 * VIEW_BYTES);
@@ -241,7 +241,7 @@ test('a pattern with too many states falls back to the engine, and is never wron
   );
   const made = changed(
     memory,
-    walkedStep(
+    twoPassStep(
       memory.arena.heap,
       expression,
       { parts: ['[', 1, ']'], times: 9 },

@@ -1,6 +1,6 @@
 // Kernels for regular expressions (patterns.ts), against the engines that match the same patterns in strings.
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
-import { PatternWalker, placePattern } from '../../../workers/execution/cells/pattern-walker.ts';
+import { PatternMatcher, placePattern } from '../../../workers/execution/cells/pattern-matcher.ts';
 import {
   ByteAutomaton,
   byteProgram,
@@ -219,7 +219,7 @@ const WALKED = [
 ].map((source) => compiled(source, 're2'));
 
 /** Calls a kernel until it has processed all rows. */
-function walkAll(walker: PatternWalker, count: number, kernel: (from: number) => number): boolean {
+function walkAll(walker: PatternMatcher, count: number, kernel: (from: number) => number): boolean {
   const work = walker.drive(count, { isDue: () => false }, kernel);
   for (;;) {
     const step = work.next();
@@ -233,7 +233,7 @@ checkKernel(
   (rig, [values, expression, keepsEmpty, missesBack], before) => {
     const count = values.length;
     const groups = Array.from({ length: expression.groupCount + 1 }, (_, group) => group);
-    const walker = PatternWalker.of(rig.heap, expression, groups, 'group')!;
+    const walker = PatternMatcher.of(rig.heap, expression, groups, 'group')!;
     const views = rig.texts(values, before);
     const rows = rig.rows(count);
     const stride = count * 16;
@@ -267,7 +267,7 @@ checkKernel(
     const count = values.length;
     const pieces = given.filter((piece) => typeof piece === 'string' || piece <= expression.groupCount);
     const groups = pieces.filter((piece) => typeof piece === 'number');
-    const walker = PatternWalker.of(rig.heap, expression, groups, 'all')!;
+    const walker = PatternMatcher.of(rig.heap, expression, groups, 'all')!;
     const list = rig.wordList(
       pieces.flatMap((piece) => {
         if (typeof piece === 'number') return [PIECE_GROUP, walker.slotOf(piece), 0];
@@ -315,7 +315,7 @@ checkKernel(
   fc.tuple(cells, fc.constantFrom(...WALKED), fc.integer({ min: 1, max: 4 }), fc.boolean()),
   (rig, [values, expression, count, takesRest], before) => {
     const length = values.length;
-    const walker = PatternWalker.of(rig.heap, expression, [], 'all')!;
+    const walker = PatternMatcher.of(rig.heap, expression, [], 'all')!;
     const views = rig.texts(values, before);
     const rows = rig.rows(length);
     const stride = length * 16;

@@ -20,7 +20,7 @@ import {
   STATE_BYTES,
   STOPPED_AT_CELL,
   STOPPED_AT_END,
-  STOPPED_NO_ROOM,
+  STOPPED_NO_SPACE,
 } from '../../../workers/kernel/layout/cells.ts';
 import * as pairs from '../../../workers/kernel/layout/texts.ts';
 import { jsonItems, jsonKind } from '../../../workers/values/json-text.ts';
@@ -101,7 +101,7 @@ function explode(
     copies.push(...copiesIn(rig, state, made));
     rig.setWord(state + COPIES, 0);
     if (why === STOPPED_AT_END) return { copies, left };
-    if (why === STOPPED_NO_ROOM && made === 0) bytes = bytes * 2 + 1;
+    if (why === STOPPED_NO_SPACE && made === 0) bytes = bytes * 2 + 1;
     ok(bytes <= FREE_BYTES_MAX);
     if (why !== STOPPED_AT_CELL) continue;
     left.push(rig.word(state + POSITION));

@@ -174,8 +174,7 @@ export class GroupTotals implements KeyFacts {
     const builder = new ColumnBuilder(arena, share.type);
     while (!builder.begin(batch.rows)) arena.enlarge(arena.capacityBytes * 2);
     for (let row = 0; row < batch.live; row++) {
-      if (!setCell(builder, row, share.value(own.read(row), whole.read(row))))
-        throw new Error('a number always has room');
+      if (!setCell(builder, row, share.value(own.read(row), whole.read(row)))) throw new Error('a number always fits');
     }
     return builder.column;
   }

@@ -14,7 +14,7 @@ import { SortKeys } from '../sort/sort-keys.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
 import { RowCodec, type RowTarget, targetBatch } from '../spill/row-codec.ts';
 import {
-  BATCH_ROOM,
+  BATCH_READER_SIZE,
   PARTITION_LEVELS,
   type RowList,
   RowPartitions,
@@ -298,7 +298,7 @@ export class HashAggregate {
     if (this.#deferral === null) return;
     const { arena } = this.#context;
     const { codec, partitions } = this.#deferral;
-    const reader = new SpillReader(arena, codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
     const waiting = partitions.end().map((file) => ({ file, level: 1 }));
     for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
       const { file, level } = part;

@@ -151,7 +151,7 @@ const KEY_BYTES = 8;
  * Maximum length of a list that is processed without the kernel if the kernel does not support it. Longer lists are
  * sorted elsewhere.
  */
-const WALKED_MOST = 65_536;
+const ACCUMULATED_MOST = 65_536;
 
 /** Limits within which the percentage times the number of values fits into the kernel's 64 bits. */
 const PART_MOST = 1e9;
@@ -218,7 +218,7 @@ function* settleWithin(work: Percentiles, keys: { at: number; cells: number }): 
         continue;
       }
     }
-    if (count > WALKED_MOST) return false;
+    if (count > ACCUMULATED_MOST) return false;
     put(from++);
   }
   settled(groups);
@@ -443,7 +443,7 @@ export class HeldValues implements MetricState, Holder {
       this.#settled = group;
     };
     if (fn === 'median' || fn === 'percentile') {
-      const put = (group: number): void => this.#walkInto(group, states);
+      const put = (group: number): void => this.#accumulateGroup(group, states);
       return yield* settlePercentiles({ context, states, groups, type: this.type, percent, put, settled });
     }
     if (fn !== 'mode' && fn !== 'count_distinct') return true;
@@ -457,7 +457,7 @@ export class HeldValues implements MetricState, Holder {
     const { first, step, count } = range;
     if (!builder.begin(count)) return null;
     const { late } = this.#memory;
-    if (late === null && this.#settled === 0) return this.#walk(range, states) ? builder.column : null;
+    if (late === null && this.#settled === 0) return this.#accumulate(range, states) ? builder.column : null;
     const made = builder.column;
     if (made.kind === 'raw') throw new Error('a built column is no raw one');
     const { arena, kernel } = this.#context;
@@ -508,7 +508,7 @@ export class HeldValues implements MetricState, Holder {
   }
 
   /** Computes the cells of groups with the accumulator. Returns false if the arena is full. */
-  #walk({ first, step, count }: GroupRange, states: FoldStates): boolean {
+  #accumulate({ first, step, count }: GroupRange, states: FoldStates): boolean {
     const { accumulator } = this;
     const builder = this.#builder;
     const some = { at: states.at + first * states.stride, stride: states.stride * step };
@@ -531,7 +531,7 @@ export class HeldValues implements MetricState, Holder {
   }
 
   /** Writes the cell of one group, computed by the accumulator, into its state. */
-  #walkInto(group: number, states: FoldStates): void {
+  #accumulateGroup(group: number, states: FoldStates): void {
     const { accumulator } = this;
     accumulator.begin();
     this.#each(states, group, group + 1, (_, value) => {

@@ -14,7 +14,7 @@ import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys } from '../sort/sort-keys.ts';
 import { viewsOf } from '../sort/top-of-groups.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { type ReaderRoom, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import { type ReaderSize, SpillReader, SpillWriter } from '../spill/row-files.ts';
 import type { Accumulator } from './accumulators.ts';
 import type { FoldStates } from './metric-state.ts';
 
@@ -30,7 +30,7 @@ const ROWS_MAX = 512;
 const TEXT_LENGTH_MAX = 262_144;
 
 /** Read buffer for rows of cells, which are read one by one and may be wide. */
-const WAITING_ROOM: ReaderRoom = { rowsMax: 16, bufferBytes: 65_536 };
+const WAITING_READER_SIZE: ReaderSize = { rowsMax: 16, bufferBytes: 65_536 };
 
 /** Types of the columns before the values: group number, metric index. */
 const HEAD_TYPES = ['integer', 'integer'] as const;
@@ -122,22 +122,22 @@ export class LateValues {
    * @param countOf returns the number of values of a group for a metric
    */
   *settle(groups: number, countOf: (metric: number, group: number) => number): Steps {
-    const walk = new LateWalk(this.#metrics, countOf, (cells) => this.#put(cells));
+    const traversal = new LateTraversal(this.#metrics, countOf, (cells) => this.#put(cells));
     const readers = this.#types.map((type, index) => new CellReader(type, index + 1));
     yield* this.#sorter.finish((batch) => {
       for (const reader of readers) reader.bind(batch);
       for (let position = 0; position < batch.live; position++) {
         const row = batch.physicalRow(position);
         const metric = readers[1]!.read(row) as number;
-        walk.reach(readers[0]!.read(row) as number, metric);
+        traversal.reach(readers[0]!.read(row) as number, metric);
         const { u8, u32 } = batch.heap;
         const view = (viewsOf(batch.columns[0]!) >>> 2) + row * 2;
         const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!);
-        walk.add(key, readers[this.#columnOf[metric]!]!.read(row), batch.sourceRow(row));
+        traversal.add(key, readers[this.#columnOf[metric]!]!.read(row), batch.sourceRow(row));
       }
       return DONE;
     });
-    walk.reach(groups, -1);
+    traversal.reach(groups, -1);
     this.#flush();
     this.#writer.flush();
     this.#cells = this.#waitingCells();
@@ -177,7 +177,7 @@ export class LateValues {
   }
 
   *#waitingCells(): Generator<readonly unknown[], undefined> {
-    const reader = new SpillReader(this.#context.arena, this.#codec, WAITING_ROOM);
+    const reader = new SpillReader(this.#context.arena, this.#codec, WAITING_READER_SIZE);
     const cells = this.#metrics.map(({ makes }, index) => new CellReader(makes, index));
     reader.open(this.#waiting);
     while (reader.advance() > 0) {
@@ -244,7 +244,7 @@ function textLengthOf(cells: readonly unknown[]): number {
 }
 
 /** Passes the values of each group to its metrics, and the cells of each group to `next`. */
-class LateWalk {
+class LateTraversal {
   readonly #metrics: readonly LateMetric[];
   readonly #countOf: (metric: number, group: number) => number;
   readonly #next: (cells: readonly unknown[]) => void;

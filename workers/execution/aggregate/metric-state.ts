@@ -196,7 +196,7 @@ export class AggregateState implements MetricState {
       const id = from + row * step;
       if (!needsValues && !this.#wide.has(id) && !this.#big.has(id)) continue;
       const value = this.#value(id, first + row * stride);
-      if (!setCell(builder, row, value)) throw new Error('a number always has room');
+      if (!setCell(builder, row, value)) throw new Error('a number always fits');
     }
     return builder.column;
   }

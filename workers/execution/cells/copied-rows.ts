@@ -176,7 +176,7 @@ export class ExplodedRows implements Operator {
         yield* this.#byHand(batch, mark);
         this.#put(words.POSITION, this.#word(words.POSITION) + 1);
       } else {
-        if (why === words.STOPPED_NO_ROOM && this.#word(words.COPIES) === 0) arena.enlarge(arena.capacityBytes * 2);
+        if (why === words.STOPPED_NO_SPACE && this.#word(words.COPIES) === 0) arena.enlarge(arena.capacityBytes * 2);
         yield* this.#emit(batch, mark);
       }
       if (why === words.STOPPED_AT_END) return;

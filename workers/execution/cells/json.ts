@@ -39,7 +39,7 @@ import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { jsonEntries, jsonItems, jsonKind } from '../../values/json-text.ts';
 import type { CellEdit, CellTarget, CellWork } from './cell-operator.ts';
-import { settledWork } from './pattern-walker.ts';
+import { settledWork } from './pattern-matcher.ts';
 import { placeBytes, placeText, settleText, startViews, writeCell } from './text-chain.ts';
 import { CellFault, COUNTED, convertEdit, kindsOf, valueEdit } from './value-cells.ts';
 

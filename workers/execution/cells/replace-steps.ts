@@ -7,7 +7,7 @@ import { NEXT_FREE, PIECE_BYTES, PIECE_GROUP, PIECE_TEXT } from '../../kernel/la
 import type { Heap } from '../../memory/heap.ts';
 import { done, foldCase, type TextWork } from '../../values/text-edits.ts';
 import { indexOfText } from '../../values/text-search.ts';
-import { PatternWalker, placePattern, WALKED_ROWS_LEAST } from './pattern-walker.ts';
+import { MATCHER_ROWS_LEAST, PatternMatcher, placePattern } from './pattern-matcher.ts';
 import { placeText, type TextStep } from './text-chain.ts';
 import { freeRange, moved, stringStep } from './text-steps.ts';
 
@@ -20,34 +20,34 @@ export interface Replacement {
 }
 
 /** `inSlices` does the same for one text. It also handles batches with fewer rows than `rowsLeast`. */
-export function walkedStep(
+export function twoPassStep(
   heap: Heap,
   pattern: RegularExpression,
   replacement: Replacement,
   inSlices: (text: string) => TextWork,
-  rowsLeast = WALKED_ROWS_LEAST,
+  rowsLeast = MATCHER_ROWS_LEAST,
 ): TextStep {
   const edit = (text: string): string => done(inSlices(text));
   const single = stringStep(heap, 'any', edit);
   const groups = replacement.parts.filter((part) => typeof part === 'number');
-  let walker: PatternWalker | null | undefined;
+  let matcher: PatternMatcher | null | undefined;
   let pieces = 0;
   return {
     *run(cells, clock) {
-      if (walker === undefined && cells.count >= rowsLeast) {
-        walker = PatternWalker.of(heap, pattern, groups, 'all');
-        if (walker !== null) pieces = placePieces(heap, replacement.parts, walker);
+      if (matcher === undefined && cells.count >= rowsLeast) {
+        matcher = PatternMatcher.of(heap, pattern, groups, 'all');
+        if (matcher !== null) pieces = placePieces(heap, replacement.parts, matcher);
       }
-      if (walker === undefined || walker === null) {
+      if (matcher === undefined || matcher === null) {
         single.run(cells, clock);
         return true;
       }
-      const { machine } = walker;
+      const { machine } = matcher;
       const { kernel, arena, views, rows, count, todo } = cells;
       const piecesEnd = pieces + replacement.parts.length * PIECE_BYTES;
       const { replaceCaptures } = kernel.exports;
       arena.heap.u32[(machine + NEXT_FREE) >>> 2] = arena.next;
-      const isDone = yield* walker.drive(count, clock, (from) =>
+      const isDone = yield* matcher.drive(count, clock, (from) =>
         replaceCaptures(
           ...([views, rows, count, from, machine, pieces, piecesEnd, replacement.times] as const),
           ...([CELL_BYTES_MAX, arena.limit, todo] as const),
@@ -63,9 +63,9 @@ export function walkedStep(
 }
 
 /** Writes the list of pieces for kernels. */
-function placePieces(heap: Heap, parts: readonly (string | number)[], walker: PatternWalker): number {
+function placePieces(heap: Heap, parts: readonly (string | number)[], matcher: PatternMatcher): number {
   const pieces = parts.flatMap((part): readonly number[] => {
-    if (typeof part === 'number') return [PIECE_GROUP, walker.slotOf(part), 0];
+    if (typeof part === 'number') return [PIECE_GROUP, matcher.slotOf(part), 0];
     const { at, bytes } = placeText(heap, part);
     return [PIECE_TEXT, at, bytes];
   });
@@ -163,7 +163,7 @@ export function patternStep(heap: Heap, pattern: RegularExpression, put: string,
   };
   const edit = (text: string): string => done(editInSlices(text));
   const program = pattern.greedy === null ? 0 : placePattern(heap, pattern.greedy, parts, count ?? ALL);
-  if (program === 0) return walkedStep(heap, pattern, { parts, times: count ?? ALL }, editInSlices);
+  if (program === 0) return twoPassStep(heap, pattern, { parts, times: count ?? ALL }, editInSlices);
   return {
     run(cells) {
       const { kernel, views, rows, todo } = cells;

@@ -203,7 +203,7 @@ function planFound([source, wanted]: readonly ExpressionNode[], otherwise: Compu
       return (text) => ({ kind: 'found', pattern: greedy, from, to, text });
     }
   }
-  return (text) => ({ kind: 'walked', pattern, group, text, otherwise });
+  return (text) => ({ kind: 'matched', pattern, group, text, otherwise });
 }
 
 /** Returns the number of a group given as a literal, or null. */

@@ -3,7 +3,7 @@ import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { UNKNOWN_TEXT } from '../../kernel/layout/expressions.ts';
 import type { Sliced } from '../../scheduling/time-slices.ts';
-import { PatternWalker, placePattern, WALKED_ROWS_LEAST } from '../cells/pattern-walker.ts';
+import { MATCHER_ROWS_LEAST, PatternMatcher, placePattern } from '../cells/pattern-matcher.ts';
 import { chainScratchBytes, placeBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
 import type { ExpressionContext } from './row-expression.ts';
 import {
@@ -29,7 +29,7 @@ export class TextEvaluator {
   readonly #programs = new Map<AnyPlan, number>();
   readonly #steps = new Map<AnyPlan, TextStep>();
   /** null if a pattern does not permit an automaton. */
-  readonly #walkers = new Map<AnyPlan, PatternWalker | null>();
+  readonly #matchers = new Map<AnyPlan, PatternMatcher | null>();
 
   constructor(context: ExpressionContext, evaluators: Evaluators) {
     this.#context = context;
@@ -91,8 +91,8 @@ export class TextEvaluator {
       }
       case 'found':
         return yield* this.#found(plan, at, target);
-      case 'walked':
-        return yield* this.#walked(plan, at, target);
+      case 'matched':
+        return yield* this.#matched(plan, at, target);
       case 'first': {
         const texts = this.#newTexts(at.count);
         this.#context.arena.heap.u8.fill(0, texts, texts + at.count * VIEW_BYTES);
@@ -200,18 +200,18 @@ export class TextEvaluator {
   }
 
   /** Same as #found, with an automaton and two passes over each text. */
-  *#walked(plan: Extract<TextPlan, { kind: 'walked' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
+  *#matched(plan: Extract<TextPlan, { kind: 'matched' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { arena, kernel, clock } = this.#context;
-    const walker = this.#walkerOf(plan, at.count);
-    if (walker === null) return yield* this.vector(plan.otherwise, at, target);
+    const matcher = this.#matcherOf(plan, at.count);
+    if (matcher === null) return yield* this.vector(plan.otherwise, at, target);
     const texts = yield* this.vector(plan.text, at, target);
     if (texts < 0) return texts;
     const list = arena.take(at.count * 4);
     const todo = arena.take((at.count + 1) * 4);
     arena.heap.u32[todo >>> 2] = 0;
     const count = kernel.exports.listTexts(texts, at.count, list);
-    const { machine, wanted } = walker;
-    yield* walker.drive(count, clock, (from) =>
+    const { machine, wanted } = matcher;
+    yield* matcher.drive(count, clock, (from) =>
       kernel.exports.findCaptures(texts, list, count, from, machine, wanted, 1, 1, 0, texts, 0, todo),
     );
     const { u32 } = arena.heap;
@@ -221,12 +221,12 @@ export class TextEvaluator {
   }
 
   /** Returns null if an automaton is not worthwhile. */
-  #walkerOf(plan: Extract<TextPlan, { kind: 'walked' }>, count: number): PatternWalker | null {
-    const known = this.#walkers.get(plan);
-    if (known !== undefined || count < WALKED_ROWS_LEAST) return known ?? null;
-    const walker = PatternWalker.of(this.#context.arena.heap, plan.pattern, [plan.group], 'group');
-    this.#walkers.set(plan, walker);
-    return walker;
+  #matcherOf(plan: Extract<TextPlan, { kind: 'matched' }>, count: number): PatternMatcher | null {
+    const known = this.#matchers.get(plan);
+    if (known !== undefined || count < MATCHER_ROWS_LEAST) return known ?? null;
+    const matcher = PatternMatcher.of(this.#context.arena.heap, plan.pattern, [plan.group], 'group');
+    this.#matchers.set(plan, matcher);
+    return matcher;
   }
 
   /** Edits the texts in place. Texts that the kernel leaves are edited as strings. */

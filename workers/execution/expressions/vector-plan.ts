@@ -50,7 +50,7 @@ export type TextPlan =
     }
   /** The text of a group in the first match of any pattern. */
   | {
-      readonly kind: 'walked';
+      readonly kind: 'matched';
       readonly pattern: RegularExpression;
       readonly group: number;
       readonly text: TextPlan;
@@ -219,7 +219,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     case 'blank':
     case 'found':
       return [plan.text];
-    case 'walked':
+    case 'matched':
       return [plan.text, plan.otherwise];
     case 'written':
     case 'converted':

@@ -7,7 +7,7 @@ import { inSlices } from '../cells/cell-operator.ts';
 import type { PlacedText } from '../cells/text-chain.ts';
 import { KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader } from '../spill/row-files.ts';
+import { BATCH_READER_SIZE, SpillReader } from '../spill/row-files.ts';
 import type { TableRows } from '../tables/run-tables.ts';
 import { rowsWithKeys, TableIndex, type TableKey } from './table-index.ts';
 
@@ -406,7 +406,7 @@ function* addEntries(
 ): Generator<void, number> {
   const { heap } = arena;
   const codec = new RowCodec(heap, kernel, new Array(table.columns.length).fill('text'));
-  const reader = new SpillReader(arena, codec, BATCH_ROOM);
+  const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
   reader.open(table);
   let longest = 0;
   while (reader.advance() > 0) {

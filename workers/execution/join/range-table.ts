@@ -15,7 +15,7 @@ import { constantValue } from '../cells/constant-value.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader } from '../spill/row-files.ts';
+import { BATCH_READER_SIZE, SpillReader } from '../spill/row-files.ts';
 import { TableRows } from '../tables/run-tables.ts';
 
 // The ranges of a reference table in order, in pages: in memory while the budget allows, otherwise in a file of the
@@ -256,7 +256,7 @@ export class RangeTable {
     const froms = new SortKeys(this.#context, this.#terms(this.#keyTypes.length, 0, true));
     const sorter = new RowSorter(this.#context, types, froms);
     const codec = new RowCodec(arena.heap, kernel, new Array<ColumnType>(this.#table.columns.length).fill('text'));
-    const reader = new SpillReader(arena, codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
     reader.open(this.#table);
     while (reader.advance() > 0) {
       const batch = reader.batch();

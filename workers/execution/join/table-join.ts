@@ -13,7 +13,7 @@ import { KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
-import { BATCH_ROOM, PARTITION_LEVELS, RowPartitions, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import { BATCH_READER_SIZE, PARTITION_LEVELS, RowPartitions, SpillReader, SpillWriter } from '../spill/row-files.ts';
 import type { TableRows } from '../tables/run-tables.ts';
 import {
   forgetNulls,
@@ -336,8 +336,8 @@ class SpilledJoin {
     this.#tableCodec = new RowCodec(arena.heap, kernel, texts(parts.table.columns.length));
     this.#rows = new RowPartitions(arena, this.#rowCodec, spill);
     this.#tables = new RowPartitions(arena, this.#tableCodec, spill);
-    this.#rowReader = new SpillReader(arena, this.#rowCodec, BATCH_ROOM);
-    this.#tableReader = new SpillReader(arena, this.#tableCodec, BATCH_ROOM);
+    this.#rowReader = new SpillReader(arena, this.#rowCodec, BATCH_READER_SIZE);
+    this.#tableReader = new SpillReader(arena, this.#tableCodec, BATCH_READER_SIZE);
   }
 
   /** @param taken number of rows before this batch */

@@ -9,7 +9,7 @@ import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { inSlices, piecesOf } from '../cells/cell-operator.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, PARTITION_LEVELS, RowPartitions, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import { BATCH_READER_SIZE, PARTITION_LEVELS, RowPartitions, SpillReader, SpillWriter } from '../spill/row-files.ts';
 import { FingerprintSet, PRINT_ABSENT, type PrintList } from './hash-table.ts';
 import type { RowKeys } from './row-keys.ts';
 
@@ -49,7 +49,7 @@ export class DeferredRows {
   *finish(readPart: (part: DeferredPart) => Steps): Steps {
     const { arena, kernel, spill, next } = this.#context;
     const { codec, partitions } = this;
-    const reader = new SpillReader(arena, codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
     const emitted: SpillFile[] = [];
     const writer = new SpillWriter(arena.heap, codec, new SpillFile(spill));
     const waiting = partitions.end().map((file) => ({ file, level: 1 }));

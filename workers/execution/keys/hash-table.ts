@@ -169,41 +169,41 @@ export interface KeyList {
 export class HashTable {
   readonly #heap: Heap;
   readonly #kernel: Kernel;
-  readonly #room: TableStorage;
+  readonly #storage: TableStorage;
   /** Random, so that no file can be prepared whose keys collide. Results do not depend on it. */
   readonly #seed = randomInt(2 ** 32);
 
   constructor(heap: Heap, kernel: Kernel) {
     this.#heap = heap;
     this.#kernel = kernel;
-    this.#room = new TableStorage(heap, KEY_SLOT_BYTES, kernel.exports.moveSlots);
+    this.#storage = new TableStorage(heap, KEY_SLOT_BYTES, kernel.exports.moveSlots);
   }
 
   /** Number of keys in the table. */
   get count(): number {
-    return this.#room.count;
+    return this.#storage.count;
   }
 
   /** Sets whether the budget may not refuse growth. */
   set forced(forced: boolean) {
-    this.#room.forced = forced;
+    this.#storage.forced = forced;
   }
 
   /** Removes all keys and keeps the memory. */
   clear(): void {
-    this.#room.clear();
+    this.#storage.clear();
   }
 
   /** Releases its memory. The table cannot be used afterwards. */
   drop(): void {
-    this.#room.drop();
+    this.#storage.drop();
   }
 
   /** Computes the hashes, and prefetches the slots that they need. */
   hash(list: KeyList): void {
     const { exports } = this.#kernel;
     exports.hashViews(list.views, list.rows, list.count, this.#seed, list.hashes);
-    exports.touchSlots(this.#room.header, list.hashes, list.count);
+    exports.touchSlots(this.#storage.header, list.hashes, list.count);
   }
 
   /**
@@ -213,14 +213,14 @@ export class HashTable {
   insert(list: KeyList, from = 0): number {
     const { exports } = this.#kernel;
     for (let at = from; ; ) {
-      at = exports.insertKeys(this.#room.header, list.views, list.rows, at, list.count, list.hashes, list.ids);
-      if (at === list.count || !this.#room.grow(this.#keyBytes(list, at))) return at;
+      at = exports.insertKeys(this.#storage.header, list.views, list.rows, at, list.count, list.hashes, list.ids);
+      if (at === list.count || !this.#storage.grow(this.#keyBytes(list, at))) return at;
     }
   }
 
   /** Looks up the keys. Keys that are not found get KEY_ABSENT. */
   find(list: KeyList, from = 0): void {
-    this.#kernel.exports.findKeys(this.#room.header, list.views, list.rows, from, list.count, list.hashes, list.ids);
+    this.#kernel.exports.findKeys(this.#storage.header, list.views, list.rows, from, list.count, list.hashes, list.ids);
   }
 
   #keyBytes({ rows, views }: KeyList, position: number): number {
@@ -353,37 +353,37 @@ export interface PrintList {
 export class FingerprintSet {
   readonly #heap: Heap;
   readonly #kernel: Kernel;
-  readonly #room: TableStorage;
+  readonly #storage: TableStorage;
   readonly #secret: number;
 
   constructor(heap: Heap, kernel: Kernel) {
     this.#heap = heap;
     this.#kernel = kernel;
-    this.#room = new TableStorage(heap, PRINT_SLOT_BYTES, kernel.exports.movePrints);
+    this.#storage = new TableStorage(heap, PRINT_SLOT_BYTES, kernel.exports.movePrints);
     this.#secret = heap.allocate(PRINT_BYTES);
     randomFillSync(heap.u8, this.#secret, PRINT_BYTES);
   }
 
   /** Number of keys in the set. */
   get count(): number {
-    return this.#room.count;
+    return this.#storage.count;
   }
 
   /** Sets whether the budget may not refuse growth. */
   set forced(forced: boolean) {
-    this.#room.forced = forced;
+    this.#storage.forced = forced;
   }
 
   /** Removes all keys and keeps the memory. */
   clear(): void {
-    this.#room.clear();
+    this.#storage.clear();
   }
 
   /** Computes the fingerprints, and prefetches the slots that they need. */
   fingerprint({ views, rows, count, prints }: PrintList): void {
     const { exports } = this.#kernel;
     exports.fingerprintViews(views, rows, count, this.#secret, prints);
-    exports.touchPrints(this.#room.header, prints, count);
+    exports.touchPrints(this.#storage.header, prints, count);
   }
 
   /**
@@ -392,14 +392,14 @@ export class FingerprintSet {
    */
   add({ prints, count, ids }: PrintList, from = 0): number {
     for (let at = from; ; ) {
-      at = this.#kernel.exports.addPrints(this.#room.header, prints, at, count, ids);
-      if (at === count || !this.#room.grow(REST_BYTES)) return at;
+      at = this.#kernel.exports.addPrints(this.#storage.header, prints, at, count, ids);
+      if (at === count || !this.#storage.grow(REST_BYTES)) return at;
     }
   }
 
   /** Looks up the keys. Keys that are not found get PRINT_ABSENT. */
   find({ prints, count, ids }: PrintList, from = 0): void {
-    this.#kernel.exports.findPrints(this.#room.header, prints, from, count, ids);
+    this.#kernel.exports.findPrints(this.#storage.header, prints, from, count, ids);
   }
 
   /** Returns bits of the key at a position, for partitioning. */

@@ -168,13 +168,14 @@ class FirstPlaces {
   /** Sets the key number of each row. New keys get numbers as they arrive, or KEY_ABSENT if there is no memory. */
   #number(list: KeyList): void {
     this.#table.hash(list);
-    const reached = !this.#isClosed && this.#hasRoom(this.#table.count + list.count) ? this.#table.insert(list) : 0;
+    const reached =
+      !this.#isClosed && this.#ensurePlaces(this.#table.count + list.count) ? this.#table.insert(list) : 0;
     if (reached === list.count) return;
     this.#isClosed = true;
     this.#table.find(list, reached);
   }
 
-  #hasRoom(keys: number): boolean {
+  #ensurePlaces(keys: number): boolean {
     if (keys <= this.#keysMax) return true;
     const { heap } = this.#context.arena;
     const keysMax = Math.max(keys, this.#keysMax * 2);

@@ -11,12 +11,12 @@ import type { Operator, OperatorContext, RowChoice } from '../../template/operat
 import { withoutRows } from '../cells/cell-operator.ts';
 import { FailedRows } from '../expressions/row-condition.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { type ReaderRoom, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import { type ReaderSize, SpillReader, SpillWriter } from '../spill/row-files.ts';
 
 // One row that waits for the next batch, as bytes outside the batches.
 
 /** Buffer for a row of ordinary length. A longer row gets a larger buffer. */
-const ROW_ROOM: ReaderRoom = { rowsMax: 1, bufferBytes: 16_384 };
+const ROW_READER_SIZE: ReaderSize = { rowsMax: 1, bufferBytes: 16_384 };
 
 class HeldRow {
   readonly #context: Pick<OperatorContext, 'arena'>;
@@ -30,7 +30,7 @@ class HeldRow {
     this.#context = context;
     this.#codec = new RowCodec(arena.heap, kernel, storedTypes(input));
     this.#writer = new SpillWriter(arena.heap, this.#codec, this.#bytes);
-    this.#reader = new SpillReader(arena, this.#codec, ROW_ROOM);
+    this.#reader = new SpillReader(arena, this.#codec, ROW_READER_SIZE);
   }
 
   get isEmpty(): boolean {

@@ -225,13 +225,13 @@ export class LastCells {
   }
 
   keepText(group: number, start: number, length: number): void {
-    const to = this.#room(group, length);
+    const to = this.#place(group, length);
     this.#heap.u8.copyWithin(to, start, start + length);
   }
 
   /** Same as above, for a column with native kinds, so that `kind` returns the kind. */
   keepNative(group: number, start: number, length: number, kind: number): void {
-    const to = this.#room(group, length + 1);
+    const to = this.#place(group, length + 1);
     const { u8, u32 } = this.#heap;
     u8.copyWithin(to, start, start + length);
     u8[to + length] = kind;
@@ -260,7 +260,7 @@ export class LastCells {
 
   keepValue(group: number, { bits, meta, big }: LastValue): void {
     const digits = big === null ? '' : `${big.unscaled}e${big.scale}`;
-    const to = this.#room(group, TYPED_BYTES + digits.length);
+    const to = this.#place(group, TYPED_BYTES + digits.length);
     const { u8, i64 } = this.#heap;
     i64[to >>> 3] = bits;
     u8[to + 8] = meta;
@@ -274,7 +274,7 @@ export class LastCells {
   }
 
   /** Returns the address of `length` bytes for the group's value. */
-  #room(group: number, length: number): number {
+  #place(group: number, length: number): number {
     while (group >= this.#entries.length * GROUPS_AT_ONCE) this.#addEntries();
     const at = this.#entry(group);
     const { u32 } = this.#heap;
@@ -292,15 +292,15 @@ export class LastCells {
   }
 
   #moveEntry(at: number, bytes: number): void {
-    const room = Math.ceil(bytes / 16) * 16;
-    if (this.#next + room > this.#limit) {
-      const block = Math.max(BLOCK_BYTES, room);
+    const space = Math.ceil(bytes / 16) * 16;
+    if (this.#next + space > this.#limit) {
+      const block = Math.max(BLOCK_BYTES, space);
       this.#next = this.#take(block);
       this.#limit = this.#next + block;
     }
     this.#heap.u32[at] = this.#next;
-    this.#heap.u32[at + 2] = room;
-    this.#next += room;
+    this.#heap.u32[at + 2] = space;
+    this.#next += space;
   }
 
   #take(bytes: number): number {

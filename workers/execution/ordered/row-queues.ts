@@ -5,7 +5,7 @@ import { HeapBytes, SpillFile } from '../../memory/spill-file.ts';
 import type { Slices, Steps } from '../../scheduling/time-slices.ts';
 import type { Next, OperatorContext } from '../../template/operation.ts';
 import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader, SpillWriter } from '../spill/row-files.ts';
+import { BATCH_READER_SIZE, SpillReader, SpillWriter } from '../spill/row-files.ts';
 
 // Keeps all rows of an operation in order until the last one has arrived: in memory while the budget allows, otherwise
 // in a file.
@@ -42,7 +42,7 @@ export class RowBuffer {
   *emit(next: Next): Steps {
     const { arena } = this.#context;
     this.#writer.flush();
-    const reader = new SpillReader(arena, this.#codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, this.#codec, BATCH_READER_SIZE);
     reader.open(this.#bytes);
     while (reader.advance() > 0) {
       const mark = arena.next;
@@ -85,7 +85,7 @@ export class SpillQueue {
     const { arena, kernel, input } = context;
     this.#context = context;
     this.#codec = new RowCodec(arena.heap, kernel, storedTypes(input));
-    this.#reader = new SpillReader(arena, this.#codec, BATCH_ROOM);
+    this.#reader = new SpillReader(arena, this.#codec, BATCH_READER_SIZE);
   }
 
   get rows(): number {

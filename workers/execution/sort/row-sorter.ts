@@ -220,7 +220,7 @@ export class RowSorter {
   }
 
   #store(batch: Batch, orders: number): void {
-    if (!this.#makeRoomForEntries(batch.live)) this.#spill();
+    if (!this.#growEntries(batch.live)) this.#spill();
     for (let from = 0; from < batch.live; ) {
       const at = this.#blocks.next;
       const list = { rows: batch.selection, from, count: batch.live, orders };
@@ -233,7 +233,7 @@ export class RowSorter {
     }
   }
 
-  #makeRoomForEntries(rows: number): boolean {
+  #growEntries(rows: number): boolean {
     if (this.#count + rows <= this.#entriesMax) return true;
     const { heap } = this.#context.arena;
     const entriesMax = Math.max(Math.floor(this.#entriesMax * ENTRIES_GROWTH), rows * 2, this.#count + rows);

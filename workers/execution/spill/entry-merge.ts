@@ -71,7 +71,7 @@ export class EntryMerge {
 
   /** Calls `emit` with entries that are valid until it has finished. Yields after each call. */
   *merge(runs: readonly EntryRun[], emit: (entries: number, count: number) => Slices): Steps {
-    this.#makeRoom(runs.length);
+    this.#reserve(runs.length);
     const sources: EntryRun[] = [];
     for (const run of runs) if (this.#place(run, sources.length)) sources.push(run);
     let entering: number = ALL_ENTER;
@@ -117,15 +117,15 @@ export class EntryMerge {
       if (from === count || end > this.#packed) continue;
       const mark = this.#arena.next;
       const bytes = packedBytes(entries + from * ENTRY_BYTES) >>> 0;
-      const room = this.#arena.take(bytes);
-      const rowEnd = packFinished(entries, from, from + 1, room, room + bytes, this.#state) >>> 0;
-      file.append(this.#heap.u8.subarray(room, rowEnd));
+      const buffer = this.#arena.take(bytes);
+      const rowEnd = packFinished(entries, from, from + 1, buffer, buffer + bytes, this.#state) >>> 0;
+      file.append(this.#heap.u8.subarray(buffer, rowEnd));
       this.#arena.release(mark);
       from++;
     }
   }
 
-  #makeRoom(runs: number): void {
+  #reserve(runs: number): void {
     if (this.#merged === 0) this.#merged = this.#heap.allocate(MERGED_ROWS * ENTRY_BYTES);
     if (runs <= this.#runsMax) return;
     this.#runsMax = runs * 2;
@@ -218,7 +218,7 @@ export class FileRun implements EntryRun {
 const LISTED_ROWS = 512;
 
 /** Space for consecutive records. */
-export interface PackedRoom {
+export interface PackedSpace {
   next: number;
   readonly limit: number;
   /** Moves to a place with more space. Returns false if there is no such place. */
@@ -249,18 +249,18 @@ export class PackedRun implements EntryRun {
   }
 
   /** Returns null if there is no space for the whole run. */
-  static pack(heap: Heap, kernel: Kernel, { at, count }: Entries, room: PackedRoom): PackedRun | null {
-    const state = room.take(RUN_STATE_BYTES + LISTED_ROWS * ENTRY_BYTES);
+  static pack(heap: Heap, kernel: Kernel, { at, count }: Entries, space: PackedSpace): PackedRun | null {
+    const state = space.take(RUN_STATE_BYTES + LISTED_ROWS * ENTRY_BYTES);
     if (state === 0) return null;
     beginRun(heap, state);
     const pieces: Piece[] = [];
     for (let packed = 0; packed < count; ) {
-      const from = room.next;
-      const end = kernel.exports.packEntries(at, packed, count, from, room.limit, state) >>> 0;
+      const from = space.next;
+      const end = kernel.exports.packEntries(at, packed, count, from, space.limit, state) >>> 0;
       packed = heap.u32[state >>> 2]!;
       pieces.push({ from, end });
-      room.next = end;
-      if (packed < count && !room.advance()) return null;
+      space.next = end;
+      if (packed < count && !space.advance()) return null;
     }
     return new PackedRun(heap, kernel, state, pieces);
   }

@@ -8,7 +8,7 @@ import type { Arena } from '../../memory/arena.ts';
 import { SpillFile, type SpillFolder } from '../../memory/spill-file.ts';
 import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import { RowCodec, type RowTarget, targetBatch } from './row-codec.ts';
-import { MERGE_ROOM, SpillReader, SpillWriter } from './row-files.ts';
+import { MERGE_READER_SIZE, SpillReader, SpillWriter } from './row-files.ts';
 
 /** Number of files read at once: 1 MiB of buffers. 256 runs need two passes. */
 const MERGE_WAYS = 16;
@@ -76,7 +76,7 @@ export function* mergeFiles(
 ): Steps {
   const codec = new RowCodec(tools.arena.heap, tools.kernel, tools.types);
   const ways = Math.min(MERGE_WAYS, files.length);
-  const readers = Array.from({ length: ways }, () => new SpillReader(tools.arena, codec, MERGE_ROOM));
+  const readers = Array.from({ length: ways }, () => new SpillReader(tools.arena, codec, MERGE_READER_SIZE));
   const out = new MergedRows(tools.arena, codec, tools.types);
   let left = [...files];
   let writer: SpillWriter | null = null;

@@ -74,10 +74,10 @@ export class SpillWriter {
 
   #writeLarge(batch: Batch, list: RowList & { readonly from: number }): void {
     const { arena } = batch;
-    for (let room = WRITE_BUFFER_BYTES * 4; ; room *= 2) {
+    for (let bytes = WRITE_BUFFER_BYTES * 4; ; bytes *= 2) {
       const mark = arena.next;
-      const at = arena.take(room);
-      const { next, reached } = this.#codec.encode(batch, list, at, at + room);
+      const at = arena.take(bytes);
+      const { next, reached } = this.#codec.encode(batch, list, at, at + bytes);
       if (reached === list.count) this.#file.append(this.#heap.u8.subarray(at, next));
       arena.release(mark);
       if (reached === list.count) return;
@@ -91,16 +91,16 @@ export class SpillWriter {
 export type RowBytes = Pick<SpillBytes, 'sizeBytes' | 'read'>;
 
 /** Size of a reader's buffers. */
-export interface ReaderRoom {
+export interface ReaderSize {
   readonly rowsMax: number;
   readonly bufferBytes: number;
 }
 
 /** Sizes for reading a single file: an ordinary batch. */
-export const BATCH_ROOM: ReaderRoom = { rowsMax: 2048, bufferBytes: 262_144 };
+export const BATCH_READER_SIZE: ReaderSize = { rowsMax: 2048, bufferBytes: 262_144 };
 
 /** For reading many files at once, as in a merge. */
-export const MERGE_ROOM: ReaderRoom = { rowsMax: 256, bufferBytes: 65_536 };
+export const MERGE_READER_SIZE: ReaderSize = { rowsMax: 256, bufferBytes: 65_536 };
 
 export class SpillReader {
   readonly #heap: Heap;
@@ -117,14 +117,14 @@ export class SpillReader {
   #end = 0;
   #rows = 0;
 
-  constructor(arena: Arena, codec: RowCodec, room: ReaderRoom) {
+  constructor(arena: Arena, codec: RowCodec, size: ReaderSize) {
     this.#heap = arena.heap;
     this.#arena = arena;
     this.#codec = codec;
-    const rowsMax = codec.rowsWithin(room.rowsMax);
+    const rowsMax = codec.rowsWithin(size.rowsMax);
     this.#target = codec.target(rowsMax);
-    this.#buffer = this.#heap.allocate(room.bufferBytes);
-    this.#bufferBytes = room.bufferBytes;
+    this.#buffer = this.#heap.allocate(size.bufferBytes);
+    this.#bufferBytes = size.bufferBytes;
     this.#selection = this.#heap.allocate(rowsMax * 4);
     const { u32 } = this.#heap;
     for (let row = 0; row < rowsMax; row++) u32[(this.#selection >>> 2) + row] = row;

@@ -8,7 +8,7 @@ import { GrowingBlocks } from '../../memory/growing-blocks.ts';
 import { SpillFile } from '../../memory/spill-file.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { RowCodec, type RowTarget, targetBatch } from './row-codec.ts';
-import { BATCH_ROOM, type RowBytes, SpillReader } from './row-files.ts';
+import { BATCH_READER_SIZE, type RowBytes, SpillReader } from './row-files.ts';
 
 // A range of rows of a decoded batch, as a separate batch.
 
@@ -91,7 +91,7 @@ export class RowStore {
 
   /** Called after the last row. Reading starts with the first row. */
   begin(): void {
-    this.#reader = new SpillReader(this.#arena, this.#codec, BATCH_ROOM);
+    this.#reader = new SpillReader(this.#arena, this.#codec, BATCH_READER_SIZE);
     this.#parts = [...(this.#file === null ? [] : [this.#file]), ...this.#blocks.map((block) => this.#bytesOf(block))];
     this.#reader.open(this.#parts.shift()!);
   }

@@ -10,7 +10,7 @@ import type { RowErrorCode } from '../../protocol/report.ts';
 import { checkMask, done, PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
-import { placePattern } from '../cells/pattern-walker.ts';
+import { placePattern } from '../cells/pattern-matcher.ts';
 import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { ExpressionEvaluator } from '../expressions/expression-evaluator.ts';
 import { rowCondition } from '../expressions/row-condition.ts';

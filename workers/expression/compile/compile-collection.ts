@@ -236,7 +236,7 @@ export function compileComprehension<Row>(compilation: Compilation<Row>, node: C
       }
       return collector.turn(frame[first]!, evaluateBody);
     };
-    walk(container, second !== undefined, turn);
+    iterate(container, second !== undefined, turn);
     return collector.result();
   };
 }
@@ -270,7 +270,7 @@ export function compileOptionalMap<Row>(compilation: Compilation<Row>, node: Opt
 }
 
 /** With one variable, iterates over elements or keys; with two, over indexes and elements, or keys and values. */
-function walk(container: Value, both: boolean, turn: (key: Value, value: Value) => boolean): void {
+function iterate(container: Value, both: boolean, turn: (key: Value, value: Value) => boolean): void {
   if (container instanceof MapValue) {
     for (const { key, value } of container.entries()) if (!turn(key, value)) return;
     return;

@@ -30,7 +30,7 @@ import {
   type FunctionDefinition,
   overload,
 } from './definition.ts';
-import { chargeWalk, checkPattern, longEdit, PLACES_PER_STEP, patternOf, slowEdit } from './text.ts';
+import { chargeMatching, checkPattern, longEdit, PLACES_PER_STEP, patternOf, slowEdit } from './text.ts';
 
 // Our functions for the similarity of texts.
 
@@ -88,7 +88,7 @@ function extractor(context: Context, constants: Constants) {
   const pattern = patternOf(constants[1] as string);
   const group = groupOf(pattern, constants[2]);
   return (text: string) => {
-    chargeWalk(context, pattern, text);
+    chargeMatching(context, pattern, text);
     if (!isLongFind(pattern, text)) return pattern.first(text)?.groups[group] ?? null;
     return context.longEdits.made(text.length, () => longExtract(pattern, group, text));
   };
@@ -148,7 +148,7 @@ export function replaceMatches(
   const { substitute } = pattern;
   const isSubstituted = substitute !== null && longest <= TEXT_LENGTH_MAX;
   if (isSubstituted) context.charge(Math.floor(text.length / (2 * PLACES_PER_STEP)));
-  else chargeWalk(context, pattern, text);
+  else chargeMatching(context, pattern, text);
   const inSlices = function* (): TextWork {
     let parts: string[] = [];
     let length = 0;

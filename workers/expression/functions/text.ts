@@ -93,7 +93,7 @@ export function patternOf(source: string): RegularExpression {
 }
 
 /** Charges the steps of searching a text for the matches of a pattern. */
-export function chargeWalk({ charge }: Context, { program }: RegularExpression, text: string): void {
+export function chargeMatching({ charge }: Context, { program }: RegularExpression, text: string): void {
   charge(Math.floor((text.length * program) / STEP_PATTERN_WORK));
 }
 

@@ -173,16 +173,16 @@ function hint(source: string, error: RE2JSException): string {
 
 function nativeEngine(script: string): Engine {
   const searching = new RegExp(script, 'u');
-  const walking = new RegExp(script, 'gu');
+  const globalPattern = new RegExp(script, 'gu');
   return {
     test: (text) => searching.test(text),
     // A pattern of the subset that can match the empty text anywhere also matches "".
-    substitute: searching.test('') ? null : (text, replacement) => text.replace(walking, replacement),
+    substitute: searching.test('') ? null : (text, replacement) => text.replace(globalPattern, replacement),
     first: (text) => {
       const match = searching.exec(text);
       return match === null ? null : nativeMatch(match);
     },
-    all: (text) => nativeMatches(text.matchAll(walking)),
+    all: (text) => nativeMatches(text.matchAll(globalPattern)),
   };
 }
 

@@ -1,5 +1,5 @@
 // Locates the records of a JSON file, and chooses the list that contains them.
-import { DEPTH, PHASE, STACK, WALK_BEHIND, WALK_VALUE } from '../../kernel/layout/json.ts';
+import { DEPTH, PHASE, STACK, TRAVERSAL_BEHIND, TRAVERSAL_VALUE } from '../../kernel/layout/json.ts';
 import type { Coroutine } from '../../scheduling/coroutine.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import type { OpenSettings } from '../format.ts';
@@ -22,10 +22,10 @@ export function* stepped<Status extends string>(text: JsonText, step: () => Stat
   }
 }
 
-/** Prepares a walk that begins with the value at the current position. */
+/** Prepares a traversal that begins with the value at the current position. */
 function begin(text: JsonText): void {
   text.set(DEPTH, 0);
-  text.set(PHASE, WALK_VALUE);
+  text.set(PHASE, TRAVERSAL_VALUE);
 }
 
 // Chooses the list in a JSON object that contains the records. Column names that the Template looks for decide first.
@@ -70,7 +70,7 @@ function* membersOf(text: JsonText, tools: MemberTools): Coroutine<ObjectMembers
   const scan = new MemberScan(text, tools);
   begin(text);
   for (let events = 1; ; events++) {
-    const status = yield* stepped(text, () => text.walk(scan.stopDepth));
+    const status = yield* stepped(text, () => text.traverse(scan.stopDepth));
     if (status === 'more') return 'unknown';
     if (status === 'done') return scan.end();
     scan.look(text.get(DEPTH));
@@ -231,11 +231,11 @@ export function* findRecords(text: JsonText, search: RecordsSearch): Coroutine<R
 /** For a file that begins with a list: either a list of records, or concatenated records that are lists. */
 function* findInList(text: JsonText, isWhole: boolean): Coroutine<RecordsPath | 'unknown'> {
   begin(text);
-  const first = yield* stepped(text, () => text.walk(1));
+  const first = yield* stepped(text, () => text.traverse(1));
   if (first === 'more') return isWhole ? [] : 'unknown';
   if (first === 'done' || text.byte === OPEN_OBJECT || text.byte === OPEN_LIST) return [];
   const place = text.place();
-  if ((yield* stepped(text, () => text.walk(0))) === 'more') return isWhole ? [] : 'unknown';
+  if ((yield* stepped(text, () => text.traverse(0))) === 'more') return isWhole ? [] : 'unknown';
   const behind = yield* stepped(text, () => text.peek());
   if (behind === 'more' && !isWhole) return 'unknown';
   if (behind === 'more' || text.byte !== OPEN_LIST) throw listOfValues(place);
@@ -257,7 +257,7 @@ export function* enterRecords(
   begin(text);
   for (const [depth, step] of path.entries()) {
     for (let place = 0; status !== 'more'; place++) {
-      status = yield* stepped(text, () => text.walk(depth + 1));
+      status = yield* stepped(text, () => text.traverse(depth + 1));
       // Events stop when the value that should contain this step ends.
       if (status === 'done' || (status === 'event' && text.get(DEPTH) !== depth + 1)) throw noRecordsAt();
       if (status !== 'event') continue;
@@ -279,7 +279,7 @@ export function* enterRecords(
 export function leaveRecords(text: JsonText, brackets: Brackets): void {
   text.heap.u8.set(brackets, text.get(STACK));
   text.set(DEPTH, brackets.length);
-  text.set(PHASE, WALK_BEHIND);
+  text.set(PHASE, TRAVERSAL_BEHIND);
 }
 
 function isStep(step: PathStep, place: number, text: JsonText): boolean {

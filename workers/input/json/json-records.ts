@@ -146,7 +146,7 @@ export class JsonRecords {
   #passAround(): 'more' | 'yield' | 'done' {
     const text = this.#text;
     for (let values = 1; ; values++) {
-      const status = text.walk(this.#depthAround);
+      const status = text.traverse(this.#depthAround);
       if (status !== 'event') return status;
       this.valuesBeside++;
       // After this point, deeper values belong to this value or to a value that follows it.

@@ -24,8 +24,8 @@ import {
   STATUS_KEYS_FULL,
   STATUS_LIST_END,
   STOP_DEPTH,
-  WALK_DEPTH_MAX,
-  WALK_ITEM,
+  TRAVERSAL_DEPTH_MAX,
+  TRAVERSAL_ITEM,
 } from '../../kernel/layout/json.ts';
 import type { Heap } from '../../memory/heap.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
@@ -136,15 +136,18 @@ class ReplaceableSource implements ByteSource {
 
 /** `more`: the window contains no further complete record. */
 export type ReadStatus = 'more' | 'full' | 'list_end' | 'keys_full';
-/** `event`: at a value that is not below the stop depth. `done`: after the value at which the walk began. */
-export type WalkStatus = 'more' | 'event' | 'done';
+/** `event`: at a value that is not below the stop depth. `done`: after the value at which the traversal began. */
+export type TraversalStatus = 'more' | 'event' | 'done';
 
 const READ_STATUSES: Readonly<Record<number, ReadStatus>> = {
   [STATUS_FULL]: 'full',
   [STATUS_LIST_END]: 'list_end',
   [STATUS_KEYS_FULL]: 'keys_full',
 };
-const WALK_STATUSES: Readonly<Record<number, WalkStatus>> = { [STATUS_EVENT]: 'event', [STATUS_DONE]: 'done' };
+const TRAVERSAL_STATUSES: Readonly<Record<number, TraversalStatus>> = {
+  [STATUS_EVENT]: 'event',
+  [STATUS_DONE]: 'done',
+};
 
 const LF = 10;
 
@@ -192,7 +195,7 @@ export class JsonText {
     this.#window = new Window(heap, this.#source, largeRow, windowBytes, { atStart: false });
     this.state = heap.allocate(STATE_BYTES);
     heap.u8.fill(0, this.state, this.state + STATE_BYTES);
-    this.set(STACK, heap.allocate(WALK_DEPTH_MAX));
+    this.set(STACK, heap.allocate(TRAVERSAL_DEPTH_MAX));
     this.set(CELL_BYTES_WORD, CELL_BYTES_MAX);
     this.set(MEMBERS_MAX, COLUMNS_MAX);
   }
@@ -283,21 +286,21 @@ export class JsonText {
     return READ_STATUSES[this.get(STATUS)] ?? 'more';
   }
 
-  /** Continues a walk from its phase (see walkJson). Throws Failed. */
-  walk(stopDepth: number): WalkStatus {
+  /** Continues a traversal from its phase (see traverseJson). Throws Failed. */
+  traverse(stopDepth: number): TraversalStatus {
     if (this.#window.filling) return 'more';
     const before = this.#mark();
     this.set(STOP_DEPTH, stopDepth);
-    this.#kernel.walkJson(this.state, this.#window.filled, this.#isLast ? 1 : 0);
+    this.#kernel.traverseJson(this.state, this.#window.filled, this.#isLast ? 1 : 0);
     this.#check(before);
-    return WALK_STATUSES[this.get(STATUS)] ?? 'more';
+    return TRAVERSAL_STATUSES[this.get(STATUS)] ?? 'more';
   }
 
   /** Advances to the next byte that is not white space, which is an event. */
-  peek(): WalkStatus {
-    this.set(PHASE, WALK_ITEM);
+  peek(): TraversalStatus {
+    this.set(PHASE, TRAVERSAL_ITEM);
     this.set(DEPTH, 0);
-    return this.walk(0);
+    return this.traverse(0);
   }
 
   /** Skips one byte, which must be available. */

@@ -24,10 +24,10 @@ const LETTER_X = 0x78;
 /** Length of `_x000D_`. */
 const ESCAPE_BYTES = 7;
 
-const ROOM_BYTES_FIRST = 4_096;
+const CAPACITY_BYTES_FIRST = 4_096;
 
 export class CollectedText {
-  bytes = Buffer.allocUnsafe(ROOM_BYTES_FIRST);
+  bytes = Buffer.allocUnsafe(CAPACITY_BYTES_FIRST);
   length = 0;
 
   clear(): void {

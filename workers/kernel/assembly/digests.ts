@@ -64,7 +64,7 @@ const DIGEST_BYTES: usize = 32;
 const LENGTH_BYTES: usize = 8;
 
 /** Maximum number of characters of a digest, with the bytes that block copies overwrite. */
-const DIGEST_ROOM: usize = 96;
+const DIGEST_SPACE: usize = 96;
 
 /** Number of bits per hexadecimal character. */
 const HEX_BITS: u32 = 4;
@@ -91,7 +91,7 @@ export function digestTexts(views: usize, rows: usize, count: u32, key: usize, a
     const view = viewOf(views, rows, i);
     const start = <usize>load<u32>(view);
     if (start == 0) continue;
-    if (next + DIGEST_ROOM > limit) return 0;
+    if (next + DIGEST_SPACE > limit) return 0;
     digest(scratch, key, start, <usize>load<u32>(view, 4));
     if (key != 0) digest(scratch, key + BLOCK_BYTES, scratch + DIGEST, DIGEST_BYTES);
     const end = min(putLetters(next, scratch + DIGEST, alphabet, bits, fill), next + <usize>length);

@@ -21,7 +21,7 @@ import {
   STOPPED_AT_CELL,
   STOPPED_AT_END,
   STOPPED_FULL,
-  STOPPED_NO_ROOM,
+  STOPPED_NO_SPACE,
 } from '../layout/cells';
 import { MARKED } from '../layout/json';
 import { spaceAt, spaceBefore } from './cell';
@@ -116,7 +116,7 @@ export function explodeLists(state: usize, json: usize, views: usize, rows: usiz
           s = value + 1;
           e = quote;
           if (close != quote) {
-            if (next + (e - s) > <usize>load<u32>(state, FREE_END)) return stopAt(state, i, value - start, item, STOPPED_NO_ROOM);
+            if (next + (e - s) > <usize>load<u32>(state, FREE_END)) return stopAt(state, i, value - start, item, STOPPED_NO_SPACE);
             e = next + (unescape(s, e, next) & ~MARKED);
             s = next;
             store<u32>(state, <u32>e, NEXT_FREE);

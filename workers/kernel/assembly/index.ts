@@ -28,7 +28,7 @@ export { emitSheet, findLongTexts } from './emit-sheet';
 export { crc32, digestTexts } from './digests';
 export { indexRaggedRows, indexRows, rowsAreUniform, materialise } from './csv-rows';
 export { findNullTexts } from './cell';
-export { readJson, walkJson } from './read-json';
+export { readJson, traverseJson } from './read-json';
 export { readSheet } from './read-sheet';
 export { readStrings } from './sheet-texts';
 export { scan } from './scan';

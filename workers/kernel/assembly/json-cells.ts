@@ -236,7 +236,7 @@ export function findFields(paths: usize, json: usize, views: usize, rows: usize,
     if (start == 0) continue;
     const p = afterSpace(start, end, json);
     if (validEnd(p, end, json) == 0) store<u32>(todo + (++back << 2), row);
-    else if (walk(p, end, json, paths, root, row) == 0) {
+    else if (traverse(p, end, json, paths, root, row) == 0) {
       if (load<u32>(paths, TEXT_NEXT) == 0) return false;
       clear(paths, root, row);
       store<u32>(todo + (++back << 2), row);
@@ -247,17 +247,17 @@ export function findFields(paths: usize, json: usize, views: usize, rows: usize,
 }
 
 /** Traverses valid JSON. Returns the address after the value, or 0 if a key is too long, a string has a lone surrogate or the arena is full. */
-function walk(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
+function traverse(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
   const byte = <u32>load<u8>(start);
   let p: usize;
-  if (byte == OPEN_OBJECT && load<u32>(node, KEY_COUNT) != 0) p = walkObject(start, end, json, paths, node, row);
-  else if (byte == OPEN_LIST && load<u32>(node, ITEM_COUNT) != 0) p = walkList(start, end, json, paths, node, row);
+  if (byte == OPEN_OBJECT && load<u32>(node, KEY_COUNT) != 0) p = traverseObject(start, end, json, paths, node, row);
+  else if (byte == OPEN_LIST && load<u32>(node, ITEM_COUNT) != 0) p = traverseList(start, end, json, paths, node, row);
   else p = valueEnd(start, end, json);
   if (p != 0 && load<u32>(node, FIRST) < load<u32>(node, HERE_END)) return putFields(start, p, byte, paths, node, row) ? p : 0;
   return p;
 }
 
-function walkObject(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
+function traverseObject(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
   const keys = <usize>load<u32>(node, KEYS), keysEnd = keys + <usize>load<u32>(node, KEY_COUNT) * WORDS_BYTES;
   let expected = keys;
   let p = afterSpace(start + 1, end, json);
@@ -283,7 +283,7 @@ function walkObject(start: usize, end: usize, json: usize, paths: usize, node: u
       const child = <usize>load<u32>(found, WORDS_NODE);
       // The last among equal keys wins, so all results of the previous one are cleared.
       clear(paths, child, row);
-      p = walk(p, end, json, paths, child, row);
+      p = traverse(p, end, json, paths, child, row);
       if (p == 0) return 0;
       expected = found + WORDS_BYTES;
     }
@@ -300,14 +300,14 @@ function isKey(words: usize, key: usize, bytes: usize): bool {
   return <usize>load<u32>(words, WORDS_LENGTH) == bytes && sameBytes(key, <usize>load<u32>(words), bytes);
 }
 
-function walkList(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
+function traverseList(start: usize, end: usize, json: usize, paths: usize, node: usize, row: u32): usize {
   let items = <usize>load<u32>(node, ITEMS);
   const itemsEnd = items + <usize>load<u32>(node, ITEM_COUNT) * WORDS_BYTES;
   let p = afterSpace(start + 1, end, json);
   let isInside = <u32>load<u8>(p) != CLOSE_LIST;
   for (let number: u32 = 0; isInside; number++) {
     if (items < itemsEnd && load<u32>(items) == number) {
-      p = walk(p, end, json, paths, <usize>load<u32>(items, WORDS_NODE), row);
+      p = traverse(p, end, json, paths, <usize>load<u32>(items, WORDS_NODE), row);
       if (p == 0) return 0;
       items += WORDS_BYTES;
     } else p = valueEnd(p, end, json);

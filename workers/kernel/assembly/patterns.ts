@@ -287,7 +287,7 @@ function putPieces(program: usize, end: usize, o: usize, limit: usize): usize {
 }
 
 // Finds the capture groups of a pattern in cells, replaces matches and splits cells at matches. The kernels use a
-// two-way automaton whose rows are built on demand (workers/execution/cells/pattern-walker.ts). Every cell is traversed
+// two-way automaton whose rows are built on demand (workers/execution/cells/pattern-matcher.ts). Every cell is traversed
 // at most twice, whatever the pattern. Scalar reference implementation: the engines in
 // expression/patterns/regular-expression.ts.
 //
@@ -318,7 +318,7 @@ export function findCaptures(views: usize, rows: usize, count: u32, from: u32, m
     if (outcome == GOOD && s != 0) {
       const start = nextStart(machine, s, s, e);
       isMiss = start > e;
-      if (!isMiss) outcome = walk(machine, s, start);
+      if (!isMiss) outcome = runForward(machine, s, start);
     }
     if (outcome == WANTED) return i;
     if (outcome == BACK || (isMiss && missesBack != 0 && s != 0)) handBack(todo, <u32>((view - views) >> 3));
@@ -374,7 +374,7 @@ function replaceIn(machine: usize, s: usize, e: usize, pieces: usize, piecesEnd:
   const slots = <usize>load<u32>(machine, SLOTS_AT), first = o;
   let from = s, before: usize = 0, left = times, isChanged = false;
   for (let p = nextStart(machine, s, s, e); p <= e && left != 0; ) {
-    const outcome = walk(machine, s, p);
+    const outcome = runForward(machine, s, p);
     if (outcome != GOOD) return <usize>outcome;
     const end = <usize>load<u32>(slots, 4);
     // An empty match directly after another match does not count.
@@ -424,7 +424,7 @@ export function splitCaptures(views: usize, rows: usize, count: u32, from: u32, 
       for (let p = s; part < parts && part != last; ) {
         p = nextStart(machine, s, p, e);
         if (p > e) break;
-        outcome = walk(machine, s, p);
+        outcome = runForward(machine, s, p);
         if (outcome != GOOD) break;
         const end = <usize>load<u32>(slots, 4);
         if (end == p) {
@@ -505,7 +505,7 @@ function nextStart(machine: usize, s: usize, p: usize, e: usize): usize {
 }
 
 /** Follows the match that begins at p. The slots then hold the start and end of the match and of its groups. */
-function walk(machine: usize, s: usize, p: usize): u32 {
+function runForward(machine: usize, s: usize, p: usize): u32 {
   const notes = <usize>load<u32>(machine, NOTES), actions = <usize>load<u32>(machine, ACTIONS);
   const slots = <usize>load<u32>(machine, SLOTS_AT), slotsEnd = slots + (<usize>load<u32>(machine, SLOTS) << 2);
   for (let slot = slots; slot < slotsEnd; slot += 4) store<u32>(slot, 0);

@@ -81,12 +81,12 @@ import {
   ERROR,
   ERROR_AT,
   VIEWS,
-  WALK_BEHIND,
-  WALK_DEPTH_MAX,
-  WALK_FIRST,
-  WALK_ITEM,
-  WALK_KEY,
-  WALK_VALUE,
+  TRAVERSAL_BEHIND,
+  TRAVERSAL_DEPTH_MAX,
+  TRAVERSAL_FIRST,
+  TRAVERSAL_ITEM,
+  TRAVERSAL_KEY,
+  TRAVERSAL_VALUE,
 } from '../layout/json';
 import { unescape } from './json-cells';
 import {
@@ -446,12 +446,12 @@ function readList(start: usize, end: usize, state: usize, row: u32): usize {
  * that is nested at most STOP_DEPTH deep (STATUS_EVENT: AT is its first byte, and the next call continues into it). If
  * `end` is not the end of the file (`last` 0), stops after the last complete token.
  */
-export function walkJson(state: usize, end: usize, last: u32): void {
+export function traverseJson(state: usize, end: usize, last: u32): void {
   const stack = <usize>load<u32>(state, STACK);
   for (;;) {
     const phase = load<u32>(state, PHASE);
     const depth = load<u32>(state, DEPTH);
-    if (phase == WALK_BEHIND && depth == 0) return store<u32>(state, STATUS_DONE, STATUS);
+    if (phase == TRAVERSAL_BEHIND && depth == 0) return store<u32>(state, STATUS_DONE, STATUS);
     const p = afterSpace(<usize>load<u32>(state, AT), end, state);
     store<u32>(state, <u32>p, AT);
     if (p >= end) return store<u32>(state, STATUS_MORE, STATUS);
@@ -470,7 +470,7 @@ export function walkJson(state: usize, end: usize, last: u32): void {
       return store<u32>(state, cutOff ? STATUS_MORE : STATUS_ERROR, STATUS);
     }
     store<u32>(state, <u32>next, AT);
-    const isBefore = phase == WALK_KEY || phase == WALK_ITEM;
+    const isBefore = phase == TRAVERSAL_KEY || phase == TRAVERSAL_ITEM;
     if (isBefore && depth <= load<u32>(state, STOP_DEPTH)) return store<u32>(state, STATUS_EVENT, STATUS);
   }
 }
@@ -478,33 +478,33 @@ export function walkJson(state: usize, end: usize, last: u32): void {
 /** Reads one token, or a key with its colon. Sets the next phase and depth. */
 function step(p: usize, end: usize, state: usize, stack: usize, phase: u32, depth: u32): usize {
   const byte = <u32>load<u8>(p);
-  if (phase == WALK_KEY) return keyOf(p, end, state);
-  if (phase == WALK_ITEM) {
+  if (phase == TRAVERSAL_KEY) return keyOf(p, end, state);
+  if (phase == TRAVERSAL_ITEM) {
     store<u32>(state, 0, KEY_START);
-    store<u32>(state, WALK_VALUE, PHASE);
+    store<u32>(state, TRAVERSAL_VALUE, PHASE);
     return p;
   }
-  if (phase == WALK_VALUE) {
+  if (phase == TRAVERSAL_VALUE) {
     if (byte != OPEN_OBJECT && byte != OPEN_LIST) {
-      store<u32>(state, WALK_BEHIND, PHASE);
+      store<u32>(state, TRAVERSAL_BEHIND, PHASE);
       return scalarEnd(p, end, state);
     }
-    if (depth == WALK_DEPTH_MAX) return fail(state, p, TOO_DEEP);
+    if (depth == TRAVERSAL_DEPTH_MAX) return fail(state, p, TOO_DEEP);
     store<u8>(stack + <usize>depth, <u8>byte);
     store<u32>(state, depth + 1, DEPTH);
-    store<u32>(state, WALK_FIRST, PHASE);
+    store<u32>(state, TRAVERSAL_FIRST, PHASE);
     return p + 1;
   }
   const bracket = <u32>load<u8>(stack + <usize>depth - 1);
-  const inside = bracket == OPEN_OBJECT ? WALK_KEY : WALK_ITEM;
+  const inside = bracket == OPEN_OBJECT ? TRAVERSAL_KEY : TRAVERSAL_ITEM;
   if (byte == bracket + TO_CLOSE) {
     store<u32>(state, depth - 1, DEPTH);
-    store<u32>(state, WALK_BEHIND, PHASE);
+    store<u32>(state, TRAVERSAL_BEHIND, PHASE);
     return p + 1;
   }
   store<u32>(state, inside, PHASE);
-  if (phase == WALK_FIRST) {
-    return inside == WALK_KEY && byte != QUOTE ? fail(state, p, EXPECTED_KEY_OR_BRACE) : p;
+  if (phase == TRAVERSAL_FIRST) {
+    return inside == TRAVERSAL_KEY && byte != QUOTE ? fail(state, p, EXPECTED_KEY_OR_BRACE) : p;
   }
   return byte == COMMA ? p + 1 : fail(state, p, expectedIn(bracket));
 }
@@ -519,6 +519,6 @@ function keyOf(p: usize, end: usize, state: usize): usize {
   if (<u32>load<u8>(colon) != COLON) return fail(state, colon, EXPECTED_COLON);
   store<u32>(state, <u32>(p + 1), KEY_START);
   store<u32>(state, <u32>behind, KEY_END);
-  store<u32>(state, WALK_VALUE, PHASE);
+  store<u32>(state, TRAVERSAL_VALUE, PHASE);
   return afterSpace(colon + 1, end, state);
 }

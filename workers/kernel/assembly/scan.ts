@@ -105,8 +105,8 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
   let clear = true;
   let p = <usize>load<u32>(state, AT);
   while (clear && p + 64 <= end && <usize>load<u32>(state, OUT) <= full) {
-    const roomBlocks = ((full - <usize>load<u32>(state, OUT)) >> 8) + 1;
-    const round = p + (min<usize>(min<usize>(ROUND_BLOCKS, (end - p) >> 6), roomBlocks) << 6);
+    const freeBlocks = ((full - <usize>load<u32>(state, OUT)) >> 8) + 1;
+    const round = p + (min<usize>(min<usize>(ROUND_BLOCKS, (end - p) >> 6), freeBlocks) << 6);
     if (load<u32>(state, MODE) != MODE_QUOTED) scanPlain(state, round, delimiter, quote);
     if (<usize>load<u32>(state, AT) < round) clear = scanQuoted(state, round, delimiter, quote);
     p = <usize>load<u32>(state, AT);

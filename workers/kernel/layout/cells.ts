@@ -78,5 +78,5 @@ export const STATE_BYTES: usize = 64;
  */
 export const STOPPED_AT_END: u32 = 0;
 export const STOPPED_FULL: u32 = 1;
-export const STOPPED_NO_ROOM: u32 = 2;
+export const STOPPED_NO_SPACE: u32 = 2;
 export const STOPPED_AT_CELL: u32 = 3;

@@ -44,7 +44,7 @@ export const KEYS_LIMIT: usize = 84;
 export const SEED: usize = 88;
 /** KEY_BYTES_MAX bytes in which a key is unescaped. */
 export const SCRATCH: usize = 92;
-/** WALK_DEPTH_MAX bytes: stack of the brackets open at the current position. */
+/** TRAVERSAL_DEPTH_MAX bytes: stack of the brackets open at the current position. */
 export const STACK: usize = 96;
 /** Number of brackets open at AT, during a traversal. */
 export const DEPTH: usize = 100;
@@ -117,11 +117,11 @@ export const PHASE_BEHIND: u32 = 1;
 export const PHASE_NEXT: u32 = 2;
 
 /** Phases of a traversal: before a value, after an opening bracket, before a key, before an item, after a value. */
-export const WALK_VALUE: u32 = 0;
-export const WALK_FIRST: u32 = 1;
-export const WALK_KEY: u32 = 2;
-export const WALK_ITEM: u32 = 3;
-export const WALK_BEHIND: u32 = 4;
+export const TRAVERSAL_VALUE: u32 = 0;
+export const TRAVERSAL_FIRST: u32 = 1;
+export const TRAVERSAL_KEY: u32 = 2;
+export const TRAVERSAL_ITEM: u32 = 3;
+export const TRAVERSAL_BEHIND: u32 = 4;
 
 /**
  * Words of a node, given as byte offsets. A node is a key within the objects of one parent. Node 0 is the record itself
@@ -159,7 +159,7 @@ export const KEY_BYTES_MAX: usize = 65_536;
 export const DEPTH_MAX: u32 = 200;
 
 /** Maximum depth in a whole file. It is larger because the cells are inside other brackets. */
-export const WALK_DEPTH_MAX: u32 = 256;
+export const TRAVERSAL_DEPTH_MAX: u32 = 256;
 
 /** A valid text can look invalid within this many bytes of the window's end, because its continuation is missing. */
 export const LOOK_BYTES: usize = 16;

@@ -12,13 +12,13 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 /** Throws if the text is not a sequence of objects. */
 export function readJson(text: string): PlainMember[][] {
-  const walk = new PlainWalk(text);
+  const reader = new PlainReader(text);
   const records: PlainMember[][] = [];
-  while (!walk.atEnd()) records.push(walk.members());
+  while (!reader.atEnd()) records.push(reader.members());
   return records;
 }
 
-class PlainWalk {
+class PlainReader {
   readonly #text: string;
   #at = 0;
 

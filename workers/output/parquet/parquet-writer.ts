@@ -71,7 +71,7 @@ export class ParquetWriter implements RowWriter {
     for (let from = 0; from < batch.live; ) {
       const { to, bytes } = this.#segment(batch, from);
       if (this.#groupRows > 0 && this.#groupBytes + bytes > GROUP_BYTES_MAX) yield* this.#endGroup();
-      if (this.#groupRows > 0 && !this.#memory.tryReserve(this.#roomFor(bytes))) yield* this.#endGroup();
+      if (this.#groupRows > 0 && !this.#memory.tryReserve(this.#capacityFor(bytes))) yield* this.#endGroup();
       const { decimalScale } = this.#settings;
       for (const [column, pages] of this.#columns.entries())
         putCells(pages, batch, batch.columns[column]!, { from, to, decimalScale, column });
@@ -125,7 +125,7 @@ export class ParquetWriter implements RowWriter {
     return { to, bytes };
   }
 
-  #roomFor(bytes: number): number {
+  #capacityFor(bytes: number): number {
     let pending = bytes;
     for (const { pendingBytes } of this.#columns) pending += pendingBytes;
     return pending * GROWTH + this.#columns.length * PAGE_EXTRA_BYTES;

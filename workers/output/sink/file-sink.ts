@@ -38,15 +38,15 @@ export class MemorySink implements OutputSink {
   #kept = NOTHING;
   #sizeBytes = 0;
   readonly #bytesMax: number;
-  readonly #roomBytes: number;
+  readonly #capacityBytes: number;
 
   /**
    * @param bytesMax a larger output throws Failed (RUN_RESOURCE_LIMIT)
-   * @param roomBytes initial capacity, if this size is usual: growing creates garbage
+   * @param capacityBytes initial capacity, if this size is usual: growing creates garbage
    */
-  constructor(bytesMax: number = Number.POSITIVE_INFINITY, roomBytes = 0) {
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY, capacityBytes = 0) {
     this.#bytesMax = bytesMax;
-    this.#roomBytes = roomBytes;
+    this.#capacityBytes = capacityBytes;
   }
 
   get sizeBytes(): number {
@@ -57,7 +57,7 @@ export class MemorySink implements OutputSink {
     const size = this.#sizeBytes + bytes.length;
     if (size > this.#bytesMax) throw outputTooLarge();
     if (size > this.#kept.length) {
-      if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(Math.max(size, this.#roomBytes));
+      if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(Math.max(size, this.#capacityBytes));
       else this.#grow(size);
     }
     this.#kept.set(bytes, this.#sizeBytes);

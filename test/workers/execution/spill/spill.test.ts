@@ -8,7 +8,7 @@ import { ColumnBuilder } from '../../../../workers/batch/column-builder.ts';
 import type { ColumnType } from '../../../../workers/batch/schema.ts';
 import { byOrder, mergeFiles } from '../../../../workers/execution/spill/ordered-merge.ts';
 import { RowCodec } from '../../../../workers/execution/spill/row-codec.ts';
-import { BATCH_ROOM, SpillReader, SpillWriter } from '../../../../workers/execution/spill/row-files.ts';
+import { BATCH_READER_SIZE, SpillReader, SpillWriter } from '../../../../workers/execution/spill/row-files.ts';
 import { SpillFile, SpillFolder } from '../../../../workers/memory/spill-file.ts';
 import { DONE } from '../../../../workers/scheduling/time-slices.ts';
 import { decimalOf } from '../../../../workers/values/decimal.ts';
@@ -44,7 +44,7 @@ test('every kind of cell comes back as it was', async (t) => {
   const { kernel, heap, arena } = makeMemory();
   const codec = new RowCodec(heap, kernel, TYPES);
   const writer = new SpillWriter(heap, codec, new SpillFile(spill));
-  const reader = new SpillReader(arena, codec, BATCH_ROOM);
+  const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);
   const row = fc.tuple(...TYPES.map((type) => fc.option(values[type]!, { nil: null })));
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 30 }), (rows) => {

@@ -196,7 +196,7 @@ export function settledWork({ arena }: OperatorContext, work: CellWork, failed: 
 // (kernel/assembly/patterns.ts). The two-way automaton is built as cells need it, as tables in the Run's memory.
 
 /** Minimum number of rows for which an automaton is worthwhile: the first one of a thread takes 10 ms. */
-export const WALKED_ROWS_LEAST = 512;
+export const MATCHER_ROWS_LEAST = 512;
 
 /** Maximum memory for the tables of one pattern. Typical patterns need a tenth. */
 const TABLES_BYTES_MAX = 262_144;
@@ -222,7 +222,7 @@ interface Groups {
 /** 'group': the groups of one match, whose end may not matter. 'all': all matches of a cell. */
 export type Finds = 'group' | 'all';
 
-export class PatternWalker {
+export class PatternMatcher {
   /** Address of the automaton's head. */
   readonly machine: number;
   /** Address of a list with the u32 slot of each requested group. */
@@ -245,7 +245,7 @@ export class PatternWalker {
    * Returns null if the pattern does not permit an automaton.
    * @param groups requested groups; 0 is the match itself
    */
-  static of(heap: Heap, pattern: RegularExpression, groups: readonly number[], finds: Finds): PatternWalker | null {
+  static of(heap: Heap, pattern: RegularExpression, groups: readonly number[], finds: Finds): PatternMatcher | null {
     const program = patternProgram(pattern.source);
     const bytes = program === null ? null : byteProgram(program);
     if (bytes === null || bytes.nodes.length > NODES_MAX) return null;
@@ -254,7 +254,7 @@ export class PatternWalker {
     const automaton = new TwoWayAutomaton(bytes, slots, finds === 'all' || groups.includes(0));
     if (automaton.entries > ENTRIES_MAX) return null;
     const lengthMax = Math.min(TEXT_BYTES_MAX, searchedBytesMax(pattern, finds));
-    return new PatternWalker(heap, automaton, { all: groups, others }, lengthMax);
+    return new PatternMatcher(heap, automaton, { all: groups, others }, lengthMax);
   }
 
   private constructor(heap: Heap, automaton: TwoWayAutomaton, { all, others }: Groups, lengthMax: number) {
@@ -398,7 +398,7 @@ const FIRST_SLOT = 2;
 // from the texts between its matches. Cells that the kernel leaves are handled one by one, as are all cells if an
 // automaton is not worthwhile.
 
-export interface WalkedColumns {
+export interface MatchedColumns {
   /** null if the kernel needs no automaton. */
   readonly pattern: RegularExpression | null;
   /** Groups that the automaton records. */
@@ -416,7 +416,7 @@ export interface WalkedColumns {
    * Kernel call that processes the cells from position `from` on, like those of kernel/assembly/patterns.ts. A
    * kernel without an automaton may stop below `count` to yield.
    */
-  walk(walker: PatternWalker | null, cells: WalkedCells, from: number): number;
+  run(matcher: PatternMatcher | null, cells: MatchedCells, from: number): number;
   /**
    * Returns the result for one text as the kernel would, for the needed column `index`: a text, null or a CellFault.
    */
@@ -431,7 +431,7 @@ export interface WalkedColumns {
 }
 
 /** Views and u32 rows of the cells, and the address of the results: column n is at `found` + n * `stride`. */
-export interface WalkedCells {
+export interface MatchedCells {
   readonly views: number;
   readonly rows: number;
   readonly count: number;
@@ -441,23 +441,23 @@ export interface WalkedCells {
 }
 
 /** Returns the edits of all columns. The first edit processes the cells for all of them. */
-export function walkedEdits(context: OperatorContext, columns: WalkedColumns): readonly CellEdit[] {
-  const walk = new SharedWalk(context, columns);
+export function matchedEdits(context: OperatorContext, columns: MatchedColumns): readonly CellEdit[] {
+  const pass = new SharedPass(context, columns);
   const { made, wanted, singly: singlyOf } = columns;
   return Array.from({ length: wanted?.length ?? made }, (_, index) => {
     const singly = singlyOf(index);
-    return (work: CellWork) => (walk.pays(work.count) ? walk.column(work, index) : singly(work));
+    return (work: CellWork) => (pass.pays(work.count) ? pass.column(work, index) : singly(work));
   });
 }
 
-class SharedWalk {
+class SharedPass {
   readonly #context: OperatorContext;
-  readonly #columns: WalkedColumns;
+  readonly #columns: MatchedColumns;
   /** null if the pattern does not permit an automaton; undefined before the first use. */
-  #walker: PatternWalker | null | undefined;
-  #cells: WalkedCells | null = null;
+  #matcher: PatternMatcher | null | undefined;
+  #cells: MatchedCells | null = null;
 
-  constructor(context: OperatorContext, columns: WalkedColumns) {
+  constructor(context: OperatorContext, columns: MatchedColumns) {
     this.#context = context;
     this.#columns = columns;
   }
@@ -465,15 +465,16 @@ class SharedWalk {
   pays(count: number): boolean {
     const { pattern, groups, finds } = this.#columns;
     if (pattern === null) return true;
-    if (this.#walker === undefined && count < WALKED_ROWS_LEAST) return false;
-    if (this.#walker === undefined) this.#walker = PatternWalker.of(this.#context.arena.heap, pattern, groups, finds);
-    return this.#walker !== null;
+    if (this.#matcher === undefined && count < MATCHER_ROWS_LEAST) return false;
+    if (this.#matcher === undefined)
+      this.#matcher = PatternMatcher.of(this.#context.arena.heap, pattern, groups, finds);
+    return this.#matcher !== null;
   }
 
   /** Returns one column. The results of a pass exist until the first column is requested again. */
   *column(work: CellWork, index: number): Sliced<ReturnType<typeof viewsAt> | null> {
     const { arena, clock, kernel } = this.#context;
-    if (index === 0) this.#cells = yield* this.#walk(work);
+    if (index === 0) this.#cells = yield* this.#run(work);
     if (this.#cells === null) return null;
     const { views, rows, count, found, stride, todo } = this.#cells;
     const { trims, wanted } = this.#columns;
@@ -505,9 +506,9 @@ class SharedWalk {
     return viewsAt(at);
   }
 
-  *#walk({ batch, rows, count }: CellWork): Sliced<WalkedCells | null> {
+  *#run({ batch, rows, count }: CellWork): Sliced<MatchedCells | null> {
     const { arena, clock } = this.#context;
-    const { column, made, walk } = this.#columns;
+    const { column, made, run } = this.#columns;
     const views = batch.views(column);
     const stride = batch.rows * VIEW_BYTES;
     const found = arena.tryTake(stride * made);
@@ -519,10 +520,10 @@ class SharedWalk {
     arena.heap.u8.copyWithin(kept, rows, rows + count * 4);
     arena.heap.u32[todo >>> 2] = 0;
     const cells = { views, rows: kept, count, found, stride, todo };
-    const walker = this.#walker ?? null;
-    if (walker !== null) yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
+    const matcher = this.#matcher ?? null;
+    if (matcher !== null) yield* matcher.drive(count, clock, (from) => run(matcher, cells, from));
     else {
-      for (let from = walk(null, cells, 0); from < count; from = walk(null, cells, from)) {
+      for (let from = run(null, cells, 0); from < count; from = run(null, cells, from)) {
         if (clock.isDue()) yield PAUSE;
       }
     }
