@@ -9,11 +9,12 @@ import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
 import { SubtotalOrder } from '../execution/aggregate/subtotal-order.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { valueBatch } from '../execution/cells/value-cells.ts';
+import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { checkCondition } from '../template/check-expression.ts';
-import { defineOperation, type Next, type OperatorContext } from '../template/operation.ts';
+import { defineOperation, type Next, type Operator, type OperatorContext } from '../template/operation.ts';
 import { namesFor, valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 
@@ -66,7 +67,11 @@ export const aggregate = defineOperation({
   name: 'aggregate',
   summary:
     'Makes one row for each group, with counts, sums and other metrics. Groups are in the order of their first appearance.',
-  parametersKnownAs: namesFor(METRICS_HINT, 'sum', 'count', 'avg', 'mean', 'min', 'max', 'fn', 'as', 'column'),
+  parametersKnownAs: {
+    ...namesFor(METRICS_HINT, 'sum', 'count', 'avg', 'mean', 'min', 'max', 'fn', 'as', 'column'),
+    // Without this hint, the message would name `totals`, which has a parameter of this name.
+    ...namesFor('Did you mean "group_by"?', 'by'),
+  },
   knownAs: [
     {
       names: 'group_by groupby group summarize summarise count_by',
@@ -74,7 +79,7 @@ export const aggregate = defineOperation({
     },
     {
       names: 'rollup cube subtotals grouping_sets',
-      form: 'group_by: [country, city], totals: {label: Total, by: country}',
+      form: 'group_by: [country, city], metrics: [{fn: sum, column: ...}], totals: {label: Total, by: country}',
     },
     ...valuesOf(OTHER_NAMES, (fn) => `group_by: [...], metrics: [{fn: ${fn}, column: ...}]`),
   ],
@@ -289,7 +294,7 @@ export const aggregate = defineOperation({
     const subtotals = levels.map((leading) => groupedRows(leading, planned, context, false));
     const totals = label === null ? null : groupedRows(0, planned, context, false);
     const next = withBlankFlags(context);
-    return {
+    const operator: Operator = {
       push: (batch: Batch) =>
         conditions.apply(batch, (chosen) => {
           rows.add(chosen);
@@ -303,6 +308,8 @@ export const aggregate = defineOperation({
         if (totals !== null) yield* totals.finish((batch) => next(labelled(batch, 0, planned, context)));
       },
     };
+    const compared = metrics.filter(({ fn }) => fn === 'min' || fn === 'max').map(({ source }) => source!);
+    return withOrderCheck(operator, compared, context);
   },
 });
 

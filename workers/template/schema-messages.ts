@@ -174,13 +174,13 @@ function unknownKey(
   const isOperation = typeof op === 'string';
   const kind = isOperation ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const home = homeOf(name, parent);
+  const own = isOperation ? parameterHint(op, name, operations) : '';
   const near =
-    (isOperation && parameterHint(op, name, operations)) ||
     ownerOf(name, { value: (data as Readonly<Record<string, unknown>>)[name], free, isOperation }, parent) ||
     meantName(name, free) ||
     homeByMeaning(name, parent);
   const other = isOperation ? columnForm(name, parent, data) || parameterHint(op, '*', operations) : '';
-  const meant = home === null ? near || other : ` It belongs into ${JSON.stringify(home)}.`;
+  const meant = own || (home === null ? near || other : ` It belongs into ${JSON.stringify(home)}.`);
   // The operation's own parameters come first, because they are more likely to be meant.
   const names = known.filter((key) => key !== 'op' && !COMMON_PARAMETERS.has(key));
   names.push(...known.filter((key) => COMMON_PARAMETERS.has(key)));
