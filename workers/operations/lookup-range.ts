@@ -14,6 +14,7 @@ import {
   tableColumnType,
   tableName,
 } from '../execution/join/table-lookup.ts';
+import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import { countInAnyOrder } from '../protocol/report.ts';
 import { checkMask, PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
@@ -252,12 +253,13 @@ function startLookup({ given, value, keys, columns, types }: Plan, context: Oper
   const parts = { name: given.table, keys: compared, from, to, payload: columns, type: value.type, ends };
   const ranges = new RangeTable(context, table, parts);
   context.beforeRows(() => ranges.build());
-  return new RangeLookup(context, ranges, {
+  const lookup = new RangeLookup(context, ranges, {
     value,
     keys: keys.map(({ left }) => left),
     types,
     isError: given.on_missing === 'error',
   });
+  return withOrderCheck(lookup, [value], context);
 }
 
 interface LookupPlan {

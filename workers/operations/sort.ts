@@ -1,8 +1,9 @@
 // The operation `sort`: sorts rows.
 import { Type } from '../bundled/type-box.ts';
 import { EncodedRowSorter } from '../execution/sort/encoded-row-sorter.ts';
-import { planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
-import { defineOperation } from '../template/operation.ts';
+import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
+import { columnsByText, planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
+import { defineOperation, type Operator } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
 
 const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
@@ -138,18 +139,17 @@ export const sort = defineOperation({
   start(planned, context) {
     if (context.ahead !== null) {
       const finished = new EncodedRowSorter(context, context.ahead, sortTerms(planned, context));
-      return {
-        push: (batch) => finished.add(batch),
-        finish: () => finished.finish(),
-      };
+      const operator: Operator = { push: (batch) => finished.add(batch), finish: () => finished.finish() };
+      return withOrderCheck(operator, columnsByText(planned), context);
     }
     const sorter = sorterOf(planned, context);
-    return {
+    const operator: Operator = {
       *push(batch) {
         yield* sorter.editLong(batch);
         sorter.add(batch);
       },
       finish: () => sorter.finish((batch) => context.next(withoutKey(batch))),
     };
+    return withOrderCheck(operator, columnsByText(planned), context);
   },
 });

@@ -1,11 +1,12 @@
 // The operation `top`: keeps the first rows by an order.
 import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
+import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
+import { columnsByText, planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
 import { TopOfGroups } from '../execution/sort/top-of-groups.ts';
 import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import { columnSet } from '../template/base-parameters.ts';
-import { defineOperation, type OperatorContext } from '../template/operation.ts';
+import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 export const top = defineOperation({
   name: 'top',
@@ -61,16 +62,20 @@ export const top = defineOperation({
   },
   start({ n, terms, groups }, context) {
     const indexes = groups.map((column) => context.indexOf(column));
-    if (indexes.length > 0) return new TopOfGroups(context, n, indexes, sortTerms(terms, context));
+    const compared = columnsByText(terms);
+    if (indexes.length > 0) {
+      return withOrderCheck(new TopOfGroups(context, n, indexes, sortTerms(terms, context)), compared, context);
+    }
     const sorter = sorterOf(terms, context, n);
     const first = firstRows(n, context);
-    return {
+    const operator: Operator = {
       *push(batch) {
         yield* sorter.editLong(batch);
         sorter.add(batch);
       },
       finish: () => sorter.finish((batch) => first.next(withoutKey(batch)), first.wanted),
     };
+    return withOrderCheck(operator, compared, context);
   },
 });
 

@@ -20,7 +20,8 @@ import {
   windowProblem,
   windowTypeProblem,
 } from '../execution/ordered/window-problems.ts';
-import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-keys.ts';
+import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
+import { columnsByText, type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-keys.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE } from '../scheduling/time-slices.ts';
 import { columnName, columnSet } from '../template/base-parameters.ts';
@@ -305,8 +306,9 @@ function startWindow({ groups, terms, columns }: Plan, context: OperatorContext)
     types,
     next: (batch) => next(arrange(batch, layout, batch.columns.slice(types.length))),
   });
-  return {
+  const operator: Operator = {
     push: (batch) => conditions.apply(batch, (chosen) => rows.push(chosen)),
     finish: () => rows.finish?.() ?? DONE,
   };
+  return withOrderCheck(operator, columnsByText(terms), context);
 }

@@ -39,6 +39,7 @@ export type RowErrorCode =
   | 'CHECKSUM'
   | 'NOT_UNIQUE'
   | 'LOOKUP_MISS'
+  | 'NUMBERS_AS_TEXT'
   | 'SPLIT_COUNT'
   | 'NO_MATCH'
   | 'BAD_JSON'

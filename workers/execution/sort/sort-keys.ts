@@ -520,6 +520,11 @@ export function sorterOf(planned: readonly PlannedTerm[], context: OperatorConte
   return new RowSorter(context, types, new SortKeys(context, sortTerms(planned, context)), wanted);
 }
 
+/** Returns the columns that are compared by the code points of their texts. */
+export function columnsByText(planned: readonly PlannedTerm[]): Column[] {
+  return planned.filter(({ compare }) => compare === 'typed').map(({ column }) => column);
+}
+
 /** Returns the planned terms with the indexes of their columns. */
 export function sortTerms(planned: readonly PlannedTerm[], { indexOf }: Pick<OperatorContext, 'indexOf'>): SortTerm[] {
   return planned.map((entry) => ({ ...entry, index: indexOf(entry.column) }));
