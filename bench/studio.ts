@@ -2,6 +2,7 @@
 // time with a changed text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OpenedFiles } from '../src/studio/opened-files.ts';
 import { StudioSession } from '../src/studio/studio-session.ts';
 import { TemplateStore } from '../src/studio/template-store.ts';
 import { WatchThread } from '../src/studio/watch-thread.ts';
@@ -86,7 +87,6 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
   const source = readFileSync(TEMPLATE, 'utf8');
   const thread = new WatchThread({
     memoryBudgetBytes: MEMORY_BUDGET_BYTES,
-    tables: {},
     secretsDirectory: null,
     onProgress: () => {},
   });
@@ -95,6 +95,7 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
       templatePath: TEMPLATE,
       format: 'yaml',
       samplePath,
+      files: new OpenedFiles({}),
       store: new TemplateStore(TEMPLATE, ''),
       thread,
       openThread: () => {

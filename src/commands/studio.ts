@@ -12,6 +12,7 @@ import {
   templateFormat,
 } from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import { OpenedFiles } from '../studio/opened-files.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
@@ -79,12 +80,11 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const store = new TemplateStore(resolve(templatePath), beginning);
   // An unreadable Template is reported here, not in the page.
   store.read();
-  const tables = readLocalTables(values.get('tables') ?? null);
+  const files = new OpenedFiles(readLocalTables(values.get('tables') ?? null));
   const secretsDirectory = values.get('secrets') ?? null;
   let rowsRead = 0;
   const settings: WatchThreadSettings = {
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes()),
-    tables,
     secretsDirectory,
     onProgress: (rows) => {
       rowsRead = rows;
@@ -98,7 +98,6 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const thread = new WatchThread(settings);
   try {
     return await TestEngine.with(async (engine) => {
-      const tests = engine.forAccount(tables, secretsDirectory);
       const session = new StudioSession({
         templatePath: resolve(templatePath),
         format,
@@ -108,9 +107,11 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         openThread: () =>
           new WatchThread({ ...settings, memoryBudgetBytes: MEMORY_BUDGET_BYTES_MIN, onProgress: () => {} }),
         onFault,
-        runTest: (run) => tests.run(run),
+        files,
+        runTest: (run) => engine.forAccount(files.tables, secretsDirectory).run(run),
         draft: (path) => draftOf(path, null, '.', ended.signal),
-        runWhole: (template, path) => runWhole(template, path, { tables, secretsDirectory }, ended.signal),
+        runWhole: (template, path) =>
+          runWhole(template, path, { tables: files.tables, secretsDirectory }, ended.signal),
       });
       const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);
       if (isLater) void store.beginWith(beginningOf(() => draft(ended.signal), format, io, ended.signal));
@@ -123,6 +124,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
     });
   } finally {
     await thread.close();
+    files.close();
   }
 }
 
@@ -133,7 +135,7 @@ const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
 async function runWhole(
   template: TemplateText,
   path: string,
-  settings: Pick<WatchThreadSettings, 'tables' | 'secretsDirectory'>,
+  settings: Pick<OpenedFiles, 'tables'> & Pick<WatchThreadSettings, 'secretsDirectory'>,
   signal: AbortSignal,
 ): Promise<WholeOutput> {
   const engine = new LocalEngine({

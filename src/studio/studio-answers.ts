@@ -121,6 +121,12 @@ export interface TestedAnswer {
   readonly differences: readonly string[];
 }
 
+/** A reference table that the page has sent. */
+export interface OpenedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
 /** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */
 export type SimilarValues = readonly { readonly text: string; readonly count: number }[];
 

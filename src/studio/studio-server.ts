@@ -4,6 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { CellFilter, RowFilter, ValueRange } from '../../workers/watch/watch-messages.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
@@ -176,6 +177,30 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ],
 ]);
 
+type FileRoute = (session: StudioSession, name: string, bytes: Readable) => Promise<unknown>;
+
+/** Requests whose body is a file, with its name in the header `X-File-Name`. */
+const FILE_ROUTES: ReadonlyMap<string, FileRoute> = new Map<string, FileRoute>([
+  ['PUT /api/sample', (session, name, bytes) => session.openSample(name, bytes)],
+  ['PUT /api/table', (session, name, bytes) => session.addTable(name, bytes)],
+]);
+
+/** @param encoded as encodeURIComponent writes it, because headers are ASCII */
+function fileName(encoded: unknown): string {
+  const name = typeof encoded === 'string' && /^(?:[^%]|%[0-9A-F]{2})*$/.test(encoded) ? decoded(encoded) : '';
+  if (!/[^./\\\0]/.test(name) || name.includes('\0'))
+    throw new RequestRefused(400, 'BAD_REQUEST', 'X-File-Name must be the name of a file.');
+  return name;
+}
+
+function decoded(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return '';
+  }
+}
+
 /** @param route method and path */
 async function answerOf(routes: StudioRoutes, route: string, body: JsonBody): Promise<unknown> {
   const answer = ROUTES.get(route);
@@ -340,6 +365,11 @@ export class StudioServer {
         'The token is missing or wrong. Open the address that the studio printed.',
       );
     const route = `${request.method} ${path}`;
+    const takesFile = FILE_ROUTES.get(route);
+    if (takesFile !== undefined) {
+      sendJson(response, 200, await takesFile(this.#routes.session, fileName(request.headers['x-file-name']), request));
+      return;
+    }
     const body = request.method === 'GET' ? {} : await readJsonBody(request);
     const answer = await answerOf(this.#routes, route, body);
     if (answer instanceof WholeOutput) sendOutput(response, answer);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { operationTable } from '../../workers/operations/index.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
@@ -21,11 +22,13 @@ import type {
 import { SampleRefusedError } from '../drafts/sample-profile.ts';
 import { type RunTest, runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { RecoveryFiles } from './recovery-files.ts';
 import { similarValues } from './similar-values.ts';
 import type {
   Evaluation,
   MadeTest,
+  OpenedTable,
   ReadOperation,
   RecoveredText,
   RecoveryDecision,
@@ -195,7 +198,10 @@ class SampleRows {
 export interface StudioParts {
   readonly templatePath: string;
   readonly format: TemplateFormat;
+  /** The sample at first. */
   readonly samplePath: string;
+  /** Files that the page has sent, and all reference tables. */
+  readonly files: OpenedFiles;
   readonly store: TemplateStore;
   readonly thread: WatchThread;
   /** Opens another thread, which scans a large sample in the background. */
@@ -247,7 +253,7 @@ const READ_ALONE = [{ filter: { where: 'false' } }];
 
 export class StudioSession {
   readonly #parts: StudioParts;
-  readonly #sample: SampleFile;
+  #sample: SampleFile;
   readonly #recovery: RecoveryFiles;
   readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
@@ -264,11 +270,11 @@ export class StudioSession {
   }
 
   state(): StudioState {
-    const { templatePath, samplePath, format, store } = this.#parts;
+    const { templatePath, format, store } = this.#parts;
     const { bytes, version } = this.#sample.state;
     return {
       template: basename(templatePath),
-      sample: basename(samplePath),
+      sample: basename(this.#sample.path),
       format,
       sampleBytes: bytes,
       sampleVersion: `${version} ${this.#sampleRows.scansDone}`,
@@ -276,6 +282,16 @@ export class StudioSession {
       isDrafting: store.isDrafting,
       ...store.read(),
     };
+  }
+
+  /** Reads another sample from now on. */
+  async openSample(name: string, bytes: Readable): Promise<StudioState> {
+    this.#sample = new SampleFile(await this.#parts.files.store(name, bytes));
+    return this.state();
+  }
+
+  addTable(fileName: string, bytes: Readable): Promise<OpenedTable> {
+    return this.#parts.files.addTable(fileName, bytes);
   }
 
   save(page: string, source: string, before: string): StoredTemplate {
@@ -419,12 +435,12 @@ export class StudioSession {
 
   /** The output of the text for the whole sample. Throws NoOutputError. */
   async output(source: string): Promise<WholeOutput> {
-    const { format, samplePath, runWhole } = this.#parts;
+    const { format, runWhole } = this.#parts;
     const checked = checkTemplate(source, format);
     if ('problems' in checked)
       throw new NoOutputError('TEMPLATE_INVALID', 'The Template has problems. Correct them first.');
     if (this.#sample.isGone) throw new SampleGoneError();
-    return await runWhole(templateText(source, format), samplePath);
+    return await runWhole(templateText(source, format), this.#sample.path);
   }
 
   stop(): void {
@@ -494,10 +510,10 @@ export class StudioSession {
   }
 
   async #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
-    const { samplePath, thread } = this.#parts;
+    const { thread } = this.#parts;
     if (this.#sample.isGone) throw new SampleGoneError();
     // Throws a system error if the sample may not be read.
-    accessSync(samplePath, constants.R_OK);
+    accessSync(this.#sample.path, constants.R_OK);
     const { rowsMax, pickedRows } = rowsOf(extent);
     const template = templateText(source, format);
     const watched = await thread.watch({ template, profiledStep: step, rowsMax, pickedRows, ...this.#file() });
@@ -506,8 +522,9 @@ export class StudioSession {
   }
 
   #file() {
-    const { samplePath: path } = this.#parts;
-    return { path, ending: extname(path).slice(1).toLowerCase(), startedAt: this.#startedAt };
+    const { path } = this.#sample;
+    const { tables } = this.#parts.files;
+    return { path, ending: extname(path).slice(1).toLowerCase(), tables, startedAt: this.#startedAt };
   }
 
   #extent(isWhole: boolean, isHead: boolean): Extent {

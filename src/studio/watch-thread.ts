@@ -6,7 +6,6 @@ import { Worker } from 'node:worker_threads';
 import { WATCH_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { faultOf } from '../../workers/protocol/fault-text.ts';
-import type { TaskTable } from '../../workers/protocol/messages.ts';
 import type {
   FromWatchThread,
   RowsRequest,
@@ -25,7 +24,6 @@ import { MemoryBudget } from '../admission/memory-budget.ts';
 
 export interface WatchThreadSettings {
   readonly memoryBudgetBytes: number;
-  readonly tables: Readonly<Record<string, TaskTable>>;
   readonly secretsDirectory: string | null;
   /** Receives the number of rows that the current Run has read. */
   readonly onProgress: (rowsRead: number) => void;
@@ -61,7 +59,6 @@ export class WatchThread {
       budget: new MemoryBudget(settings.memoryBudgetBytes, 1).buffer,
       wanted: this.#wanted.buffer as SharedArrayBuffer,
       folder: this.#folder,
-      tables: settings.tables,
       secretsDirectory: settings.secretsDirectory,
     };
     this.#worker = new Worker(WATCH_ENTRY, {

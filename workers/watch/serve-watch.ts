@@ -234,8 +234,8 @@ class WatchServer {
     }
   }
 
-  #task(number: number, { template, ending, path, startedAt }: FileRequest): RunTask {
-    const { folder, tables, secretsDirectory } = this.#start;
+  #task(number: number, { template, ending, path, tables, startedAt }: FileRequest): RunTask {
+    const { folder, secretsDirectory } = this.#start;
     return {
       task: number,
       template,

@@ -16,7 +16,6 @@ export interface WatchThreadStart {
   readonly wanted: SharedArrayBuffer;
   /** Folder used only by this thread. */
   readonly folder: string;
-  readonly tables: Readonly<Record<string, TaskTable>>;
   readonly secretsDirectory: string | null;
 }
 
@@ -32,6 +31,8 @@ export interface WatchRequest {
   readonly rowsMax: number | null;
   /** Source rows to process, ascending; null: all rows. */
   readonly pickedRows: readonly number[] | null;
+  /** By name. */
+  readonly tables: Readonly<Record<string, TaskTable>>;
   /** RFC 3339. */
   readonly startedAt: string;
 }
@@ -87,6 +88,7 @@ export interface ShapesRequest {
   readonly ending: string;
   /** Number of first rows that are already shown. */
   readonly firstRows: number;
+  readonly tables: Readonly<Record<string, TaskTable>>;
   readonly startedAt: string;
 }
 

@@ -49,6 +49,18 @@ async function pressEnded(): Promise<void> {
     await new Promise((resolve) => requestAnimationFrame(resolve));
 }
 
+/** Sends a file that the user has opened. */
+export async function sendFile<Answer>(path: string, file: File): Promise<Answer> {
+  const response = await fetch(path, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${token}`, 'X-File-Name': encodeURIComponent(file.name) },
+    body: file,
+  });
+  const answer = (await response.json()) as Answer;
+  if (!response.ok) throw new AskError(response.status, answer as AskError['body']);
+  return answer;
+}
+
 /** A file that the server makes from a text. @returns its bytes, and the ending of its name */
 export async function askFile(path: string, body: object): Promise<{ readonly blob: Blob; readonly ending: string }> {
   const response = await fetch(path, {

@@ -1,8 +1,9 @@
 // The menu of a column or a cell: entries that open the form of a step.
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { OpenMenu } from './page-parts.ts';
 import type { StepForm } from './step-form.ts';
-import type { OpenMenu, Studio } from './studio.ts';
+import type { Studio } from './studio.ts';
 
 /** Distance that a menu keeps from the edges of the window, in pixels. */
 const MARGIN = 8;

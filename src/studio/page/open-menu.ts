@@ -4,8 +4,9 @@ import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-mes
 import { profileOf } from './column-head.tsx';
 import { HEADER_ROW, type Place } from './grid-keys.ts';
 import { cellMenu, columnMenu, columnsMenu, type MenuGroup, rowMenu } from './menu-entries.ts';
+import type { MenuAction } from './page-parts.ts';
 import { type Part, partMenu } from './part-pattern.ts';
-import type { MenuAction, Studio } from './studio.ts';
+import type { Studio } from './studio.ts';
 
 /**
  * @param place its column is null for a row number

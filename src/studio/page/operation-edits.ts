@@ -147,7 +147,7 @@ export function withSection(
   return withDifferences(text, notation, { before, after }, mapping);
 }
 
-/** `input` comes before the operations, where people expect it; other sections come last. */
+/** `input` and `tables` come before the operations, where people expect them; other sections come last. */
 function withNewSection(
   text: string,
   notation: Notation,
@@ -157,7 +157,7 @@ function withNewSection(
 ): string {
   if (Object.keys(parameters).length === 0) return text;
   const written = `${keyText(section, notation)}: ${flowText(parameters, notation)}`;
-  const next = section === 'input' ? pairOf(text, root, 'operations') : null;
+  const next = ['input', 'tables'].includes(section) ? pairOf(text, root, 'operations') : null;
   if (next === null) return withPair(text, root, written);
   if (!isFlow(root)) return withLines(text, next.from, written);
   return spliced(text, next.from, next.from, `${written}${separator(text, root, next)}`);

@@ -6,6 +6,7 @@ import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.t
 import { CellPart } from './cell-part.tsx';
 import { ProfilePanel, rangeText } from './column-head.tsx';
 import { Editor } from './editor.tsx';
+import { FileButton } from './file-button.tsx';
 import { Grid } from './grid.tsx';
 import { HistoryButtons, HistoryPanel } from './history-panel.tsx';
 import { Menu } from './menu.tsx';
@@ -133,9 +134,14 @@ function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes
         )}
       </h1>
       <span class="sample">
-        {file.sample}
+        {studio.sample.value}
         {watched !== null && `, ${extent(watched, rowsMax)}`}
       </span>
+      <FileButton
+        label="Open sample…"
+        title="Opens another sample"
+        onFile={(opened) => void studio.openSample(opened)}
+      />
       <span class="buttons">
         <span role="group" aria-label="Shown">
           <PaneButton pane={panes.steps} /> <PaneButton pane={panes.text} />

@@ -63,6 +63,32 @@ export class StepForm {
     this.add(name, values);
   }
 
+  /** Opens the form that joins a file, with a guess of the columns that must be equal. */
+  async join(file: File): Promise<void> {
+    const table = await this.#studio.addTable(file);
+    if (table === null || !(await this.#declareTable(table.name))) return;
+    const columns = (this.#studio.chosen.value?.columns ?? []).map(({ name }) => name);
+    this.add('join', { table: table.name, on: joinedOn(columns, table.columns) });
+  }
+
+  /** A Template declares the tables that it uses. @returns false if the declaration must be written by hand */
+  async #declareTable(name: string): Promise<boolean> {
+    const { text, file, message } = this.#studio;
+    const source = text.value;
+    try {
+      const { parameters } = await ask<ReadOperation>('POST /api/section', { source, section: 'tables' });
+      if (name in parameters) return true;
+      const declared = { ...parameters, [name]: { ref: name } };
+      const written = withSection(source, file.format, 'tables', parameters, declared);
+      if (written !== null && text.value === source) this.#studio.write(written, `Declare the table ${name}`);
+      else message.value = `Write into the text: tables: {${name}: {ref: ${name}}}`;
+      return written !== null;
+    } catch (error) {
+      message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
+      return false;
+    }
+  }
+
   /** Opens the form of a step of the text. */
   async edit(item: number, step: number): Promise<void> {
     await this.#edit('POST /api/operation', { item }, { forms: this.#studio.language.operations, item, step });
@@ -172,6 +198,17 @@ export class StepForm {
     if (written === null) this.#studio.showPreview(null, isNew ? open.step - 1 : open.step);
     else this.#studio.showPreview(written, open.step);
   }
+}
+
+/** The columns with the same name, or else the first ones. */
+export function joinedOn(left: readonly string[], right: readonly string[]): unknown {
+  const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const both = left.flatMap((name) => {
+    const same = right.find((other) => plain(other) === plain(name));
+    return same === undefined ? [] : [{ left: name, right: same }];
+  });
+  const [first = { left: left[0] ?? '', right: right[0] ?? '' }] = both;
+  return first.left === first.right ? first.left : [first];
 }
 
 /** Names the change in the history, such as "Add filter amount > 3". */

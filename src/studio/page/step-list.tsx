@@ -3,6 +3,7 @@
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
+import { FileButton } from './file-button.tsx';
 import { deleted, duplicated, moved, switched } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
 import type { StepForm } from './step-form.ts';
@@ -112,7 +113,12 @@ function AddButton({ form }: { readonly form: StepForm }): JSX.Element {
       </button>{' '}
       <button type="button" onClick={() => void form.editSection('output')}>
         Output…
-      </button>
+      </button>{' '}
+      <FileButton
+        label="Join a file…"
+        title="Makes a local CSV file a reference table, and joins it"
+        onFile={(file) => void form.join(file)}
+      />
     </p>
   );
 }

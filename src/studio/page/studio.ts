@@ -2,18 +2,19 @@
 // server start here.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Problem } from '../../../workers/template/template.ts';
+import type { RowFilter, TracedCell, Watched, WatchedRow, WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import type {
-  RowFilter,
-  TracedCell,
-  ValueRange,
-  Watched,
-  WatchedRow,
-  WatchedStep,
-} from '../../../workers/watch/watch-messages.ts';
-import type { Evaluation, Language, MadeTest, RecoveredText, StudioState, TestedAnswer } from '../studio-answers.ts';
-import { AskError, ask, askFile } from './ask.ts';
-import type { MenuGroup } from './menu-entries.ts';
+  Evaluation,
+  Language,
+  MadeTest,
+  OpenedTable,
+  RecoveredText,
+  StudioState,
+  TestedAnswer,
+} from '../studio-answers.ts';
+import { AskError, ask, askFile, sendFile } from './ask.ts';
 import { operationList } from './operation-list.ts';
+import type { Facet, OpenMenu, OtherText, Traced } from './page-parts.ts';
 import { keptSignal } from './session-kept.ts';
 import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
@@ -29,47 +30,10 @@ const PROGRESS_MILLISECONDS = 300;
 /** Interval between questions whether the draft is ready, in milliseconds. */
 const DRAFT_MILLISECONDS = 500;
 
-export interface Traced {
-  /** Null for a row that an operation added. */
-  readonly fileRow: number | null;
-  readonly column: string;
-  readonly steps: readonly TracedCell[];
-}
-
-export interface MenuAction {
-  readonly label: string;
-  readonly run: () => void;
-}
-
-export interface OpenMenu {
-  /** Name of the column, and the cell's text if the menu is about a cell. */
-  readonly title: string;
-  readonly groups: readonly MenuGroup[];
-  /** Entries that are no steps. */
-  readonly actions: readonly MenuAction[];
-  /** Place on the screen, in pixels. */
-  readonly left: number;
-  readonly top: number;
-  /** Element that gets the focus again. */
-  readonly opener: HTMLElement | null;
-}
-
-/** A value or a range of a column, of which only the rows are shown. */
-export interface Facet {
-  readonly column: string;
-  readonly type: string;
-  /** The value; null: blank cells, or a range. */
-  readonly text: string | null;
-  readonly range: ValueRange | null;
-}
-
-export interface OtherText {
-  readonly source: string;
-  readonly sha256: string;
-}
-
 export class Studio {
   readonly file: StudioState;
+  /** Name of the sample's file. */
+  readonly sample: Signal<string>;
   /** Number of leading sample rows that are read unless all rows are requested; null: all rows. */
   readonly sampleRowsMax: Signal<number | null>;
   readonly language: Language;
@@ -167,6 +131,7 @@ export class Studio {
     this.isDrafting = signal(file.isDrafting);
     if (file.isDrafting) this.#waitForDraft();
     this.keeper = new TextKeeper(page, recovered, (error) => this.#showError(error));
+    this.sample = signal(file.sample);
     this.sampleRowsMax = signal(file.sampleRowsMax);
     this.#sampleVersion = file.sampleVersion;
     this.language = language;
@@ -373,11 +338,40 @@ export class Studio {
       const { blob, ending } = await askFile('/api/output', { source: this.text.value });
       const link = document.createElement('a');
       link.href = URL.createObjectURL(blob);
-      link.download = `${this.file.sample.replace(/\.[^.]*$/, '')}-output.${ending}`;
+      link.download = `${this.sample.value.replace(/\.[^.]*$/, '')}-output.${ending}`;
       link.click();
       URL.revokeObjectURL(link.href);
       return `The output is saved as ${link.download}.`;
     });
+  }
+
+  /** Shows the rows of another sample, which the server copies. */
+  async openSample(file: File): Promise<void> {
+    await this.#run(`${file.name} is being opened…`, async () => {
+      const { sample, sampleVersion, sampleRowsMax } = await sendFile<StudioState>('/api/sample', file);
+      this.#sampleVersion = sampleVersion;
+      this.#shownSource = null;
+      batch(() => {
+        this.sample.value = sample;
+        this.sampleRowsMax.value = sampleRowsMax;
+        // They are rows of the other sample.
+        this.marked.value = new Set();
+        this.facet.value = null;
+        this.closeDetails();
+      });
+      void this.evaluate();
+      return `The sample is ${sample} now.`;
+    });
+  }
+
+  /** Makes a file a reference table. Null: it cannot be read, or something else is running. */
+  async addTable(file: File): Promise<OpenedTable | null> {
+    let table: OpenedTable | null = null;
+    await this.#run(`${file.name} is being opened…`, async () => {
+      table = await sendFile<OpenedTable>('/api/table', file);
+      return `The table "${table.name}" is known until the studio ends. For other commands, keep it in a folder and name it with --tables.`;
+    });
+    return table;
   }
 
   /** @param work returns the message for its end */

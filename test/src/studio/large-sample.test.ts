@@ -3,6 +3,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { OpenedFiles } from '../../../src/studio/opened-files.ts';
 import { SAMPLE_ROWS_MAX, StudioSession, WHOLE_SAMPLE_BYTES_MAX } from '../../../src/studio/studio-session.ts';
 import { TemplateStore } from '../../../src/studio/template-store.ts';
 import { WatchThread } from '../../../src/studio/watch-thread.ts';
@@ -35,12 +36,13 @@ function openSession(t: Test): OpenedSession {
   lines[ODD_ROW - 1] = 'EUR 7; Eve \n';
   lines[ROW_WITH_ERROR - 1] = '2.50;Ada\n';
   writeFileSync(samplePath, `amount;name\n${lines.join('')}`);
-  const settings = { memoryBudgetBytes: 256 * 1024 * 1024, tables: {}, secretsDirectory: null, onProgress: () => {} };
+  const settings = { memoryBudgetBytes: 256 * 1024 * 1024, secretsDirectory: null, onProgress: () => {} };
   const thread = new WatchThread(settings);
   const session = new StudioSession({
     templatePath,
     format: 'yaml',
     samplePath,
+    files: new OpenedFiles({}),
     store: new TemplateStore(templatePath, ''),
     thread,
     openThread: () => new WatchThread(settings),

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { OpenedFiles } from '../../../src/studio/opened-files.ts';
 import { HEAD_ROWS_MAX, StudioSession } from '../../../src/studio/studio-session.ts';
 import { TemplateStore } from '../../../src/studio/template-store.ts';
 import { WatchThread } from '../../../src/studio/watch-thread.ts';
@@ -22,13 +23,14 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
   const folder = t.testdir({ 'template.yaml': TEMPLATE });
   const [templatePath, samplePath] = [join(folder, 'template.yaml'), join(folder, 'sample.csv')];
   writeFileSync(samplePath, `number,name\n${Array.from({ length: rows }, (_, row) => `${row}, Ada \n`).join('')}`);
-  const settings = { memoryBudgetBytes: 256 * 1024 * 1024, tables: {}, secretsDirectory: null };
+  const settings = { memoryBudgetBytes: 256 * 1024 * 1024, secretsDirectory: null };
   const thread = new WatchThread({ ...settings, onProgress });
   t.teardown(() => thread.close());
   return new StudioSession({
     templatePath,
     format: 'yaml',
     samplePath,
+    files: new OpenedFiles({}),
     store: new TemplateStore(templatePath, ''),
     thread,
     openThread: () => new WatchThread({ ...settings, onProgress: () => {} }),

@@ -185,6 +185,16 @@ test('a recovery file that cannot be read is left alone', async (t) => {
   t.equal(readFileSync(join(studio.folder, '.template.yaml.2.unsaved'), 'utf8'), 'mine');
 });
 
+test('a file of the page gets no other place than its own', async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const send = (name: string) => studio.ask('PUT /api/sample', { a: 1 }, { 'X-File-Name': name });
+  for (const name of ['', '.', '..', '%2F', 'a%00b', '%', '%FF'])
+    t.match(await send(name), { status: 400, body: { code: 'BAD_REQUEST' } }, name);
+  t.match(await send('..%2F..%2Ftemplate.json'), { status: 200, body: { sample: 'template.json' } });
+  t.equal(readFileSync(studio.templatePath, 'utf8'), TEMPLATE);
+  t.equal((await studio.ask('PUT /api/sample', { a: 1 }, { Authorization: 'Bearer none' })).status, 401);
+});
+
 test('pages and studios on one Template never replace the text of each other', async (t) => {
   const one = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const other = await startStudio(t, { template: null, sample: SAMPLE, folder: one.folder });

@@ -1,0 +1,73 @@
+// Files that the page sends, because the user has opened them there: samples, and reference tables. They are copies in a folder
+// that only this user can read, and are removed when the studio ends.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
+import type { OpenedTable } from './studio-answers.ts';
+
+/** Permissions of a file: only its owner can read it. */
+const FILE_MODE = 0o600;
+
+/** Bytes of a table that are read to find its columns. */
+const HEAD_BYTES = 64 * 1024;
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export class OpenedFiles {
+  #folder: string | null = null;
+  #count = 0;
+  #tables: Readonly<Record<string, TaskTable>>;
+
+  /** @param tables those that the command was started with, by name */
+  constructor(tables: Readonly<Record<string, TaskTable>>) {
+    this.#tables = tables;
+  }
+
+  get tables(): Readonly<Record<string, TaskTable>> {
+    return this.#tables;
+  }
+
+  /** Stores a file under its own name, which tells its format. @returns its path */
+  async store(name: string, bytes: Readable): Promise<string> {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+    const folder = join(this.#folder, String(++this.#count));
+    mkdirSync(folder);
+    const path = join(folder, basename(name));
+    await pipeline(bytes, createWriteStream(path, { mode: FILE_MODE }));
+    return path;
+  }
+
+  /** Makes a file a reference table, or replaces the table with its name. */
+  async addTable(fileName: string, bytes: Readable): Promise<OpenedTable> {
+    const path = await this.store(fileName, bytes);
+    const digest = createHash('sha256');
+    await pipeline(createReadStream(path), digest);
+    const name = tableName(fileName);
+    this.#tables = { ...this.#tables, [name]: { path, sha256: digest.digest('hex') } };
+    return { name, columns: await columnsOf(path) };
+  }
+
+  close(): void {
+    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** The name of the file in the characters that names of tables have. */
+function tableName(fileName: string): string {
+  const stem = basename(fileName, extname(fileName)).toLowerCase();
+  return stem.replaceAll(/[^a-z0-9_-]+/g, '_').replaceAll(/^[^a-z0-9]+|_+$/g, '') || 'table';
+}
+
+/** Columns for a first guess in a form; the engine reads the table itself. */
+async function columnsOf(path: string): Promise<readonly string[]> {
+  let head = '';
+  for await (const part of createReadStream(path, { encoding: 'utf8', end: HEAD_BYTES })) head += part;
+  const line = head.replace(/^\ufeff/, '').split(/\r\n|\r|\n/, 1)[0]!;
+  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
+  const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))]!;
+  return line.split(delimiter).map((name) => name.trim().replaceAll(/^"|"$/g, ''));
+}

@@ -1,0 +1,42 @@
+// Parts of the page's state: what is open, chosen or shown.
+import type { TracedCell, ValueRange } from '../../../workers/watch/watch-messages.ts';
+import type { MenuGroup } from './menu-entries.ts';
+
+export interface Traced {
+  /** Null for a row that an operation added. */
+  readonly fileRow: number | null;
+  readonly column: string;
+  readonly steps: readonly TracedCell[];
+}
+
+export interface MenuAction {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+export interface OpenMenu {
+  /** Name of the column, and the cell's text if the menu is about a cell. */
+  readonly title: string;
+  readonly groups: readonly MenuGroup[];
+  /** Entries that are no steps. */
+  readonly actions: readonly MenuAction[];
+  /** Place on the screen, in pixels. */
+  readonly left: number;
+  readonly top: number;
+  /** Element that gets the focus again. */
+  readonly opener: HTMLElement | null;
+}
+
+/** A value or a range of a column, of which only the rows are shown. */
+export interface Facet {
+  readonly column: string;
+  readonly type: string;
+  /** The value; null: blank cells, or a range. */
+  readonly text: string | null;
+  readonly range: ValueRange | null;
+}
+
+export interface OtherText {
+  readonly source: string;
+  readonly sha256: string;
+}

@@ -1,0 +1,66 @@
+// Files that are opened in the page: another sample, and a reference table that is joined by a form.
+// With all tests only: a browser.
+import { readFileSync } from 'node:fs';
+import { test } from 'tap';
+import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = 'format: 1\noperations:\n  - {text: {columns: name, steps: [trim]}}\noutput: {format: csv}\n';
+
+const SAMPLE = 'name,country code\n Ada ,GB\nBob,DE\n';
+
+const options = { skip: NO_BROWSER };
+
+test('another sample is opened, and the Template stays', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('[role=rowheader]', { hasText: '2' }).click();
+  await page.getByRole('button', { name: '+ Test (1)' }).waitFor();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Open sample…' }).press('Enter');
+  const buffer = Buffer.from('name;size\nCid;1\nDan;2\nEve;3\n');
+  await (await chooser).setFiles({ name: 'März (2).csv', mimeType: 'text/csv', buffer });
+  await page.locator('header .sample', { hasText: 'März (2).csv, 3 rows, whole' }).waitFor();
+  await page.locator('.grid [role=gridcell]', { hasText: 'Eve' }).waitFor();
+  await page.locator('.grid .column-name', { hasText: 'size' }).waitFor();
+  await page.getByText('A Run would write 3 rows.').waitFor();
+  t.ok(await page.getByRole('button', { name: '+ Test' }).isDisabled(), 'the marks were those of the other sample');
+  t.strictSame(await axeFindings(page), []);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  t.match(readFileSync(await (await download).path(), 'utf8'), 'Eve,3');
+  // A reload shows the same sample.
+  await page.reload();
+  await page.locator('header .sample', { hasText: 'März (2).csv' }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('a file becomes a table, and is joined by a form', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.setViewportSize({ width: 420, height: 800 });
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Join a file…' }).click();
+  const buffer = Buffer.from('Country_Code,country\nGB,Britain\nDE,Germany\n');
+  await (await chooser).setFiles({ name: 'Country names.csv', mimeType: 'text/csv', buffer });
+  const form = page.getByRole('form', { name: 'Add join' });
+  await page.locator('.cell', { hasText: 'Germany' }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page
+    .locator('.cm-line', { hasText: 'join: {table: country_names, "on": [{left: country code, right: Country_Code}]}' })
+    .waitFor();
+  await page.getByText('A Run would write 2 rows.').waitFor();
+  await page.locator('.cm-line', { hasText: 'tables: {country_names: {ref: country_names}}' }).waitFor();
+  // The same table, changed: a new version replaces it.
+  const again = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Join a file…' }).click();
+  const changed = Buffer.from('Country_Code,country\nGB,Britain\nDE,Deutschland\n');
+  await (await again).setFiles({ name: 'Country names.csv', mimeType: 'text/csv', buffer: changed });
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('.cell', { hasText: 'Deutschland' }).waitFor();
+  t.strictSame(problems, []);
+});
