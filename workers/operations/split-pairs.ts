@@ -36,6 +36,14 @@ const parameters = Type.Object({
       description: 'Separator between a key and its value; the first one in the pair is used.',
     }),
   ),
+  quote: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1,
+      description:
+        'Character around values that contain separators, such as `"`. Inside, a doubled quote, or a backslash before a quote or a backslash, is one character. Without it, quotes are part of the values.',
+    }),
+  ),
   into: Type.Record(anyKey, Type.String({ minLength: 1 }), {
     minProperties: 1,
     maxProperties: KEYS_MAX,
@@ -57,6 +65,7 @@ interface Plan {
   readonly keys: readonly string[];
   readonly pair: string;
   readonly key: string;
+  readonly quote: string | null;
   readonly otherIsError: boolean;
 }
 
@@ -112,6 +121,25 @@ export const splitPairs = defineOperation({
         ],
       },
     },
+    {
+      title: 'A line of a log',
+      operation: {
+        op: 'split_pairs',
+        column: 'line',
+        pair: ' ',
+        key: '=',
+        quote: '"',
+        into: { level: 'level', msg: 'message', ms: 'ms' },
+      },
+      input: { columns: ['line'], rows: [['level=info msg="user \\"Ann\\" logged in" ms=12'], ['msg="" level=warn']] },
+      output: {
+        columns: ['line', 'level', 'message', 'ms'],
+        rows: [
+          ['level=info msg="user \\"Ann\\" logged in" ms=12', 'info', 'user "Ann" logged in', '12'],
+          ['msg="" level=warn', 'warn', null, null],
+        ],
+      },
+    },
   ],
   effect: plan,
   edits: (planned) => editedIds(planned?.targets ?? []),
@@ -161,14 +189,17 @@ function startPairs(planned: Plan, context: OperatorContext): Operator {
 const SEPARATOR_BYTES_MAX = 32;
 
 /**
- * Returns the kernel call that finds the values. null if other text may be an error, or if the kernel does not support
+ * Returns the kernel call that finds the values. null if other text may be an error, if values have quotes, or if the kernel does not support
  * the separators or keys.
  */
-function kernelCallOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContext): MatchedColumns['run'] | null {
+function kernelCallOf(
+  { pair, key, keys, quote, otherIsError }: Plan,
+  context: OperatorContext,
+): MatchedColumns['run'] | null {
   const isLong = [pair, key].some((text) => Buffer.byteLength(text) > SEPARATOR_BYTES_MAX);
   // A lone surrogate has no UTF-8 form, so the kernel cannot search for it.
   const isOdd = [pair, key, ...keys].some((text) => Buffer.from(text).toString() !== text);
-  if (otherIsError || isLong || isOdd) return null;
+  if (otherIsError || quote !== null || isLong || isOdd) return null;
   const { heap } = context.arena;
   const { indexPairKeys, splitPairs } = context.kernel.exports;
   const [between, afterKey] = [placeText(heap, pair), placeText(heap, key)];
@@ -200,7 +231,7 @@ function kernelCallOf({ pair, key, keys, otherIsError }: Plan, context: Operator
 }
 
 function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
-  const { column, pair = ';', key = ':', into, other = 'ignore' } = given;
+  const { column, pair = ';', key = ':', quote = null, into, other = 'ignore' } = given;
   const source = scope.read(column, '/column');
   if (pair === key)
     scope.problem('/key', 'BAD_VALUE', 'Pairs and their keys end with the same text. Write another one.');
@@ -224,11 +255,40 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
       target: scope.add(made, 'text', `/into/${pointerSegment(name)}`),
     }),
   );
-  return { source, targets, keys, pair, key, otherIsError: other === 'error' };
+  return { source, targets, keys, pair, key, quote, otherIsError: other === 'error' };
 }
 
 function keyOf(text: string): string {
   return foldCase(text.trim());
+}
+
+interface QuotedValue {
+  readonly value: string;
+  /** Position after the closing quote. */
+  readonly end: number;
+}
+
+/** Returns the quoted value that begins at a position, after spaces, or null if there is none. */
+function quotedValue(text: string, from: number, quote: string): QuotedValue | null {
+  let at = from;
+  while (text[at] === ' ') at++;
+  if (text[at] !== quote) return null;
+  const parts: string[] = [];
+  for (let copied = ++at; at < text.length; at++) {
+    const next = text[at + 1];
+    const isEscape = text[at] === '\\' && (next === quote || next === '\\');
+    if (isEscape || (text[at] === quote && next === quote)) {
+      parts.push(text.slice(copied, at));
+      copied = ++at;
+    } else if (text[at] === quote) return { value: parts.join('') + text.slice(copied, at), end: at + 1 };
+  }
+  return null;
+}
+
+/** Returns the length of the text if it does not contain the other one. */
+function indexFrom(text: string, searched: string, from: number): number {
+  const at = text.indexOf(searched, from);
+  return at < 0 ? text.length : at;
 }
 
 interface PairValues {
@@ -242,13 +302,23 @@ interface PairValues {
 function pairValues(text: string, plan: Plan, indexes: ReadonlyMap<string, number>): PairValues {
   const values: (string | null)[] = plan.keys.map(() => null);
   let hasOther = false;
+  let nextKey = -1;
   for (let from = 0; from <= text.length; ) {
-    const end = text.indexOf(plan.pair, from);
+    let end = text.indexOf(plan.pair, from);
+    let quoted: QuotedValue | null = null;
+    if (plan.quote !== null) {
+      // Searched again only behind the last key, so that a text without keys takes linear time.
+      if (nextKey < from) nextKey = indexFrom(text, plan.key, from);
+      const isInPair = nextKey < text.length && (end < 0 || nextKey < end);
+      quoted = isInPair ? quotedValue(text, nextKey + plan.key.length, plan.quote) : null;
+      if (quoted !== null) end = text.indexOf(plan.pair, quoted.end);
+      if (quoted !== null && text.slice(quoted.end, end < 0 ? text.length : end).trim() !== '') quoted = null;
+    }
     const part = text.slice(from, end < 0 ? text.length : end);
     from = end < 0 ? text.length + 1 : end + plan.pair.length;
     const at = part.indexOf(plan.key);
     const index = at < 0 ? undefined : indexes.get(keyOf(part.slice(0, at)));
-    if (index !== undefined) values[index] = part.slice(at + plan.key.length).trim() || null;
+    if (index !== undefined) values[index] = (quoted?.value ?? part.slice(at + plan.key.length).trim()) || null;
     else hasOther ||= part.trim() !== '';
   }
   return { text, values, hasOther };

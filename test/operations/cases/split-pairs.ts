@@ -15,5 +15,8 @@ export const cases: OperationCases = {
     pair: ',',
     into: Object.fromEntries(numberedNames(100).map((name) => [name, name])),
   }),
-  linearTime: [' ', LONG_FIND].map((pair) => ({ column: 'a', pair, key: 'x', into: { a: 'x', '9': 'y' } })),
+  linearTime: [
+    ...[' ', LONG_FIND].map((pair) => ({ column: 'a', pair, key: 'x', into: { a: 'x', '9': 'y' } })),
+    ...['a', '"'].map((quote) => ({ column: 'a', pair: ' ', key: 'x', quote, into: { a: 'x' } })),
+  ],
 };

@@ -67,3 +67,44 @@ test('values come from the last pair with the key', async (t) => {
   );
   t.pass('all are the same');
 });
+
+test('quoted values contain separators', async (t) => {
+  const part = fc.constantFrom('a', ' ', '=', '"', '\\', 'é', 'x=y', 'm="');
+  const value = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+  const doubled = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '""');
+  const escaped = (text: string): string => text.replaceAll(/["\\]/g, '\\$&');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(value, value, fc.boolean()), { maxLength: 8 }), (lines) => {
+      const rows = lines.map(([one, two, isDoubled]) => {
+        const quoted = (text: string): string => `"${isDoubled ? doubled(text) : escaped(text)}"`;
+        return [`x=1 one=${quoted(one)} rest two=${quoted(two)} y=2`];
+      });
+      const operation = {
+        op: 'split_pairs',
+        column: 'c',
+        pair: ' ',
+        key: '=',
+        quote: '"',
+        into: { one: 'one', two: 'two', y: 'y' },
+      };
+      const made = runOperation(splitPairs, operation, { columns: ['c'], rows });
+      const expected = lines.map(([one, two], row) => [rows[row]![0]!, one, two, '2']);
+      return JSON.stringify(made.rows) === JSON.stringify(expected);
+    }),
+  );
+  const operation = { op: 'split_pairs', column: 'c', pair: ' ', key: '=', quote: '"', into: { a: 'a', b: 'b' } };
+  const rows = [['a="x y"z b=1'], ['a="x y b=1'], ['a=x"y z" b=""'], ['a="x"'], ['a'], ['b=']];
+  const made = runOperation(splitPairs, operation, { columns: ['c'], rows });
+  t.same(
+    made.rows.map(([, ...values]) => values),
+    [
+      ['"x y"z', '1'],
+      ['"x', '1'],
+      ['x"y', null],
+      ['x', null],
+      [null, null],
+      [null, null],
+    ],
+    'a value that is not quoted as a whole is kept as written',
+  );
+});
