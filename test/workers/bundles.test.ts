@@ -1,5 +1,5 @@
 // Bundles and V8's code cache: the program is the same with and without the cache, and the cache of another text is never used.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { Bundles } from '../../workers/bundles.ts';
@@ -51,4 +51,28 @@ t.test('a bundle loads with its cached code', async (t) => {
 
 t.test('a file that is not a bundle is reported', async (t) => {
   t.throws(() => new Bundles(pathToFileURL(`${t.testdir()}/`)).load('nothing'), { code: 'ENOENT' });
+});
+
+/** Names of the libraries that a built module and the modules that it imports load at once. */
+function librariesOf(module: URL, seen = new Set<string>()): Set<string> {
+  const libraries = new Set<string>();
+  if (seen.has(module.href)) return libraries;
+  seen.add(module.href);
+  for (const [, name] of readFileSync(module, 'utf8').matchAll(/^(?:import|export)\b[^;(]*?from '([^']+)';/gm)) {
+    if (!name!.startsWith('.')) libraries.add(name!);
+    else for (const library of librariesOf(new URL(name!, module), seen)) libraries.add(library);
+  }
+  return libraries;
+}
+
+t.test('libraries for some Runs only are not loaded when a thread or a command starts', async (t) => {
+  for (const entry of ['workers/thread/serve-runs.js', 'src/commands/run.js', 'src/library/run-template.js']) {
+    const libraries = [...librariesOf(new URL(`../../${entry}`, import.meta.url))];
+    t.ok(libraries.includes('node:fs'), `${entry}: ${libraries.length} libraries`);
+    t.strictSame(
+      libraries.filter((name) => name.startsWith('exceljs')),
+      [],
+      entry,
+    );
+  }
 });

@@ -11,20 +11,7 @@ import SheetPart from 'exceljs/lib/xlsx/xform/sheet/worksheet-xform.js';
 import StylesPart from 'exceljs/lib/xlsx/xform/style/styles-xform.js';
 import theme from 'exceljs/lib/xlsx/xml/theme1.js';
 import type { SheetForm } from '../../kernel/plain/emit-sheet.ts';
-
-// Names of a sheet's columns: A to Z, AA to XFD.
-
-const LETTERS = 26;
-const CODE_OF_A = 65;
-
-/** @param column index, starting at 0 */
-export function columnLetters(column: number): string {
-  let letters = '';
-  for (let rest = column; rest >= 0; rest = Math.floor(rest / LETTERS) - 1) {
-    letters = String.fromCharCode(CODE_OF_A + (rest % LETTERS)) + letters;
-  }
-  return letters;
-}
+import { columnLetters } from './xlsx-section.ts';
 
 /** Appearance of a column. */
 export interface ColumnLook {

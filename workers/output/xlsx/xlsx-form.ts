@@ -6,8 +6,15 @@ import { type SheetColumnText, type SheetForm, sheetCell } from '../../kernel/pl
 import { Failed } from '../../protocol/failure.ts';
 import { type TimeZone, timeZone } from '../../values/time-zone.ts';
 import type { OutputForm } from '../format.ts';
-import { type ColumnLook, columnLetters, type WorkbookFrame, type WorkbookLook } from './workbook-frame.ts';
-import { CELL_UNITS_MAX, formsOf, SHEET_COLUMNS_MAX, tooManyColumns, type XlsxSettings } from './xlsx-section.ts';
+import type { ColumnLook, WorkbookFrame, WorkbookLook } from './workbook-frame.ts';
+import {
+  CELL_UNITS_MAX,
+  columnLetters,
+  formsOf,
+  SHEET_COLUMNS_MAX,
+  tooManyColumns,
+  type XlsxSettings,
+} from './xlsx-section.ts';
 
 // Local times of columns with a clock (Column.clock). A workbook cell contains a time without a time zone, so the
 // zone's offset is added to each instant before a row is written.
