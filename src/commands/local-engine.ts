@@ -19,7 +19,7 @@ import {
 } from '../../workers/protocol/messages.ts';
 import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/protocol/report.ts';
 import { forgetProgress, PROGRESS_BYTES, progressOf } from '../../workers/protocol/task-claims.ts';
-import { type PartSizes, partsOf } from '../../workers/run/split.ts';
+import { type PartSizes, partsOf, seemsSplittable } from '../../workers/run/split.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { Thread } from '../../workers/thread/thread.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
@@ -56,7 +56,7 @@ class SharedRun {
 
   /** The outcome of the whole Run; null: a part failed, and the output has been removed. Throws like `outcomeOf`. */
   async outcome(): Promise<RunOutcome | null> {
-    const { task, outcomeOf } = this.#job;
+    const { task, parts, outcomeOf } = this.#job;
     const { path } = task.output;
     writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
     this.#turns.begin();
@@ -67,9 +67,9 @@ class SharedRun {
     await over;
     // Shares that were cancelled because another one failed carry no information about the file.
     const outcomes = this.#ends.filter(({ kind }) => kind !== 'cancelled').map(outcomeOf);
-    if (!this.#failed) return joined(outcomes);
-    rmSync(path, { force: true });
-    return null;
+    const whole = this.#failed ? null : joined(outcomes, parts.starts.length);
+    if (whole === null) rmSync(path, { force: true });
+    return whole;
   }
 
   /** Called at the start, and when a thread is ready or one of its tasks has ended. */
@@ -97,9 +97,10 @@ class SharedRun {
   }
 }
 
-/** Joins the outcomes of all shares. */
-function joined(shares: readonly RunOutcome[]): RunOutcome {
+/** Joins the outcomes of all shares. Null if no thread had the memory for the parts that are missing. */
+function joined(shares: readonly RunOutcome[], partCount: number): RunOutcome | null {
   const pieces = shares.flatMap((share) => share.pieces!);
+  if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
   const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
   const ordered = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
   // The report of the first part describes how the header was read.
@@ -223,6 +224,7 @@ export class LocalEngine {
     this.#pool = new ThreadPool({
       threads: settings.threads,
       cores: settings.cores,
+      startsOne: true,
       youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
       ...(settings.ownThread === false
         ? {}
@@ -269,10 +271,10 @@ export class LocalEngine {
     const { inputs, threads, partSizes } = this.#settings;
     if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
     const prepared = this.#templates.get(task.template);
-    const parts = await partsOf(
-      { task, sizeBytes, prepared, kernels: this.#pool.kernels, formats: inputFormats },
-      partSizes,
-    );
+    const whole = { task, sizeBytes, prepared, kernels: this.#pool.kernels, formats: inputFormats };
+    // The threads start while the header is read.
+    if (seemsSplittable(whole, partSizes)) this.#pool.startAll();
+    const parts = await partsOf(whole, partSizes);
     if (parts === null) return null;
     this.#pool.startAll();
     const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);

@@ -36,6 +36,11 @@ export interface RunTemplateOptions {
   readonly rejects?: TemplateSink;
   /** Memory that the Run may use before it writes to disk; 256 MiB by default. */
   readonly memoryBytesMax?: number;
+  /**
+   * Maximum number of threads for one large CSV whose Template needs only one row at a time; 1 by default. The output
+   * does not depend on it.
+   */
+  readonly threads?: number;
 }
 
 export interface RunResult {
@@ -81,7 +86,7 @@ export class RunRefusedError extends Error {
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Rejects with TemplateRefusedError, RunRefusedError, or a system error of the source, the sink or the tables.
+ * Rejects with TemplateRefusedError, RunRefusedError, RangeError, or a system error of the source, the sink or the tables.
  * @param template YAML or JSON text, or the object that the text would describe
  */
 export async function runTemplate(
@@ -91,10 +96,12 @@ export async function runTemplate(
   options: RunTemplateOptions = {},
 ): Promise<RunResult> {
   const text = templateText(template);
+  const { threads = 1 } = options;
+  if (!Number.isInteger(threads) || threads < 1) throw new RangeError('threads is a whole number of at least 1');
   const tables = await readTables(options.tables);
   const engine = new LocalEngine({
-    threads: 1,
-    cores: 1,
+    threads,
+    cores: threads,
     inputs: 1,
     ownThread: false,
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, options.memoryBytesMax ?? MEMORY_BYTES),

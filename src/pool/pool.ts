@@ -44,9 +44,10 @@ export interface PoolSettings {
   readonly onCapacity?: () => void;
   /**
    * Runs thread 0 inside the caller's own thread: no thread has to be started for it, but its work blocks the caller.
-   * The others start with `startAll`.
    */
   readonly ownThread?: (start: ThreadStart) => Promise<void>;
+  /** If true, only the first thread is started now, and the others with `startAll`. */
+  readonly startsOne?: boolean;
   /** If true, a spare thread is started when all threads are silent while a Run waits. */
   readonly hasSpare?: boolean;
   /**
@@ -210,7 +211,7 @@ export class ThreadPool {
       onStuck: (thread) => settings.onThreadStuck?.(thread),
       onExit: (thread) => this.#exited(thread),
     });
-    this.#registry.want(settings.ownThread === undefined ? threads : 1);
+    this.#registry.want(settings.startsOne === true ? 1 : threads);
   }
 
   /** Starts the threads that have not been started yet. */

@@ -54,6 +54,14 @@ export class PreparedTemplate {
     this.expected = ExpectedHeaders.of(template);
   }
 
+  /** True if each operation needs only one row at a time, whatever the file contains. */
+  get isRowLocal(): boolean {
+    return this.template.operations.every(({ name, parameters }) => {
+      const memory = this.#language.operations.get(name)?.memory;
+      return (typeof memory === 'function' ? memory(parameters) : memory) === 'R';
+    });
+  }
+
   /** The most recent plan, if it was made for the same headers. */
   lastPlan(headers: readonly string[], { tables, hasKinds, rowNames = null }: RunPlanSettings): RunPlan | null {
     const last = this.#last;

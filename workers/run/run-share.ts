@@ -4,6 +4,7 @@
 // part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
 import { FileSource } from '../input/source/file-source.ts';
+import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
 import { MemorySink, PartSink, type PartTurns } from '../output/sink/file-sink.ts';
 import { Cancelled, Failed } from '../protocol/failure.ts';
 import type { FileParts, PartOutcome, RunOutcome, RunTask, SharePiece } from '../protocol/messages.ts';
@@ -16,8 +17,8 @@ import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
 const OUTPUT_BYTES = 3 * 1024 * 1024;
 
 /**
- * If the output of one part is larger, the Run is processed as a whole, which needs less memory: eight threads hold at
- * most eight times WAITING_MAX + 1 outputs, 640 MiB. Eight times the size of a part (PART_SIZES).
+ * If the output of one part is larger, or if the memory budget refuses it, the Run is processed as a whole, which needs
+ * less memory. Eight times the size of a part (PART_SIZES).
  */
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -41,8 +42,10 @@ export function* runShare(job: ShareJob, parts: FileParts): Coroutine<RunOutcome
   let outcome = emptyOutcome(job.task);
   let busyMilliseconds = 0;
   try {
+    // Without memory for a share, the other threads do the work.
+    if (!outputs.takeFirst()) return { ...outcome, pieces };
     for (let part = job.turns.takePart(); part < parts.starts.length; part = job.turns.takePart()) {
-      const piece = new Piece(job, parts, part, outputs);
+      const piece = new Piece(job, parts, part, outputs, yield* outputs.memory());
       outcome = yield* piece.run();
       busyMilliseconds += outcome.busyMilliseconds;
       if (outcome.failure !== null) return outcome;
@@ -71,12 +74,13 @@ class Piece implements PartFeed {
   #part: number;
   #rowsBefore = 0;
 
-  constructor(job: ShareJob, file: FileParts, part: number, outputs: PartOutputs) {
+  /** @param memory receives the output of the first part */
+  constructor(job: ShareJob, file: FileParts, part: number, outputs: PartOutputs, memory: MemorySink) {
     this.#job = job;
     this.#file = file;
     this.#part = part;
     this.#outputs = outputs;
-    this.sink = new PartSink(outputs.memory());
+    this.sink = new PartSink(memory);
     this.#source = new PartSource(pathOf(job.task));
     this.#progress = job.progress === null ? null : new RunProgress(job.progress, this.#source);
     this.#enter(part);
@@ -102,9 +106,11 @@ class Piece implements PartFeed {
     const number = this.#part;
     this.parts.push({ number, rows: rowsRead - this.#rowsBefore });
     this.#rowsBefore = rowsRead;
-    this.#outputs.add(number, this.sink.cut(this.#outputs.memory()));
+    this.#outputs.add(number, this.sink.cut());
     yield* this.#outputs.write(WAITING_MAX);
     if (number === 0) return false;
+    // Taken before the part: a thread that has a part never waits for the memory of other threads.
+    this.sink.resume(yield* this.#outputs.memory());
     const part = turns.takePart();
     if (part >= this.#file.starts.length) return false;
     this.#part = part;
@@ -133,9 +139,10 @@ class PartSource extends FileSource {
   }
 }
 
-/** Outputs of parts that wait until the sizes of all earlier outputs are known. */
+/** Outputs of parts that wait until the sizes of all earlier outputs are known. Their memory is paid from the budget. */
 class PartOutputs {
   readonly #job: ShareJob;
+  readonly #budget: RunShare;
   readonly #descriptor: number;
   /** In the order of the file. */
   readonly #waiting: { readonly part: number; readonly bytes: MemorySink }[] = [];
@@ -144,12 +151,29 @@ class PartOutputs {
 
   constructor(job: ShareJob) {
     this.#job = job;
+    this.#budget = budgetShare(job.budget);
     this.#descriptor = openSync(job.task.output.path, 'r+');
   }
 
-  /** Returns empty memory for an output. */
-  memory(): MemorySink {
-    return this.#free.pop() ?? new MemorySink(OUTPUT_BYTES_MAX, OUTPUT_BYTES);
+  /** Takes the memory for the Run of this share and for one output. Returns false if the budget refuses it. */
+  takeFirst(): boolean {
+    if (!this.#budget.take(RUN_RESERVATION_BYTES + OUTPUT_BYTES)) return false;
+    this.#free.push(this.#newMemory());
+    return true;
+  }
+
+  /** Returns empty memory for an output. If the budget refuses more, waits until an earlier output is written. */
+  *memory(): Coroutine<MemorySink> {
+    if (this.#free.length === 0 && this.#budget.take(OUTPUT_BYTES)) return this.#newMemory();
+    if (this.#free.length === 0) yield* this.write(this.#waiting.length - 1);
+    return this.#free.pop()!;
+  }
+
+  #newMemory(): MemorySink {
+    return new MemorySink(OUTPUT_BYTES_MAX, OUTPUT_BYTES, (bytes) => {
+      if (!this.#budget.take(bytes))
+        throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a part.');
+    });
   }
 
   add(part: number, bytes: MemorySink): void {
@@ -176,6 +200,7 @@ class PartOutputs {
 
   close(): void {
     closeSync(this.#descriptor);
+    this.#budget.releaseAll();
   }
 }
 

@@ -44,6 +44,9 @@ const LINE_BYTES_MAX = 65_536;
 /** Number of leading bytes that identify a compressed file or an archive. */
 const TYPE_BYTES = 4;
 
+/** Beginnings of files that are probably JSON or Parquet, which are not split. */
+const OTHER_TYPES = ['{', '[', 'PAR1'].map((start) => Buffer.from(start));
+
 export interface WholeRun {
   readonly task: RunTask;
   /** Size of the file. */
@@ -52,6 +55,19 @@ export interface WholeRun {
   readonly kernels: WebAssembly.Module;
   /** Supported input formats. */
   readonly formats: readonly InputFormat[];
+}
+
+/**
+ * True if the Run will probably be processed in parts: its Template allows it, and its file is large and looks like
+ * rows of text. This costs almost nothing, so that other threads can start while the header is read.
+ */
+export function seemsSplittable(run: WholeRun, { fileBytesMin }: PartSizes = PART_SIZES): boolean {
+  const { source } = run.task;
+  if (source.kind !== 'file' || run.sizeBytes < fileBytesMin || !canSplit(run.prepared)) return false;
+  return withBytes(source.path, TYPE_BYTES, (bytesAt) => {
+    const bytes = bytesAt(0);
+    return !isPacked(bytes) && !OTHER_TYPES.some((start) => bytes.subarray(0, start.length).equals(start));
+  });
 }
 
 /** The parts of a local Run, or null if the Run has to be processed as a whole. */
@@ -71,13 +87,13 @@ export async function partsOf(
 }
 
 /** True if the Template allows parts. Error limits and tables need the whole file in one place. */
-function canSplit({ template }: PreparedTemplate): boolean {
+function canSplit({ template, isRowLocal }: PreparedTemplate): boolean {
   const { defaults, usesTables } = template;
-  return !usesTables && defaults.maxErrors === null && defaults.maxErrorRatio === null;
+  return isRowLocal && !usesTables && defaults.maxErrors === null && defaults.maxErrorRatio === null;
 }
 
-function canSplitPlan({ steps, usesRunRow, output }: RunPlan): boolean {
-  return output.planned.file.splittable && !usesRunRow && steps.every(({ rowLocal }) => rowLocal);
+function canSplitPlan({ usesRunRow, output }: RunPlan): boolean {
+  return output.planned.file.splittable && !usesRunRow;
 }
 
 /** Result of reading the beginning of a file that may be split. */
@@ -156,12 +172,8 @@ function partStarts(
 }
 
 /** Gives `work` access to the file: `bytesAt` returns up to `length` bytes at an offset, valid until the next call. */
-function withBytes<Result>(
-  path: string,
-  length: number,
-  work: (bytesAt: (place: number) => Uint8Array) => Result,
-): Result {
-  const bytes = new Uint8Array(length);
+function withBytes<Result>(path: string, length: number, work: (bytesAt: (place: number) => Buffer) => Result): Result {
+  const bytes = Buffer.alloc(length);
   const descriptor = openSync(path, 'r');
   try {
     return work((place) => bytes.subarray(0, readSync(descriptor, bytes, 0, length, place)));

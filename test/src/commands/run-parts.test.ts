@@ -11,6 +11,7 @@ import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { LocalResult } from '../../../src/commands/run-summary.ts';
 import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import type { PartSizes } from '../../../workers/run/split.ts';
+import type { TemplateText } from '../../../workers/template/template-text.ts';
 import { filesBelow } from '../../fixtures/changing-folder.ts';
 import { type Noise, noise } from '../../random.ts';
 
@@ -28,16 +29,20 @@ const SMALL_PARTS: PartSizes = { fileBytesMin: 0, partBytes: 100 };
 /** So large that a second thread is at work before the end. */
 const LARGE_ROWS = 400_000;
 
-function engineOf(template: object, threads: number, partSizes: PartSizes | null): LocalEngine {
+function textOf(template: object): TemplateText {
   const source = JSON.stringify({ format: 1, ...template });
   const checked = checkTemplate(source, 'json');
   if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
+  return { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+function engineOf(template: object, threads: number, partSizes: PartSizes | null): LocalEngine {
   return new LocalEngine({
     threads,
     cores: threads,
     inputs: 1,
     memoryBudgetBytes: 256 * 1024 * 1024,
-    template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
+    template: textOf(template),
     tables: {},
     secretsDirectory: null,
     overrides: { delimiter: null, headerRow: null },
@@ -49,12 +54,15 @@ function engineOf(template: object, threads: number, partSizes: PartSizes | null
 async function run(template: object, path: string, partSizes: PartSizes | null, threads = 1): Promise<Done> {
   const engine = engineOf(template, threads, partSizes);
   try {
-    const result = await engine.run(path);
-    const { parts, outcome } = result;
-    return { parts, output: outputOf(result), failure: outcome.failure, report: outcome.report };
+    return doneOf(await engine.run(path));
   } finally {
     await engine.close();
   }
+}
+
+function doneOf(result: LocalResult): Done {
+  const { parts, outcome } = result;
+  return { parts, output: outputOf(result), failure: outcome.failure, report: outcome.report };
 }
 
 function outputOf({ outcome, outputPath }: LocalResult): string | null {
@@ -71,10 +79,10 @@ function folderOf(t: Test): string {
 const CELLS = ['1', ' -2.50 ', 'x', '', '"q, ""r"""', '=1+1', 'é', '\ufeffm', '12.03.2024', '"a"b', 'NULL'];
 const BROKEN_CELLS = [...CELLS, '"two\nlines"', '"x\r\n,"'];
 
-function anyFile(next: Noise, cells: readonly string[]): string {
+function anyFile(next: Noise, cells: readonly string[], rowsMax = 140): string {
   const end = ['\n', '\r\n'][next(2)]!;
   const lines = next(6) === 0 ? ['sep=,', 'a,b,c'] : ['a,b,c'];
-  const rows = 20 + next(120);
+  const rows = 20 + next(rowsMax - 20);
   for (let row = 0; row < rows; row++) {
     const fields = next(15) === 0 ? 1 + next(5) : 3;
     lines.push(next(20) === 0 ? '' : Array.from({ length: fields }, () => cells[next(cells.length)]).join(','));
@@ -129,6 +137,31 @@ test('parts of any file give what the whole gives', async (t) => {
 test('a part that begins inside a quoted cell is noticed', async (t) => {
   const inParts = await compare(t, 60, BROKEN_CELLS);
   t.ok(inParts > 0, `${inParts} of 60 were done in parts`);
+});
+
+test('any file gives the same in several threads that exist already', async (t) => {
+  const folder = folderOf(t);
+  // The threads of this engine stay from one file to the next, so that they share even short files.
+  const engine = engineOf({}, 3, { fileBytesMin: 0, partBytes: 1_500 });
+  t.teardown(() => engine.close());
+  let inParts = 0;
+  for (let number = 1; number <= 40; number++) {
+    const next = noise(1_000 + number);
+    const path = join(folder, `${number}.csv`);
+    // Rare cells: a lone carriage return, quoted line breaks, and a byte order mark at the start of a file.
+    const rare = ['"a\rb"', '"two\nlines"', '"x\r\n,""y"'].slice(0, next(3));
+    const cells = [...Array.from({ length: 60 }, () => CELLS).flat(), ...rare];
+    writeFileSync(path, (next(4) === 0 ? '\ufeff' : '') + anyFile(next, cells, 6_000));
+    const template = anyTemplate(next);
+    const whole = await run(template, path, null);
+    const divided = doneOf(await engine.run(path, textOf(template)));
+    if (divided.parts > 1) inParts++;
+    t.ok(
+      JSON.stringify({ ...divided, parts: 1 }) === JSON.stringify(whole),
+      `file ${number}: ${JSON.stringify(template)}`,
+    );
+  }
+  t.ok(inParts > 10, `${inParts} of 40 were done in parts`);
 });
 
 test('two threads at work write the bytes of one, and its report', async (t) => {

@@ -127,3 +127,22 @@ t.test('tables that are not there are told as the system does, and leave nothing
   await t.rejects(runTemplate(PICK, Buffer.from(FILE), collected().sink, { tables }), { code: 'EISDIR' });
   t.strictSame(readdirSync(temporary), []);
 });
+
+t.test('a number of threads changes nothing in the output', async (t) => {
+  const { sink, text } = collected();
+  await runTemplate(PICK, Buffer.from(FILE), sink, { threads: 3 });
+  t.equal(text(), OUTPUT);
+  for (const threads of [0, -1, 1.5, Number.NaN]) {
+    await t.rejects(runTemplate(PICK, Buffer.from(FILE), collected().sink, { threads }), RangeError);
+  }
+});
+
+t.test('threads share a large file', { skip: skipUnlessLong }, async (t) => {
+  const path = join(folder, 'large.csv');
+  writeFileSync(path, `id;amount\n${'1234567;the text of a row\n'.repeat(12_000_000)}`);
+  const outputs = [1, 2].map((threads) => ({ threads, output: join(folder, `large-${threads}.csv`) }));
+  for (const { threads, output } of outputs) await runTemplate(PICK, path, output, { threads });
+  const [one, two] = outputs.map(({ output }) => readFileSync(output));
+  t.ok(one!.equals(two!));
+  for (const name of [path, ...outputs.map(({ output }) => output)]) rmSync(name);
+});

@@ -39,14 +39,21 @@ export class MemorySink implements OutputSink {
   #sizeBytes = 0;
   readonly #bytesMax: number;
   readonly #capacityBytes: number;
+  readonly #pay: ((bytes: number) => void) | null;
 
   /**
    * @param bytesMax a larger output throws Failed (RUN_RESOURCE_LIMIT)
    * @param capacityBytes initial capacity, if this size is usual: growing creates garbage
+   * @param pay called with each increase of the capacity above `capacityBytes`; may throw Failed
    */
-  constructor(bytesMax: number = Number.POSITIVE_INFINITY, capacityBytes = 0) {
+  constructor(
+    bytesMax: number = Number.POSITIVE_INFINITY,
+    capacityBytes = 0,
+    pay: ((bytes: number) => void) | null = null,
+  ) {
     this.#bytesMax = bytesMax;
     this.#capacityBytes = capacityBytes;
+    this.#pay = pay;
   }
 
   get sizeBytes(): number {
@@ -57,7 +64,7 @@ export class MemorySink implements OutputSink {
     const size = this.#sizeBytes + bytes.length;
     if (size > this.#bytesMax) throw outputTooLarge();
     if (size > this.#kept.length) {
-      if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(Math.max(size, this.#capacityBytes));
+      if (this.#kept.length === 0) this.#begin(size);
       else this.#grow(size);
     }
     this.#kept.set(bytes, this.#sizeBytes);
@@ -90,8 +97,16 @@ export class MemorySink implements OutputSink {
     this.#sizeBytes = 0;
   }
 
+  #begin(size: number): void {
+    const capacity = Math.max(size, this.#capacityBytes);
+    if (capacity > this.#capacityBytes) this.#pay?.(capacity - this.#capacityBytes);
+    this.#kept = Buffer.allocUnsafe(capacity);
+  }
+
   #grow(size: number): void {
-    const grown = new Uint8Array(Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND));
+    const capacity = Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND);
+    this.#pay?.(capacity - this.#kept.length);
+    const grown = new Uint8Array(capacity);
     grown.set(this.view());
     this.#kept = grown;
   }
@@ -230,14 +245,16 @@ export class PartSink implements StoredSink {
     this.#sizeBytes += bytes.length;
   }
 
-  /**
-   * Ends the output of a part and returns it.
-   * @param next empty; receives the output of the next part
-   */
-  cut(next: MemorySink): MemorySink {
+  /** Ends the output of a part and returns it. Nothing may be written before `resume`. */
+  cut(): MemorySink {
     const ended = this.#bytes;
-    this.#bytes = next;
+    this.#bytes = new MemorySink(0);
     return ended;
+  }
+
+  /** @param bytes empty; receives the output of the next part */
+  resume(bytes: MemorySink): void {
+    this.#bytes = bytes;
   }
 
   finish(): FinishedOutput {

@@ -1,0 +1,166 @@
+// The share of one thread in a Run: its memory is paid from the budget, and waiting outputs are bounded by it.
+import { createHash } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { inputFormats } from '../../../workers/input/index.ts';
+import { compileKernels } from '../../../workers/kernel/bindings/kernel.ts';
+import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { NO_COLLECTOR } from '../../../workers/memory/collector.ts';
+import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
+import { PartTurns } from '../../../workers/output/sink/file-sink.ts';
+import { TemplateCache } from '../../../workers/plan/template-cache.ts';
+import { type FileParts, type RunOutcome, type RunTask, TURNS_BYTES } from '../../../workers/protocol/messages.ts';
+import { runShare, type ShareJob } from '../../../workers/run/run-share.ts';
+import { partsOf, seemsSplittable, type WholeRun } from '../../../workers/run/split.ts';
+import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
+
+const MIB = 1024 * 1024;
+
+/** A budget that refuses more than a number of bytes. */
+class SmallBudget implements BudgetShare {
+  takenBytes = 0;
+  peakBytes = 0;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  take(bytes: number): boolean {
+    if (this.takenBytes + bytes > this.#bytesMax) return false;
+    this.force(bytes);
+    return true;
+  }
+
+  force(bytes: number): void {
+    this.takenBytes += bytes;
+    this.peakBytes = Math.max(this.peakBytes, this.takenBytes);
+  }
+
+  release(bytes: number): void {
+    this.takenBytes -= bytes;
+  }
+}
+
+interface Shared {
+  readonly whole: WholeRun;
+  readonly parts: FileParts;
+  readonly turns: PartTurns;
+  readonly output: string;
+  share(budget: BudgetShare): Promise<RunOutcome>;
+}
+
+async function shared(t: Test, text: string, columns: Record<string, string>, partBytes: number): Promise<Shared> {
+  const folder = mkdtempSync(join(tmpdir(), 'run-share-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'rows.csv');
+  const output = join(folder, 'out');
+  writeFileSync(path, text);
+  writeFileSync(output, '');
+  const source = JSON.stringify({ format: 1, operations: [{ op: 'set', columns }] });
+  const template = { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') } as const;
+  const prepared = new TemplateCache().get(template);
+  const task: RunTask = {
+    task: 1,
+    template,
+    source: { kind: 'file', path },
+    ending: 'csv',
+    overrides: { delimiter: null, headerRow: null },
+    limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+    output: { path: output, memoryBytesMax: 0 },
+    spillDirectory: join(folder, 'spill'),
+    tables: {},
+    secretsDirectory: null,
+    startedAt: '2026-01-31T12:00:00Z',
+    reservationBytes: RUN_RESERVATION_BYTES,
+  };
+  const kernels = compileKernels();
+  const whole = { task, sizeBytes: statSync(path).size, prepared, kernels, formats: inputFormats };
+  const parts = (await partsOf(whole, { fileBytesMin: 0, partBytes }))!;
+  const turns = new PartTurns(new SharedArrayBuffer(TURNS_BYTES));
+  turns.begin();
+  const job: Omit<ShareJob, 'budget'> = {
+    task: { ...task, parts },
+    prepared,
+    kernels: new KernelPool(kernels, unlimitedShare(), NO_COLLECTOR),
+    largeRow: new Int32Array(new SharedArrayBuffer(4)),
+    largeRowOwner: 1,
+    formats: inputFormats,
+    turns,
+    progress: null,
+    cancelled: () => false,
+    beat: () => undefined,
+  };
+  const share = async (budget: BudgetShare): Promise<RunOutcome> => runCoroutine(runShare({ ...job, budget }, parts));
+  return { whole, parts, turns, output, share };
+}
+
+const ROWS = `${'x'.repeat(90)}\n`.repeat(40_000);
+
+test('a share pays for its Run and for its outputs, and releases all of it', async (t) => {
+  const { parts, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const budget = new SmallBudget(8 * MIB);
+  const { failure, pieces } = await share(budget);
+  t.equal(failure, null);
+  t.equal(pieces!.flatMap((piece) => piece.parts).length, parts.starts.length);
+  t.equal(statSync(output).size, 'a,b\n'.length + 2 * ROWS.length);
+  t.ok(budget.peakBytes > RUN_RESERVATION_BYTES, `${budget.peakBytes} bytes`);
+  t.equal(budget.takenBytes, 0);
+});
+
+test('without memory a share takes no part', async (t) => {
+  const { turns, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  t.match(await share(new SmallBudget(RUN_RESERVATION_BYTES)), { failure: null, pieces: [] });
+  t.equal(turns.taken, 0);
+});
+
+test('an output that outgrows the budget ends the share', async (t) => {
+  const { turns, share } = await shared(t, `a\n${ROWS}`, { b: 'a + a + a + a + a' }, 2 * MIB);
+  const budget = new SmallBudget(8 * MIB);
+  t.match(await share(budget), { failure: { code: 'RUN_RESOURCE_LIMIT' } });
+  t.equal(budget.takenBytes, 0);
+  turns.begin();
+  t.equal((await share(new SmallBudget(64 * MIB))).failure, null);
+});
+
+test('outputs wait for an earlier part only as long as there is memory for them', async (t) => {
+  const { parts, turns, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const first = turns.takePart();
+  const budget = new SmallBudget(11 * MIB);
+  const ended = share(budget);
+  await new Promise((resolve) => setImmediate(resolve));
+  // The header and the rows of the first part are another thread's work.
+  t.equal(turns.taken, 3, 'the first part, and two whose outputs have memory');
+  t.equal(statSync(output).size, 0);
+  turns.write(first, Buffer.from('first\n'), openedFor(t, output));
+  const { failure, pieces } = await ended;
+  t.equal(failure, null);
+  t.equal(pieces!.flatMap((piece) => piece.parts).length, parts.starts.length - 1);
+  t.ok(budget.peakBytes <= 11 * MIB);
+  t.match(readFileSync(output, 'latin1').slice(0, 10), /^first\nx+/);
+});
+
+function openedFor(t: Test, path: string): number {
+  const descriptor = openSync(path, 'r+');
+  t.teardown(() => closeSync(descriptor));
+  return descriptor;
+}
+
+test('whether a file may be split is seen before it is read', async (t) => {
+  const { whole } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const sizes = { fileBytesMin: 0, partBytes: 50_000 };
+  t.equal(seemsSplittable(whole, sizes), true);
+  t.equal(seemsSplittable(whole, { ...sizes, fileBytesMin: whole.sizeBytes + 1 }), false, 'too small');
+  const { path } = whole.task.source as { path: string };
+  for (const start of ['{"a":1}', '[1]', 'PAR1', '\x1f\x8b\x08\0', 'PK\x03\x04']) {
+    writeFileSync(path, Buffer.from(start + ROWS, 'latin1'));
+    t.equal(seemsSplittable(whole, sizes), false, JSON.stringify(start));
+  }
+  writeFileSync(path, '');
+  t.equal(seemsSplittable(whole, sizes), true, 'an empty file');
+  const source = JSON.stringify({ format: 1, operations: [{ op: 'dedupe', by: ['a'] }] });
+  const prepared = new TemplateCache().get({ source, format: 'json', sha256: '' });
+  t.equal(seemsSplittable({ ...whole, prepared }, sizes), false, 'an operation that needs other rows');
+});
