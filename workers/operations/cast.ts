@@ -5,7 +5,7 @@ import type { ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { nativeJson, readJson } from '../execution/cells/json.ts';
-import { finiteNumber, numberEdit } from '../execution/cells/numbers.ts';
+import { finiteNumber, numberEdits } from '../execution/cells/numbers.ts';
 import { CellFault, convertEdit, type NativeReader, textOfValue } from '../execution/cells/value-cells.ts';
 import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TEXT } from '../kernel/layout/cells.ts';
 import { columnType } from '../template/base-parameters.ts';
@@ -111,6 +111,7 @@ export const cast = defineOperation({
   },
   edits: ({ targets }) => editedIds(targets),
   start({ targets, words }, context) {
+    const numbers = new Map<ColumnType, (target: CellTarget) => CellEdit>();
     const edits = targets.map((target) => {
       const from = target.source!.type;
       const { type } = target.target;
@@ -123,7 +124,9 @@ export const cast = defineOperation({
       }
       const scale = type === 'integer' ? 0 : null;
       const reading = { format: {}, type, scale, rounding: 'error', minusZero: true } as const;
-      return numberEdit(context, target, reading, convert, native);
+      const editOf = numbers.get(type) ?? numberEdits(context, reading, convert, native);
+      numbers.set(type, editOf);
+      return editOf(target);
     });
     return startCellOperator(context, targets, edits);
   },

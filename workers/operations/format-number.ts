@@ -2,7 +2,7 @@
 import { type Static, Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { type NumberWriting, writeNumbersEdit } from '../execution/cells/numbers.ts';
+import { type NumberWriting, writeNumbersEdits } from '../execution/cells/numbers.ts';
 import { CellFault } from '../execution/cells/value-cells.ts';
 import { columnSet } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
@@ -58,7 +58,7 @@ export const formatNumber = defineOperation({
   edits: ({ targets }) => editedIds(targets),
   start({ targets, given }, context) {
     const write = (value: unknown): unknown => numberText(value, given);
-    const edits = targets.map((target) => writeNumbersEdit(context, target, writingOf(given), write));
+    const edits = targets.map(writeNumbersEdits(context, writingOf(given), write));
     return startCellOperator(context, targets, edits);
   },
 });

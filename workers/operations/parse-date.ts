@@ -6,8 +6,8 @@ import {
   dateKernel,
   dateReader,
   nativeDateReader,
-  readDatesEdit,
-  zonedDatesEdit,
+  readDatesEdits,
+  zonedDatesEdits,
 } from '../execution/cells/dates.ts';
 import { dateParameters, patternsOf, planReading } from '../execution/cells/plan-dates.ts';
 import { VotedCells } from '../execution/cells/read-cells.ts';
@@ -119,24 +119,23 @@ export const parseDate = defineOperation({
     const { targets, given } = plan;
     const reading = { ...plan.reading, patterns: patternsOf(plan, context) };
     if (given.ambiguous !== 'column_vote') {
-      const edits = targets.map((target) => readingEdit(reading, target, context));
-      return startCellOperator(context, targets, edits);
+      return startCellOperator(context, targets, targets.map(readingEdits(reading, context)));
     }
     return new VotedCells<DatePattern>(context, targets, {
       patterns: reading.patterns,
       matches: (pattern, text) => pattern.parse(text) !== null,
       contradict: (one, other) => ambiguousDateText(one, other) !== null,
       kernelOf: (pattern) => dateKernel(context, pattern, reading.type === 'datetime'),
-      edit: (target, patterns) => readingEdit({ ...reading, patterns }, target, context),
+      edit: (target, patterns) => readingEdits({ ...reading, patterns }, context)(target),
     });
   },
 });
 
 /** Kernels parse what they can with the first matching pattern; time zones are applied afterwards. */
-function readingEdit(reading: DateReading, target: CellTarget, context: OperatorContext): CellEdit {
+function readingEdits(reading: DateReading, context: OperatorContext): (target: CellTarget) => CellEdit {
   const { patterns, type, zone, toZone, onlySure } = reading;
   const [read, native] = [dateReader(reading), nativeDateReader(reading)];
   const isPlain = !onlySure && (type === 'date' ? toZone === null : zone === null);
-  if (isPlain) return readDatesEdit(context, target, patterns, type === 'datetime', read, native);
-  return zonedDatesEdit(context, target, reading) ?? convertEdit(context, target, read, native);
+  if (isPlain) return readDatesEdits(context, patterns, type === 'datetime', read, native);
+  return zonedDatesEdits(context, reading) ?? ((target) => convertEdit(context, target, read, native));
 }

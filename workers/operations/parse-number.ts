@@ -2,14 +2,14 @@
 
 import { nativeNumber } from '../batch/native-cell.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import {
   ambiguousNumberText,
   finiteNumber,
   type NumberMarks,
   type NumberReading,
-  numberEdit,
+  numberEdits,
   numberKernel,
   readByFormats,
 } from '../execution/cells/numbers.ts';
@@ -217,16 +217,16 @@ export const parseNumber = defineOperation({
         matches: (one, text) => parseNumberText(text, one.format) !== null,
         contradict: (one, other) => ambiguousNumberText(one.format, other.format) !== null,
         kernelOf: (one) => numberKernel(context, { ...one, scale: null }),
-        edit: (target, elected) => numberEdit(context, target, elected[0]!, numberReader(elected, false), native),
+        edit: (target, elected) => numberEdits(context, elected[0]!, numberReader(elected, false), native)(target),
       });
     }
     const onlySure = ambiguous === 'error' && readings.length > 1;
     const read = numberReader(readings, onlySure);
     // A kernel parses with the first format only, and leaves the texts that do not match.
-    const edits = targets.map((target) =>
-      onlySure ? convertEdit(context, target, read, native) : numberEdit(context, target, reading, read, native),
-    );
-    return startCellOperator(context, targets, edits);
+    const editOf = onlySure
+      ? (target: CellTarget) => convertEdit(context, target, read, native)
+      : numberEdits(context, reading, read, native);
+    return startCellOperator(context, targets, targets.map(editOf));
   },
 });
 

@@ -289,17 +289,17 @@ const KINDS: Readonly<Record<string, number>> = {
 const YEAR_DIGITS = 4;
 
 /**
- * Returns the edit that parses texts with the first matching pattern, into days or (`withTime`) microseconds. `read`
- * returns the value of a text as the kernel would, or a CellFault.
+ * Returns a function that makes the edit for a column: it parses texts with the first matching pattern, into days or
+ * (`withTime`) microseconds. All columns share the description of the patterns. `read` returns the value of a text as the
+ * kernel would, or a CellFault.
  */
-export function readDatesEdit(
+export function readDatesEdits(
   context: OperatorContext,
-  target: CellTarget,
   patterns: readonly DatePattern[],
   withTime: boolean,
   read: (text: unknown) => unknown,
   native: NativeReader,
-): CellEdit {
+): (target: CellTarget) => CellEdit {
   const first: number[][] = [];
   for (const pattern of patterns) {
     const program = readingProgram(pattern);
@@ -308,15 +308,16 @@ export function readDatesEdit(
     // support.
     if (program === null || hasOffset(pattern)) break;
   }
-  if (first.length === 0) return convertEdit(context, target, read, native);
+  if (first.length === 0) return (target) => convertEdit(context, target, read, native);
   const program = place(context.arena.heap, first, readingLayout);
   const { kernel } = context;
   const run: ReadCells = (views, rows, count, at, meta, todo) =>
     kernel.exports.readDates(views, rows, count, program, withTime ? 1 : 0, at, meta, todo);
-  return readEdit(context, target, run, read, { read: native, runNumbers: null });
+  const ofKinds = { read: native, runNumbers: null };
+  return (target) => readEdit(context, target, run, read, ofKinds);
 }
 
-/** Parses texts with one pattern, like readDatesEdit. Returns null if no kernel supports the pattern. */
+/** Parses texts with one pattern, like readDatesEdits. Returns null if no kernel supports the pattern. */
 export function dateKernel(
   { arena, kernel }: OperatorContext,
   pattern: DatePattern,
@@ -440,38 +441,43 @@ const MICROS = BigInt(MICROS_PER_SECOND);
 const EXACT_HIGH_MAX = 2 ** 21;
 
 /**
- * Returns null if no kernel supports the first pattern, or if a text may contain an offset while others use the zone.
+ * Returns a function that makes the edit for a column. Returns null if no kernel supports the first pattern, or if a
+ * text may contain an offset while others use the zone.
  */
-export function zonedDatesEdit(context: OperatorContext, target: CellTarget, reading: DateReading): CellEdit | null {
+export function zonedDatesEdits(
+  context: OperatorContext,
+  reading: DateReading,
+): ((target: CellTarget) => CellEdit) | null {
   const { patterns, zone, onlySure, epoch, excelSerial } = reading;
   const saysOffset = patterns.some(({ parts }) => parts.some(({ letter }) => /[XZz]/.test(letter)));
-  const countsToo = epoch !== null || excelSerial !== null || target.source?.hasKinds === true;
-  if (onlySure || countsToo || (zone !== null && saysOffset) || !hasKernel(patterns[0])) return null;
+  const counts = epoch !== null || excelSerial !== null;
+  if (onlySure || counts || (zone !== null && saysOffset) || !hasKernel(patterns[0])) return null;
   const local: DateReading = { ...reading, type: 'datetime', zone: null, toZone: null };
-  const inUtc = { ...target, target: { ...target.target, type: 'datetime' as const } };
   const readText = dateReader(local);
-  const readLocal = readDatesEdit(
-    context,
-    inUtc,
-    patterns,
-    true,
-    reading.type === 'date' ? (text) => wholeSeconds(readText(text)) : readText,
-    nativeDateReader(local),
-  );
-  const bySingle = convertEdit(context, target, dateReader(reading), nativeDateReader(reading));
+  const read = reading.type === 'date' ? (text: unknown) => wholeSeconds(readText(text)) : readText;
+  const localEdits = readDatesEdits(context, patterns, true, read, nativeDateReader(local));
+  const single = { read: dateReader(reading), native: nativeDateReader(reading) };
   const move = mover(reading);
-  return (work) => {
-    if (work.batch.columns[work.column]!.kind === 'typed') return bySingle(work);
-    let filled = 0;
-    const changed = (count: number): void => {
-      filled += count;
+  return (target) => {
+    const bySingle = convertEdit(context, target, single.read, single.native);
+    // Cells with kinds may be numbers.
+    if (target.source?.hasKinds === true) return bySingle;
+    const readLocal = localEdits({ ...target, target: { ...target.target, type: 'datetime' } });
+    return (work) => {
+      if (work.batch.columns[work.column]!.kind === 'typed') return bySingle(work);
+      let filled = 0;
+      const changed = (count: number): void => {
+        filled += count;
+      };
+      const made = readLocal({ ...work, changed });
+      if (made === null) return null;
+      if (!('kind' in made) || made.kind !== 'typed') {
+        throw new Error('moments are read at once into a typed column');
+      }
+      filled -= moveAll(work, { ...made, type: reading.type }, move);
+      work.changed(filled);
+      return reading.type === 'date' ? { ...made, type: 'date' } : made;
     };
-    const made = readLocal({ ...work, changed });
-    if (made === null) return null;
-    if (!('kind' in made) || made.kind !== 'typed') throw new Error('moments are read at once into a typed column');
-    filled -= moveAll(work, { ...made, type: reading.type }, move);
-    work.changed(filled);
-    return reading.type === 'date' ? { ...made, type: 'date' } : made;
   };
 }
 

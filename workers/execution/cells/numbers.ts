@@ -73,28 +73,30 @@ const [COMMA, POINT, ZERO, NINE] = [0x2c, 0x2e, 0x30, 0x39];
 const SCALE_MOST = 15;
 
 /**
- * Returns the edit that parses a text column. `read` returns the value of a text as the kernel would, or a CellFault.
+ * Returns a function that makes the edit for a text column. All columns share the description of the format. `read`
+ * returns the value of a text as the kernel would, or a CellFault.
  */
-export function numberEdit(
+export function numberEdits(
   context: OperatorContext,
-  target: CellTarget,
   reading: NumberReading,
   read: (text: unknown) => unknown,
   native: NativeReader,
-): CellEdit {
+): (target: CellTarget) => CellEdit {
   const words = formatWords(reading);
-  if (words === null) return convertEdit(context, target, read, native);
+  if (words === null) return (target) => convertEdit(context, target, read, native);
   const { arena } = context;
   const { run, format } = numberRun(context, words);
-  // Numbers with a native kind have one notation, whatever the Template declares for texts.
-  const hasKinds = target.source?.hasKinds === true;
-  const plain = hasKinds ? formatWords({ ...reading, format: {} }) : null;
-  const runNumbers = plain === null ? null : numberRun(context, plain).run;
   // A double is written with the fewest digits.
   const isWritten = (): boolean => reading.type !== 'number' && arena.heap.u32[(format + READ_ARE_WRITTEN) >>> 2] === 1;
-  return readEdit(context, target, run, read, { read: native, runNumbers }, () =>
-    isWritten() ? words[READ_MARK / 4]! : null,
-  );
+  const writtenMark = (): number | null => (isWritten() ? words[READ_MARK / 4]! : null);
+  const ofTexts = { read: native, runNumbers: null };
+  // Numbers with a native kind have one notation, whatever the Template declares for texts.
+  const plain = formatWords({ ...reading, format: {} });
+  const withKinds = { read: native, runNumbers: plain === null ? null : numberRun(context, plain).run };
+  return (target) => {
+    const hasKinds = target.source?.hasKinds === true;
+    return readEdit(context, target, run, read, hasKinds ? withKinds : ofTexts, writtenMark);
+  };
 }
 
 /**
@@ -197,11 +199,11 @@ export function roundEdit(
   const byCell = convertEdit(context, target, round);
   if (target.target.type !== 'decimal' || scale < 0 || scale > SCALE_MAX) return byCell;
   const { arena, kernel } = context;
-  const builder = new ColumnBuilder(arena, 'decimal');
   return (work) => {
     const { batch, rows, count, column, inPlace } = work;
     const source = batch.columns[column]!;
     if (source.kind !== 'typed' || source.type !== 'decimal') return byCell(work);
+    const builder = new ColumnBuilder(arena, 'decimal');
     if (!builder.begin(batch.rows, inPlace ? source : null)) return null;
     const made = builder.column;
     if (made.kind !== 'typed') throw new Error('decimals are typed');
@@ -216,20 +218,30 @@ export function roundEdit(
 }
 
 /**
- * Returns the edit that formats a column of decimals or integers. `write` returns the text of one value, or a
- * CellFault.
+ * Returns a function that makes the edit for a column of numbers, which formats decimals and integers with a kernel. All
+ * columns share the description of the format. `write` returns the text of one value, or a CellFault.
  */
-export function writeNumbersEdit(
+export function writeNumbersEdits(
   context: OperatorContext,
-  target: CellTarget,
   writing: NumberWriting,
   write: (value: unknown) => unknown,
+): (target: CellTarget) => CellEdit {
+  const program = (writing.scale ?? 0) > SCALE_MAX ? null : place(context.arena.heap, writing);
+  return (target) => {
+    const byCell = convertEdit(context, target, write);
+    const type = target.source?.type;
+    const hasKernel = program !== null && (type === 'decimal' || type === 'integer');
+    return hasKernel ? writeNumbersEdit(context, type, program, byCell) : byCell;
+  };
+}
+
+function writeNumbersEdit(
+  context: OperatorContext,
+  type: 'decimal' | 'integer',
+  program: number,
+  byCell: CellEdit,
 ): CellEdit {
-  const byCell = convertEdit(context, target, write);
-  const type = target.source?.type;
-  if ((type !== 'decimal' && type !== 'integer') || (writing.scale ?? 0) > SCALE_MAX) return byCell;
   const { arena, kernel } = context;
-  const program = place(arena.heap, writing);
   const integers = type === 'integer' ? 1 : 0;
   return (work) => {
     const { batch, rows, count, column } = work;
@@ -285,11 +297,11 @@ export function roundDoublesEdit(
   const byCell = convertEdit(context, target, round);
   if (scale < 0 || scale > DOUBLE_PLACES_MAX) return byCell;
   const { arena, kernel } = context;
-  const builder = new ColumnBuilder(arena, 'number');
   return (work) => {
     const { batch, rows, count, column, inPlace } = work;
     const source = batch.columns[column]!;
     if (source.kind !== 'typed' || source.type !== 'number') return byCell(work);
+    const builder = new ColumnBuilder(arena, 'number');
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows, inPlace ? source : null)) return null;
     const made = builder.column;

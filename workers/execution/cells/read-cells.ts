@@ -50,11 +50,11 @@ export function readEdit(
 ): CellEdit {
   const byCell = convertEdit(context, target, read, native.read);
   const { arena } = context;
-  const builder = new ColumnBuilder(arena, target.target.type);
   return (work) => {
     const { batch, rows, count, column } = work;
     const source = batch.columns[column]!;
     if (source.kind === 'typed') return byCell(work);
+    const builder = new ColumnBuilder(arena, target.target.type);
     const views = batch.views(column);
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;

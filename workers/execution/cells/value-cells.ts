@@ -1,7 +1,7 @@
 // Values of cells: texts of values, batches of values, and edits cell by cell.
 import { Batch, type ColumnData, type TypedColumn } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import type { StoredType } from '../../batch/schema.ts';
+import type { Column, StoredType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { KIND_TEXT, META_NULL } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
@@ -102,7 +102,8 @@ export function startValueOperator(
 }
 
 /**
- * Returns the edit that computes a target's cells from their values; null stays null. `native` as above.
+ * Returns the edit that computes a target's cells from their values; null stays null. `native` as above. Its parts are
+ * created when it is used: a file may have thousands of columns, and most of their edits have a kernel instead.
  * @param type type of the results of `made`, if they are texts with kinds
  */
 export function convertEdit(
@@ -113,6 +114,16 @@ export function convertEdit(
   type: StoredType = target.type,
 ): CellEdit {
   if (source === null) throw new Error('cells are converted from a column');
+  return (work) => converting(context, source, { made, native, type })(work);
+}
+
+interface Conversion {
+  readonly made: (value: unknown) => unknown;
+  readonly native: NativeReader | null;
+  readonly type: StoredType;
+}
+
+function converting(context: OperatorContext, source: Column, { made, native, type }: Conversion): CellEdit {
   const reader = new CellReader(source.type, context.indexOf(source));
   const bind = (batch: Batch): void => reader.bind(batch);
   const byValue = valueEdit(context, {
