@@ -58,7 +58,13 @@ const COMMITS_PER_WRITE_MAX = 1000;
  * costs the event loop about the same whatever its size. With one write per turn of the loop, writes were a sixth of
  * the loop's cost at thousands of small Runs per second.
  */
-const GATHER_MILLISECONDS = 2;
+export const GATHER_MILLISECONDS = 2;
+
+/**
+ * This many commits are not kept waiting for others: their share of a write is small, and meanwhile the node has less
+ * to do than it could have. Threads report the ends of up to as many Runs at once (workers/protocol/frame.ts).
+ */
+export const GATHERED_COMMITS = 16;
 
 interface Counter {
   readonly account: string;
@@ -83,12 +89,15 @@ interface Commit {
   readonly reject: (fault: unknown) => void;
 }
 
+const NOT_GATHERING = (): void => {};
+
 export class QuotaLedger {
   #store: LedgerStore;
   /** Counters by account and period; a promise only while the counter is read from disk. */
   #counters = new Map<string, MaybePromise<Counter>>();
   #queue: Commit[] = [];
   #writing: Promise<void> | null = null;
+  #stopGathering: () => void = NOT_GATHERING;
 
   /**
    * Time at which the ledger was opened, but not later than the newest charge. Used to decide what is old enough to
@@ -138,6 +147,7 @@ export class QuotaLedger {
     held.state = 'committing';
     return new Promise((resolve, reject) => {
       this.#queue.push({ held, charge, now, resolve, reject });
+      if (this.#queue.length >= GATHERED_COMMITS) this.#stopGathering();
       this.#writing ??= this.#writeQueue();
     });
   }
@@ -226,10 +236,7 @@ export class QuotaLedger {
   async #writeQueue(): Promise<void> {
     let written = 0;
     while (this.#queue.length > 0) {
-      const others = written + this.#queue.length > 2;
-      // A single commit is written in this turn of the loop. If several commits arrive in one turn, the following
-      // ones are gathered into one write.
-      await new Promise((resolve) => (others ? setTimeout(resolve, GATHER_MILLISECONDS) : setImmediate(resolve)));
+      await this.#gather(written + this.#queue.length > 2);
       const commits = this.#queue.splice(0, COMMITS_PER_WRITE_MAX);
       written = commits.length;
       try {
@@ -243,6 +250,25 @@ export class QuotaLedger {
       }
     }
     this.#writing = null;
+  }
+
+  /**
+   * Waits for the commits of the next write. A single commit is written in this turn of the loop. If several commits
+   * arrive in one turn, the following ones are gathered into one write.
+   */
+  #gather(hasOthers: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      if (!hasOthers || this.#queue.length >= GATHERED_COMMITS) {
+        setImmediate(resolve);
+        return;
+      }
+      const timer = setTimeout(() => this.#stopGathering(), GATHER_MILLISECONDS);
+      this.#stopGathering = () => {
+        clearTimeout(timer);
+        this.#stopGathering = NOT_GATHERING;
+        resolve();
+      };
+    });
   }
 
   async #writeCommits(commits: readonly Commit[]): Promise<void> {

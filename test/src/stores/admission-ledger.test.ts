@@ -12,6 +12,8 @@ import { DirectoryInUseError } from '../../../src/stores/leveldb/ledger-store.ts
 import {
   chargeDigest,
   chargeDigestPrefix,
+  GATHER_MILLISECONDS,
+  GATHERED_COMMITS,
   QuotaLedger,
   type QuotaReservation,
 } from '../../../src/stores/leveldb/quota-ledger.ts';
@@ -64,6 +66,44 @@ t.test('many commits at once are all counted, also after a restart', async (t) =
     3000,
   );
   await again.close();
+});
+
+t.test('a group of commits is written at once, a smaller one after a moment', async (t) => {
+  const { setTimeout: setTimer } = globalThis;
+  const ledger = await QuotaLedger.open(t.testdir());
+  let moments: (() => void)[] = [];
+  let onWait = (): void => {};
+  const waits = (): Promise<void> => new Promise((resolve) => (onWait = resolve));
+  const held = (listener: () => void, milliseconds?: number): unknown => {
+    if (milliseconds !== GATHER_MILLISECONDS) return setTimer(listener, milliseconds);
+    moments.push(listener);
+    onWait();
+    return undefined;
+  };
+  t.intercept(globalThis, 'setTimeout', { value: held });
+  const reserved: QuotaReservation[] = [];
+  for (let count = 0; count < 5 + GATHERED_COMMITS + 7; count++) reserved.push(await reserve(ledger));
+  const commit = (count: number): Promise<boolean[]> =>
+    Promise.all(reserved.splice(0, count).map((reservation) => ledger.commit(reservation, null)));
+  // While the first ones are written, another one comes, and waits for more.
+  const waiting = waits();
+  const first = commit(5);
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = commit(1);
+  await waiting;
+  t.equal((await first).length, 5);
+  await Promise.all([second, commit(GATHERED_COMMITS - 1)]);
+  t.equal(moments.length, 1, 'they were not kept waiting');
+  moments = [];
+  const stillWaiting = waits();
+  const third = commit(5);
+  await new Promise((resolve) => setImmediate(resolve));
+  const fourth = commit(2);
+  await Promise.all([third, stillWaiting]);
+  moments[0]!();
+  t.strictSame(await fourth, [true, true]);
+  t.equal(await ledger.used('a', PERIOD), 5 + GATHERED_COMMITS + 7);
+  await ledger.close();
 });
 
 t.test('a charge is remembered until its time and not made twice', async (t) => {
