@@ -2,6 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { youngGenerationMib } from '../../../src/pool/pool.ts';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
 import { rig, text } from '../../fixtures/pool-rig.ts';
 import { skipUnlessLong } from '../../sweep.ts';
@@ -13,6 +14,12 @@ const UNTIL_REMOVED = 1_200_000;
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+t.test('threads of a node with little memory have a small young generation', async (t) => {
+  const mib = 1024 * 1024;
+  const sizes = [32, 384, 512, 768, 64 * 1024].map((budgetMib) => youngGenerationMib(budgetMib * mib));
+  t.strictSame(sizes, [12, 12, 16, 24, 24]);
+});
 
 t.test('Runs that are started before a thread is ready wait for it, and end', async (t) => {
   const { pool, start } = rig(t, 2);
