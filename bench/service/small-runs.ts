@@ -84,7 +84,7 @@ async function keepRuns(entry: Entry, { keptRuns, progress, loadSeconds }: Servi
 
 async function takeTurns(entries: readonly Entry[], { rounds, loadSeconds, progress }: ServiceSettings): Promise<void> {
   for (let round = -WARM_ROUNDS; round < rounds; round++) {
-    for (const entry of entries) {
+    for (const entry of inOrderOf(round, entries)) {
       showRound(progress, round, rounds, entry.name);
       const before = processorSeconds(entry.server);
       const result = await loadOf(entry, loadSeconds);
@@ -93,6 +93,15 @@ async function takeTurns(entries: readonly Entry[], { rounds, loadSeconds, progr
       entry.processorSeconds.push((processorSeconds(entry.server) - before) / result.answers);
     }
   }
+}
+
+/**
+ * Each round begins with another entry and goes round in the other direction than the previous one: a server is
+ * slower after a busy one, which still tidies up.
+ */
+export function inOrderOf<Entry>(round: number, entries: readonly Entry[]): Entry[] {
+  const turned = entries.map((_, index) => entries.at((index + round) % entries.length)!);
+  return round % 2 === 0 ? turned : turned.reverse();
 }
 
 function showRound(progress: Progress, round: number, rounds: number, name: string): void {

@@ -18,6 +18,7 @@ import { chartSvg } from '../../bench/report/chart.ts';
 import { saveMeasurement } from '../../bench/report/measurements.ts';
 import { writeResults } from '../../bench/report/results.ts';
 import type { Section } from '../../bench/report/section.ts';
+import { inOrderOf } from '../../bench/service/small-runs.ts';
 import { readSettings } from '../../bench/settings.ts';
 import { WORKLOADS, workloadNamed } from '../../bench/workloads/index.ts';
 import type { Cells } from '../../bench/workloads/javascript-program.ts';
@@ -173,6 +174,17 @@ t.test('output is read however it is quoted', async (t) => {
       ['two\nlines', '2'],
     ],
   });
+});
+
+t.test('no server is always measured after the same other one', async (t) => {
+  const entries = ['a', 'b', 'c', 'd'];
+  const former = new Set<string>();
+  for (let round = -3; round < 5; round++) {
+    const order = inOrderOf(round, entries);
+    t.strictSame([...order].sort(), entries, `each once in round ${round}`);
+    for (const [index, entry] of order.entries()) former.add(`${order[index - 1]}${entry}`);
+  }
+  for (const entry of entries) t.ok([...former].filter((pair) => pair.endsWith(entry)).length > 1, entry);
 });
 
 t.test('options', async (t) => {
