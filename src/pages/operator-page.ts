@@ -98,13 +98,14 @@ function runs({ runs, suspendedRuns }: OperatorState): Child {
     title,
     suspendedRuns > 0 && element('p', {}, `Without memory because of slow uploads: ${suspendedRuns}.`),
     table(
-      ['Account', 'Template', 'State', '#Age', '#Upload'],
-      runs.map(({ account, template, phase, seconds, uploadBytes }) => [
+      ['Account', 'Template', 'State', '#Age', '#Upload', '#Rows read'],
+      runs.map(({ account, template, phase, seconds, uploadBytes, rowsRead }) => [
         account,
         template,
         phase,
         duration(seconds),
         size(uploadBytes),
+        String(rowsRead),
       ]),
     ),
   ];

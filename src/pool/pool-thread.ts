@@ -39,6 +39,8 @@ export interface ThreadTask {
   /** Time of the assignment (performance.now). */
   placedAt: number;
   isBegun: boolean;
+  /** Rows read so far, as the thread last reported. */
+  rowsRead: number;
   /** Last reported size of the source. */
   grown: { readonly bytes: number; readonly ended: boolean } | null;
   /** Time at which a cancel was sent (performance.now). */
@@ -283,6 +285,10 @@ export class PoolThread {
     const entry = this.#tasks.get(message.task);
     if (entry === undefined) return;
     const held = entry.held as ThreadTask;
+    if (message.kind === 'progress') {
+      held.rowsRead = message.rowsRead;
+      return;
+    }
     this.#forget(message.task, entry);
     held.ended(message.kind === 'done' ? { kind: 'done', outcome: message.outcome } : message);
     this.#onEnded();

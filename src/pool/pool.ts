@@ -140,6 +140,8 @@ export class RunTimes {
 /** A Run in the pool. */
 export interface PooledRun {
   readonly task: number;
+  /** Rows read so far, at most half a second old while the Run works. */
+  rowsRead(): number;
   /** Reports the current size of the source file. */
   grown(bytes: number, ended: boolean): void;
   /** Its end is reported like any other, unless it has already ended. */
@@ -294,6 +296,7 @@ export class ThreadPool {
       thread: null,
       placedAt: 0,
       isBegun: false,
+      rowsRead: 0,
       grown: null,
       cancelledAt: null,
     };
@@ -304,6 +307,7 @@ export class ThreadPool {
     }
     return {
       task: task.task,
+      rowsRead: () => entry.rowsRead,
       grown: (bytes, isEnded) => {
         entry.grown = { bytes, ended: isEnded };
         entry.thread?.grow(entry);

@@ -12,6 +12,7 @@ export interface ActiveRun {
   readonly phase: RunPhase;
   readonly seconds: number;
   readonly uploadBytes: number;
+  readonly rowsRead: number;
 }
 
 /** The parts of a Run in progress that know how far it is. */
@@ -19,7 +20,7 @@ interface Progress {
   readonly account: { readonly id: string };
   readonly template: { readonly id: string };
   readonly upload: { readonly sizeBytes: number };
-  readonly engine: { readonly phase: RunPhase };
+  readonly engine: { readonly phase: RunPhase; readonly rowsRead: number };
 }
 
 interface Entry extends Progress {
@@ -45,6 +46,7 @@ export class ActiveRuns {
       phase: engine.phase,
       seconds: (now - beganAt) / 1000,
       uploadBytes: upload.sizeBytes,
+      rowsRead: engine.rowsRead,
     }));
   }
 }

@@ -89,6 +89,11 @@ export class EngineRun implements UploadListener, WatchedUpload {
     return this.#current?.isBegun === true ? 'running' : 'waiting';
   }
 
+  /** Rows read so far; 0 for a Run that has just begun, or begun again. */
+  get rowsRead(): number {
+    return this.#current?.pooled.rowsRead() ?? 0;
+  }
+
   /** Call when the upload is complete and its parameters are valid: only the engine's work remains. */
   complete(parameters: CheckedParameters): void {
     this.#whole = true;

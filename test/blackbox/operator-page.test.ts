@@ -8,14 +8,17 @@ import { Client, until } from './client.ts';
 import { expectError, expectRun } from './expect.ts';
 import { CANARY, file } from './multipart.ts';
 import { startService } from './service.ts';
+import { SLOW, slowUpload } from './slow-run.ts';
 
+/** Enough for some seconds of work. */
+const SLOW_ROWS = 40_000;
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const FAILING = template([
   step('map_values', { columns: ['id'], map: { x: 'y' }, default: 'error', on_error: 'fail' }),
 ]);
 const catalog: CatalogDescription = {
   plans: { few: plan({ runs_per_period: 10 }) },
-  accounts: { acme: { plan: 'few', templates: { pick: PICK, failing: FAILING } } },
+  accounts: { acme: { plan: 'few', templates: { pick: PICK, failing: FAILING, slow: SLOW } } },
 };
 const service = await startService(t, catalog, { 'ops-port': 0 });
 const client = service.client();
@@ -43,7 +46,7 @@ t.test('an idle node', async (t) => {
     'No upload and no Run is in progress.',
     'No Run failed in the last hour.',
     'No request was refused in the last hour.',
-    'Accounts: 1. Templates: 2.',
+    'Accounts: 1. Templates: 3.',
   ])
     t.ok(text.includes(line), line);
   t.equal((await operator.get('/paused')).headers['refresh'], undefined, 'stays as it is');
@@ -65,6 +68,14 @@ t.test('Runs, failures, refusals and usage, without a word of the files', { skip
   t.notMatch(text, new RegExp(CANARY, 'i'));
   expectRun(t, await held.finish(), 201, 'succeeded');
   t.match(await until(shown, (text) => text.includes('progress: 0')), /Runs in progress: 0/);
+});
+
+t.test('a long Run shows how many rows it has read', { skip }, async (t) => {
+  const upload = client.upload('slow', slowUpload(SLOW_ROWS));
+  const rowsOf = (text: string): number => Number(/acme slow running .*? [KM]iB (\d+)/.exec(text)?.[1] ?? 0);
+  const rows = rowsOf(await until(shown, (text) => rowsOf(text) > 0));
+  t.ok(rows > 0 && rows <= SLOW_ROWS, `${rows} rows`);
+  t.ok((await upload).status < 300);
 });
 
 t.test('a catalog that is refused: its files and reasons', async (t) => {

@@ -176,6 +176,8 @@ export type FromWorker =
    * forgotten the task.
    */
   | { readonly kind: 'done'; readonly task: number; readonly outcome: TaskOutcome }
+  /** How far a long Run is; not the last word, and sent seldom. */
+  | { readonly kind: 'progress'; readonly task: number; readonly rowsRead: number }
   /** A cancelled Run has released all of its resources. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours. Message and stack are for the log, never for a response. */

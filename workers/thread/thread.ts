@@ -78,6 +78,9 @@ export interface ThreadParts {
   readonly formats?: readonly InputFormat[];
 }
 
+/** Interval between reports of the progress of a Run. Most Runs end before the first one. */
+const PROGRESS_MILLISECONDS = 500;
+
 export class Thread {
   readonly #port: MessagePort;
   readonly #sender: FrameSender;
@@ -209,6 +212,18 @@ export class Thread {
     while (this.#longInMemory.size >= IN_MEMORY_AT_WORK_MAX) await Promise.race(this.#longInMemory);
   }
 
+  /** Reports the progress of a Run: in shared memory if it is shown there, and about once a second in a message. */
+  #progressed(task: RunTask, shown: RunProgress | null): (rowsRead: number) => void {
+    let toldAt = performance.now();
+    return (rowsRead) => {
+      shown?.update(rowsRead);
+      const now = performance.now();
+      if (now - toldAt < PROGRESS_MILLISECONDS) return;
+      toldAt = now;
+      this.#sender.send({ kind: 'progress', task: task.task, rowsRead });
+    };
+  }
+
   *#run(task: RunTask, source: BytesSource | FileSource): Coroutine<void> {
     const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
     const progress = this.#progress === null ? null : new RunProgress(this.#progress, source);
@@ -230,7 +245,7 @@ export class Thread {
         cancelled: () => this.#isCancelled(task),
         beat,
       };
-      const progressed = progress === null ? undefined : (rowsRead: number) => progress.update(rowsRead);
+      const progressed = this.#progressed(task, progress);
       const outcome =
         task.parts === undefined
           ? yield* runTemplate({ ...job, source, readAhead: this.#readAhead, progressed })

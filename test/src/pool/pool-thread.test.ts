@@ -35,6 +35,7 @@ function offer(to: PoolThread, task: RunTask, now: number): void {
     thread: null,
     placedAt: 0,
     isBegun: false,
+    rowsRead: 0,
     grown: null,
     cancelledAt: null,
   };

@@ -29,7 +29,10 @@ function activeRuns(): Enter {
   return (numbers) => {
     const lease = new Lease();
     const upload = { sizeBytes: 1, numbers };
-    runs.add({ account: { id: 'acme' }, template: { id: 'pick' }, upload, engine: { phase: 'running' } }, lease);
+    runs.add(
+      { account: { id: 'acme' }, template: { id: 'pick' }, upload, engine: { phase: 'running', rowsRead: 0 } },
+      lease,
+    );
     return () => void lease.release();
   };
 }

@@ -56,6 +56,7 @@ function rig(fileMib = 1) {
       tasks.push({ task, end, told });
       return {
         task: task.task,
+        rowsRead: () => 0,
         grown: (bytes: number, isEnded: boolean) => void told.push(`${bytes / MIB}${isEnded ? ' whole' : ''}`),
         cancel: () => void told.push('cancel'),
         suspend: () => void told.push('suspend'),
