@@ -24,7 +24,7 @@ export async function scoreDrafts(): Promise<Record<string, number>> {
     const folder = join(RECIPES, recipe.name);
     const template = mappingOf(readFileSync(join(folder, 'template.yaml'), 'utf8'));
     const wanted = linesOf(template);
-    const there = linesOf(mappingOf(withOffers(await draftOf(join(folder, sampleOf(template))))));
+    const there = linesOf(mappingOf(withOffers(await draftOf({ path: join(folder, sampleOf(template)) }))));
     const missing = wanted.filter((line) => !isThere(line, there));
     found += wanted.length - missing.length;
     all += wanted.length;

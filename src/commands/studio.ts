@@ -12,6 +12,7 @@ import {
   templateFormat,
 } from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import { DraftProgress } from '../drafts/draft-progress.ts';
 import { OpenedFiles } from '../studio/opened-files.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
@@ -72,7 +73,9 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   if (like === '-') throw new UsageError('--like takes a file, not "-".');
   if (like !== null) checkReadable(like);
   const ended = new AbortController();
-  const draft = (signal?: AbortSignal): Promise<string> => draftOf(samplePath, like, dirname(templatePath), signal);
+  const progress = new DraftProgress();
+  const draft = (signal?: AbortSignal): Promise<string> =>
+    draftOf({ path: samplePath, like, folder: dirname(templatePath), signal, progress });
   const isThere = lstatSync(templatePath, { throwIfNoEntry: false }) !== undefined;
   if (isThere) checkReadable(templatePath);
   const isLater = !isThere && statSync(samplePath).size > DRAFT_FIRST_BYTES_MAX;
@@ -90,11 +93,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
       rowsRead = rows;
     },
   };
-  const onFault = (fault: unknown): void => {
-    // Work in progress that the end of the command interrupts.
-    if (ended.signal.aborted) return;
-    io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`);
-  };
+  const onFault = faultsTo(io, ended.signal);
   const thread = new WatchThread(settings);
   try {
     return await TestEngine.with(async (engine) => {
@@ -109,7 +108,8 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         onFault,
         files,
         runTest: (run) => engine.forAccount(files.tables, secretsDirectory).run(run),
-        draft: (path) => draftOf(path, null, '.', ended.signal),
+        draft: (path) => draftOf({ path, signal: ended.signal }),
+        draftPercent: () => progress.percent,
         runWhole: (template, path) =>
           runWhole(template, path, { tables: files.tables, secretsDirectory }, ended.signal),
       });
@@ -126,6 +126,13 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
     await thread.close();
     files.close();
   }
+}
+
+/** Prints faults, except those of work that the end of the command interrupts. */
+function faultsTo({ stderr }: Pick<CommandIo, 'stderr'>, ended: AbortSignal): (fault: unknown) => void {
+  return (fault) => {
+    if (!ended.aborted) stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`);
+  };
 }
 
 /** Upper bound of a download, which is held in memory twice: by the studio and by the browser. */

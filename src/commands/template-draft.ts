@@ -1,10 +1,11 @@
 // `template draft`: proposes a Template from a whole sample, with the evidence for each line.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failed } from '../../workers/protocol/failure.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import type { DraftProgress } from '../drafts/draft-progress.ts';
 import { draftTemplate } from '../drafts/draft-template.ts';
 import { readTarget, TargetRefusedError } from '../drafts/like/read-target.ts';
 import { type RunSample, SampleRefusedError, templateText } from '../drafts/sample-profile.ts';
@@ -30,7 +31,9 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
   try {
     const draft = (sample: string): Promise<string> =>
-      like === null ? draftOf(sample) : withLocalFile(like, (target) => draftOf(sample, target));
+      like === null
+        ? draftOf({ path: sample })
+        : withLocalFile(like, (target) => draftOf({ path: sample, like: target }));
     io.stdout.write(await withLocalFile(path, draft));
     return EXIT_OK;
   } catch (error) {
@@ -41,13 +44,18 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
 }
 
-/** @param signal given: the work is done in another thread, until the signal aborts. Default: this thread does it */
-export async function draftOf(
-  path: string,
-  like: string | null = null,
-  folder = '.',
-  signal?: AbortSignal,
-): Promise<string> {
+export interface DraftRequest {
+  readonly path: string;
+  /** Target whose column names the draft uses. */
+  readonly like?: string | null;
+  /** Folder of the Template. */
+  readonly folder?: string;
+  /** Given: the work is done in another thread, until the signal aborts. Default: this thread does it. */
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: DraftProgress;
+}
+
+export async function draftOf({ path, like = null, folder = '.', signal, progress }: DraftRequest): Promise<string> {
   const engine = new LocalEngine({
     ownThread: signal === undefined,
     threads: 1,
@@ -63,7 +71,10 @@ export async function draftOf(
   signal?.addEventListener('abort', stop);
   try {
     const targets = like === null ? null : await readTarget(like, runsOf(engine, like));
-    return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder));
+    const before = engine.progress.bytes;
+    const sizeBytes = Math.max(1, statSync(path).size);
+    progress?.follow(() => (engine.progress.bytes - before) / sizeBytes);
+    return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder), progress);
   } finally {
     signal?.removeEventListener('abort', stop);
     await engine.close();

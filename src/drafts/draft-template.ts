@@ -15,6 +15,7 @@ import {
   scalar,
   type TargetMatching,
 } from './draft-line.ts';
+import type { DraftProgress } from './draft-progress.ts';
 import { matchColumns, type TargetColumn } from './like/match-columns.ts';
 import { DRAFT_RULES } from './rules/index.ts';
 import { profileSample, type RunSample, type SampleProfile, templateText } from './sample-profile.ts';
@@ -218,8 +219,9 @@ export async function draftTemplate(
   run: RunSample,
   targets: readonly TargetColumn[] | null = null,
   schema: string | null = null,
+  progress: DraftProgress | null = null,
 ): Promise<string> {
-  const profile = await profileSample(path, run);
+  const profile = await profileSample(path, run, progress);
   const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
   const lines: readonly DraftLine[] = DRAFT_RULES.flatMap((rule) => rule(sample));

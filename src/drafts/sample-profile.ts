@@ -12,6 +12,7 @@ import { type Inspection, inspectFile } from '../../workers/run/inspect.ts';
 import { headerKey, headerNames } from '../../workers/template/file-columns.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { ColumnProfile, DigestBudget, type RepeatCounter, type SampleCell } from './column-profile.ts';
+import type { DraftProgress } from './draft-progress.ts';
 import { compiledForms } from './typed-cells.ts';
 
 // Recognises footer rows, which are not data: total rows (a word such as "Total", an amount, and little else) and
@@ -181,15 +182,26 @@ const FOOTER_ROWS_MAX = 5;
 /** Number of leftmost columns that are considered as keys which group rows. */
 const KEY_COLUMNS_MAX = 8;
 
-export async function profileSample(path: string, run: RunSample): Promise<SampleProfile> {
+/** Rows between two reports of the progress. */
+const PROGRESS_ROWS = 1_000;
+
+/** @param progress receives the share of the rows that are profiled */
+export async function profileSample(
+  path: string,
+  run: RunSample,
+  progress: DraftProgress | null = null,
+): Promise<SampleProfile> {
   const { head, explanation } = await inspectFile(path, { formats: inputFormats, explains: true });
   const result = await run(templateText(JSON.stringify(bareTemplate(head)), 'json'));
   const { failure, report } = result.outcome;
   if (failure !== null) throw new SampleRefusedError(failure);
   const counter = new RowCounter(head.headers);
+  let rows = 0;
   for await (const line of outputLines(result)) {
     if (line !== '') counter.add(Object.values(JSON.parse(line) as Record<string, SampleCell>));
+    if (++rows % PROGRESS_ROWS === 0) progress?.profiled(Math.min(1, rows / Math.max(1, report.rows_read)));
   }
+  progress?.profiled(1);
   return {
     head,
     headers: headerNames(head.headers),

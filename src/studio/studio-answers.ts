@@ -23,6 +23,8 @@ export interface StudioState {
   readonly isStored: boolean;
   /** True: a draft of a large sample is being made, and the text is empty until then. */
   readonly isDrafting: boolean;
+  /** How much of the draft is made. */
+  readonly draftPercent: number;
 }
 
 /** Result of evaluating a Template's text. */

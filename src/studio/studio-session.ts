@@ -213,6 +213,8 @@ export interface StudioParts {
   readonly runWhole: (template: TemplateText, path: string) => Promise<WholeOutput>;
   /** The text of a draft for a file. */
   readonly draft: (path: string) => Promise<string>;
+  /** How much of the draft for the first sample is made. */
+  readonly draftPercent: () => number;
 }
 
 export interface EvaluationRequest {
@@ -270,7 +272,7 @@ export class StudioSession {
   }
 
   state(): StudioState {
-    const { templatePath, format, store } = this.#parts;
+    const { templatePath, format, store, draftPercent } = this.#parts;
     const { bytes, version } = this.#sample.state;
     return {
       template: basename(templatePath),
@@ -280,6 +282,7 @@ export class StudioSession {
       sampleVersion: `${version} ${this.#sampleRows.scansDone}`,
       sampleRowsMax: bytes > WHOLE_SAMPLE_BYTES_MAX ? SAMPLE_ROWS_MAX : null,
       isDrafting: store.isDrafting,
+      draftPercent: draftPercent(),
       ...store.read(),
     };
   }

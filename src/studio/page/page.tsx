@@ -204,12 +204,12 @@ function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | nul
   );
 }
 
-/** The progress of a draft is not known, because its last step runs it over the whole sample. */
 function DraftBanner({ studio }: { readonly studio: Studio }): JSX.Element | null {
   if (!studio.isDrafting.value) return null;
   return (
     <div class="banner" role="status">
-      <progress aria-label="Draft" />A draft is being made from the whole sample. You can look at the rows meanwhile.
+      <progress aria-label="Draft" max={100} value={studio.draftPercent.value} />A draft is being made from the whole
+      sample: {studio.draftPercent.value} %. You can look at the rows meanwhile.
     </div>
   );
 }

@@ -85,6 +85,7 @@ export class Studio {
   readonly isStored: Signal<boolean>;
   /** True while the server makes a draft. */
   readonly isDrafting: Signal<boolean>;
+  readonly draftPercent: Signal<number>;
   readonly isChanged: ReadonlySignal<boolean> = computed(() => this.text.value !== this.saved.value.source);
   readonly chosen: ReadonlySignal<WatchedStep | null> = computed(
     () => this.watched.value?.steps[this.step.value] ?? this.watched.value?.steps.at(-1) ?? null,
@@ -129,6 +130,7 @@ export class Studio {
     this.file = file;
     this.isStored = signal(file.isStored);
     this.isDrafting = signal(file.isDrafting);
+    this.draftPercent = signal(file.draftPercent);
     if (file.isDrafting) this.#waitForDraft();
     this.keeper = new TextKeeper(page, recovered, (error) => this.#showError(error));
     this.sample = signal(file.sample);
@@ -547,6 +549,7 @@ export class Studio {
   #waitForDraft(): void {
     const timer = setInterval(async () => {
       const state = await ask<StudioState>('GET /api/state').catch(() => null);
+      if (state?.isDrafting === true) this.draftPercent.value = state.draftPercent;
       if (state === null || state.isDrafting || !this.isDrafting.value) return;
       const { source } = state;
       clearInterval(timer);
