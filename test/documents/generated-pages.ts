@@ -6,7 +6,7 @@ import { helpPage } from '../../src/commands/run-cli.ts';
 import { templateLanguage } from '../../workers/plan/plan.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { withParts } from './generated-parts.ts';
-import { failureTable, flagTable, httpCodeTable, metricTable } from './program-tables.ts';
+import { failureTable, flagTable, httpCodeTable, metricTable, operationTables } from './program-tables.ts';
 
 const MADE_BY =
   '<!-- Made of the program: TEMPLATE_RUN_WRITE_DOCS=1 node dist/test/docs-generated.test.js writes it anew. -->';
@@ -16,6 +16,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'docs/reference/flags.md': { flags: flagTable },
   'docs/reference/http-contract.md': { 'error codes': httpCodeTable, 'codes of a failed Run': failureTable },
   'docs/reference/metrics.md': { metrics: metricTable },
+  'docs/reference/operations.md': { operations: operationTables },
 };
 
 /** Texts of the pages by their paths. Throws where a page has no place for a part. */

@@ -4,7 +4,9 @@ import { FAILURES, HTTP_ERROR_CODES, isHttpError, meaningOf, statusOf } from '..
 import { FLEET_METRICS } from '../../src/stores/redis/redis-stores.ts';
 import type { MetricDefinition } from '../../src/telemetry/metric-definition.ts';
 import { NODE_METRICS, NODE_SCRAPED_METRICS } from '../../src/telemetry/metrics.ts';
+import { OPERATION_TOPICS } from '../../workers/operations/index.ts';
 import type { FailureCode } from '../../workers/protocol/failure.ts';
+import { MEMORY_CLASSES, type MemoryClass, type OperationDefinition } from '../../workers/template/operation.ts';
 import { cell, code } from '../../workers/template/reference.ts';
 
 /** Links from the page of flags to more about a flag. */
@@ -32,6 +34,26 @@ export function metricTable(): string {
   const ofEveryNode = [...Object.values(NODE_METRICS), ...NODE_SCRAPED_METRICS].map(row);
   const ofFleet = FLEET_METRICS.map((metric) => row({ ...metric, help: `${metric.help} Only with \`--redis\`.` }));
   return table(['Metric', 'Kind', 'Labels', 'Meaning'], [...ofEveryNode, ...ofFleet]);
+}
+
+/** One table of operations for each topic. */
+export function operationTables(): string {
+  const tables = Object.entries(OPERATION_TOPICS).map(([topic, definitions]) => {
+    const rows = definitions.map((definition) => {
+      const { name, cells, purpose } = definition;
+      return [`[${code(name)}](full-reference.md#${name})${cells ? ' ●' : ''}`, purpose, memoryClasses(definition)];
+    });
+    return `### ${topic}\n\n${table(['Operation', 'Purpose', 'Class'], rows)}`;
+  });
+  return tables.join('\n\n');
+}
+
+/** The memory class; if it depends on the parameters, the classes of all examples. */
+function memoryClasses({ memory, examples }: OperationDefinition): string {
+  if (typeof memory === 'string') return memory;
+  const found = new Set(examples.map(({ operation }) => memory(operation)));
+  const classes = (Object.keys(MEMORY_CLASSES) as MemoryClass[]).filter((one) => found.has(one));
+  return [classes.slice(0, -1).join(', '), ...classes.slice(-1)].filter((text) => text !== '').join(' or ');
 }
 
 export function httpCodeTable(): string {

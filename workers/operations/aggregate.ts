@@ -65,6 +65,8 @@ const OTHER_NAMES = {
 
 export const aggregate = defineOperation({
   name: 'aggregate',
+  purpose:
+    'makes one row for each group, with `metrics` such as `count`, `sum`, `median`, `join`; `totals` adds a total row, and with `by` subtotals',
   summary:
     'Makes one row for each group, with counts, sums and other metrics. Groups are in the order of their first appearance.',
   parametersKnownAs: {

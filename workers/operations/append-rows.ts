@@ -45,6 +45,7 @@ type Plan = { readonly rows: readonly PlannedRow[] } | { readonly table: string 
 
 export const appendRows = defineOperation({
   name: 'append_rows',
+  purpose: 'adds rows, or the rows of a table, after the last row',
   summary:
     'Adds rows after the last row. The columns of a table are assigned by their names, which must all exist at this step; its texts are converted to the type of the column. Added rows have no source row: `run.row` is null.',
   knownAs: [

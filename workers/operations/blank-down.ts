@@ -13,6 +13,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const blankDown = defineOperation({
   name: 'blank_down',
+  purpose: 'sets cells to null that repeat the cell above, as in a printed report',
   summary:
     'Sets cells to null that repeat the value of the row above, as in a printed report. With `where`, only cells of those rows are set to null; the row above can also be outside `where`. Numbers are compared by value: 1.5 equals 1.50.',
   knownAs: [{ names: 'blankdown hide_repeats suppress_repeats', form: 'columns: ...' }],

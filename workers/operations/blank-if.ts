@@ -11,6 +11,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const blankIf = defineOperation({
   name: 'blank_if',
+  purpose: 'sets cells to null that are one of `values`, or whose rows match `where`',
   summary: 'Sets cells to null that contain one of the given texts, or whose rows match a condition.',
   knownAs: [
     {

@@ -39,6 +39,7 @@ type Words = Pick<Static<typeof parameters>, 'true_values' | 'false_values'>;
 
 export const cast = defineOperation({
   name: 'cast',
+  purpose: 'converts columns to another type; texts must have the plain form (`12.50`, `2026-01-31`)',
   summary:
     'Converts columns to another type. Texts must have the plain form (12.50, 2026-01-31, or JSON for the type json). For other forms, see parse_number and parse_date.',
   knownAs: [

@@ -64,6 +64,7 @@ const TERM = /\s*([+-]?)\s*(sum|count|count_values|min|max|mean)\(\s*(?:`([^`]+)
 
 export const checkTotals = defineOperation({
   name: 'check_totals',
+  purpose: 'ends the Run if a total of all rows is not as expected',
   summary:
     'Fails the Run (TEMPLATE_CHECK_FAILED) if a total of all rows is not as expected. The rows remain unchanged.',
   knownAs: [{ names: 'check_sum checksum verify_totals assert_total control_total', form: null }],

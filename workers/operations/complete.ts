@@ -87,6 +87,7 @@ interface Plan {
 
 export const complete = defineOperation({
   name: 'complete',
+  purpose: 'adds rows for the missing steps of a series, such as days without sales, for each group',
   summary:
     'Adds a row for each missing step of a series, such as days without sales, for each group. The output is sorted by the group columns and the series; rows without a value in the series are last in their group. Added rows have no source row: `run.row` is null.',
   knownAs: [

@@ -5,6 +5,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const copy = defineOperation({
   name: 'copy',
+  purpose: 'copies the column `from` to a new column `to`',
   summary: 'Adds a new last column with the cells of another column.',
   knownAs: [{ names: 'duplicate duplicate_column clone copy_column', form: null }],
   parameters: Type.Object({

@@ -13,6 +13,8 @@ import type { Scope } from '../template/scope.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
+  purpose:
+    'keeps one row for each key (`first`, `last` or `none`), or for each group of rows that share one of several keys (`any_of`); keeps the order',
   summary:
     'Keeps one row for each key, or for each group of rows that share one of several keys, and drops the others. The order does not change.',
   knownAs: [

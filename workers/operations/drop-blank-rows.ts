@@ -9,6 +9,7 @@ import { defineOperation, type OperatorContext } from '../template/operation.ts'
 
 export const dropBlankRows = defineOperation({
   name: 'drop_blank_rows',
+  purpose: 'drops rows in which all columns, or all named columns, are empty',
   summary: 'Drops rows in which all columns, or all named columns, are null or white space.',
   knownAs: [
     {

@@ -9,6 +9,7 @@ import { defineOperation, type Operator, type OperatorContext } from '../templat
 
 export const dropRepeatedHeaders = defineOperation({
   name: 'drop_repeated_headers',
+  purpose: "drops rows whose text cells repeat the file's headers",
   summary:
     "Drops rows whose cells repeat the file's header. It compares the text columns of the file, including renamed and moved ones, regardless of case, surrounding spaces and invisible characters.",
   knownAs: [{ names: 'remove_headers drop_headers remove_repeated_headers skip_headers', form: null }],

@@ -6,6 +6,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const drop = defineOperation({
   name: 'drop',
+  purpose: 'removes columns',
   summary: 'Removes columns. A pattern, type or `except` that matches no column removes none.',
   knownAs: [
     {

@@ -27,6 +27,7 @@ const parameters = Type.Object({
 
 export const expectColumns = defineOperation({
   name: 'expect_columns',
+  purpose: 'ends the Run before its first row if the columns are not as expected',
   summary:
     'Fails the Run (TEMPLATE_CHECK_FAILED) before its first row if the columns are not as expected. The rows remain unchanged.',
   knownAs: [{ names: 'require_columns check_columns expect_schema schema', form: 'columns: [...]' }],

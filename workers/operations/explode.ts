@@ -42,6 +42,7 @@ const parameters = Type.Object({
 
 export const explode = defineOperation({
   name: 'explode',
+  purpose: 'makes one row for each value of a cell: parts between separators, or items of a JSON array',
   summary:
     'Makes one row for each value of a cell. If a cell has no value, its row is kept. Empty values are null. Texts in a JSON array become texts, and other values remain as written.',
   knownAs: [

@@ -34,6 +34,7 @@ interface Plan {
 
 export const extract = defineOperation({
   name: 'extract',
+  purpose: "writes the groups of a pattern's first match to columns",
   summary:
     "Writes the groups of a pattern's first match to columns. A group that does not take part in the match is null.",
   knownAs: [

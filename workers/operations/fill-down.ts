@@ -12,6 +12,7 @@ import { defineOperation, type Operator, type OperatorContext } from '../templat
 
 export const fillDown = defineOperation({
   name: 'fill_down',
+  purpose: 'fills empty cells with the last value above, within `group_by`',
   summary:
     'Fills empty cells with the last value above, within their group. With `where`, only cells of those rows are filled; the values can come from all rows, also from rows outside `where`.',
   knownAs: [{ names: 'ffill forward_fill locf na_locf pad_down filldown', form: 'columns: ...' }],

@@ -35,6 +35,7 @@ interface Plan {
 
 export const fillEmpty = defineOperation({
   name: 'fill_empty',
+  purpose: 'fills empty cells with `value`, with the first non-empty cell of `from`, or with `expr`',
   summary:
     'Fills empty cells with a constant, with the first value of other columns, or with the result of an expression.',
   knownAs: [

@@ -12,6 +12,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const fillUp = defineOperation({
   name: 'fill_up',
+  purpose: 'fills empty cells with the next value below, within `group_by`',
   summary:
     'Fills empty cells with the next value below, within their group. The order of rows does not change. With `where`, only cells of those rows are filled; the values can come from all rows, also from rows outside `where`.',
   knownAs: [{ names: 'bfill backfill backward_fill fillup nocb', form: 'columns: ...' }],

@@ -15,6 +15,7 @@ import {
 
 export const filter = defineOperation({
   name: 'filter',
+  purpose: 'keeps the rows for which `where` is true, or drops them with `mode: drop`',
   summary: 'Keeps the rows for which a condition is true, or drops them. Null is not true.',
   parametersKnownAs: { '*': `Write the condition as where: 'status == "paid"'.` },
   knownAs: [

@@ -35,6 +35,7 @@ interface Plan {
 
 export const flattenJson = defineOperation({
   name: 'flatten_json',
+  purpose: 'extracts values from JSON by their paths',
   summary:
     'Extracts values from JSON into new text columns. Numbers keep their digits, objects and arrays remain JSON, and missing values are null. A cell that is not JSON is the error BAD_JSON. The source column is kept.',
   knownAs: [

@@ -13,6 +13,7 @@ import { CalendarDate, type DateFields, epochOf, fieldsOfTimestamp, Timestamp } 
 
 export const formatDate = defineOperation({
   name: 'format_date',
+  purpose: 'formats dates and times as texts, or as seconds or milliseconds since 1970 (`epoch`)',
   summary: 'Formats dates and times as texts with a pattern, or as integers: seconds or milliseconds since 1970.',
   knownAs: [{ names: 'strftime date_format dateformat date_to_text', form: 'columns: ..., format: dd.MM.yyyy' }],
   parameters: Type.Object(

@@ -33,6 +33,7 @@ const parameters = Type.Object({
 
 export const formatNumber = defineOperation({
   name: 'format_number',
+  purpose: 'formats numbers as texts',
   summary: 'Formats numbers as texts: decimal separator, groups, decimal places, sign.',
   knownAs: [
     {

@@ -17,6 +17,7 @@ const MONTHS: Readonly<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 
 
 export const generalize = defineOperation({
   name: 'generalize',
+  purpose: 'makes dates (`month`, `quarter`, `year`) or numbers (`step`) less precise',
   summary:
     'Reduces the precision of dates to the first day of their month, quarter or year (UTC), or of numbers to multiples of a step.',
   knownAs: [{ names: 'bin bucket binning bucketize discretize generalise', form: null }],

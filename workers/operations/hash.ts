@@ -17,6 +17,7 @@ const SECRET_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export const hash = defineOperation({
   name: 'hash',
+  purpose: 'replaces values by a keyed digest (HMAC-SHA-256); `key` is the name of a secret in the catalog',
   summary:
     'Replaces values by digests: equal texts have equal digests. Without the key, the value cannot be found by trying. Values are hashed in the form in which an output contains them.',
   knownAs: [

@@ -93,6 +93,8 @@ const SIDES_HINT = 'Write on: [{left: ..., right: ...}].';
 
 export const join = defineOperation({
   name: 'join',
+  purpose:
+    'adds columns of a reference table, or keeps only rows that the table contains (`semi`) or does not contain (`anti`)',
   summary:
     'Adds columns of a reference table by a key, or keeps rows depending on whether the table contains their key. The order of rows does not change.',
   knownAs: [

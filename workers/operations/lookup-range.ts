@@ -92,6 +92,8 @@ const ORDERED_TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'num
 
 export const lookupRange = defineOperation({
   name: 'lookup_range',
+  purpose:
+    "adds columns of the reference table's row whose range contains a value, such as a tariff by weight or by date; `inclusive` sets which ends belong to the range. With `on`, other columns must be equal; without `to`, it finds the most recent earlier row, such as an exchange rate by currency and day",
   summary:
     "Adds columns of the reference table's row whose range contains a value: a number, date or text. Both ends belong to the range, unless `inclusive` is set. Without `to`, the most recent earlier row is found. Ranges that overlap end the Run before its first row.",
   knownAs: [{ names: 'range_lookup range_join asof_join join_asof bands', form: null }],

@@ -39,6 +39,7 @@ interface Plan {
 
 export const mapValues = defineOperation({
   name: 'map_values',
+  purpose: 'replaces cells by a `map`, or by a reference table',
   summary: 'Replaces whole cells by a list of texts or a reference table; null remains null.',
   knownAs: [
     {

@@ -12,6 +12,7 @@ const HIDDEN_MIN = 4;
 
 export const mask = defineOperation({
   name: 'mask',
+  purpose: 'hides all characters except a few at the ends',
   summary: 'Replaces each character except a few at the ends. The length remains visible.',
   knownAs: [{ names: 'obfuscate redact_part hide mask_values', form: null }],
   parameters: Type.Object({

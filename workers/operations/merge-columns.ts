@@ -62,6 +62,7 @@ interface Plan extends Merged {
 
 export const mergeColumns = defineOperation({
   name: 'merge_columns',
+  purpose: 'joins cells into one text, with a `separator` or a `template` such as `{street} {no}`',
   summary: 'Joins the cells of several columns into one text, at the position of the first of them.',
   knownAs: [
     {

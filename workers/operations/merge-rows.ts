@@ -30,6 +30,8 @@ interface Plan {
 
 export const mergeRows = defineOperation({
   name: 'merge_rows',
+  purpose:
+    'joins continuation rows to the row before: texts of the `join` columns are concatenated, other cells come from the first row',
   summary:
     'Joins continuation rows to the row before: the texts in the columns of `join` are concatenated, without empty ones. All other cells come from the first of these rows; continuation rows with other cells are counted (CELL_DROPPED).',
   knownAs: [{ names: 'combine_rows merge_lines join_rows continuation', form: "when: '...', join: [...]" }],

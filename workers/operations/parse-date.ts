@@ -17,6 +17,8 @@ import { ambiguousDateText, type DatePattern } from '../values/date-pattern.ts';
 
 export const parseDate = defineOperation({
   name: 'parse_date',
+  purpose:
+    'parses texts as dates or times with `formats`, or as instants counted since 1970 (`epoch`); the whole text must match',
   summary: 'Parses texts as dates or times with patterns. The whole text must match.',
   knownAs: [
     {

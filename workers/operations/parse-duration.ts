@@ -18,6 +18,7 @@ import type { Duration } from '../values/timestamp.ts';
 
 export const parseDuration = defineOperation({
   name: 'parse_duration',
+  purpose: 'parses texts (`1:30:00`, `90 min`, `PT1H30M`) as decimals with a unit',
   summary:
     'Parses texts as durations, as exact decimals with a unit: `1:30:00`, `1:30`, `90 min`, `1h 30m`, `PT1H30M`. They can be added, compared and rounded like other numbers. The function `format_duration` formats them.',
   knownAs: [{ names: 'duration to_timedelta dhms2sec hms2sec', form: 'columns: ..., unit: min' }],

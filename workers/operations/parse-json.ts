@@ -8,6 +8,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const parseJson = defineOperation({
   name: 'parse_json',
+  purpose: 'parses texts as JSON',
   summary:
     'Parses texts as JSON, without changing them. A text that is not JSON is the error BAD_JSON. JSON null becomes null.',
   knownAs: [{ names: 'json from_json json_parse json_decode read_json', form: 'columns: ...' }],

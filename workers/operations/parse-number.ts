@@ -111,6 +111,8 @@ const parameters = Type.Object({
 
 export const parseNumber = defineOperation({
   name: 'parse_number',
+  purpose:
+    'parses texts as exact decimals, integers or doubles, with one or several formats; the whole text must match',
   summary: 'Parses texts as numbers. The whole text must be a number. Decimals are exact.',
   parametersKnownAs: {
     ...namesFor('Write decimal: ",".', 'decimal_separator', 'decimal_point', 'decimal_mark'),

@@ -14,6 +14,7 @@ import { compileTimePattern, readTime, TIME_FORMATS, type TimeOfDay, timeText } 
 
 export const parseTime = defineOperation({
   name: 'parse_time',
+  purpose: 'parses texts as times of day; the column remains text, `14:30:00`',
   summary:
     'Parses texts as times of day with patterns. The whole text must match. The column remains text, in the form 14:30:00, which sorts and compares correctly. Workbooks get time cells.',
   knownAs: [{ names: 'time to_time', form: 'columns: ..., formats: [HH:mm]' }],

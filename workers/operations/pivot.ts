@@ -66,6 +66,8 @@ const parameters = Type.Object({
 
 export const pivot = defineOperation({
   name: 'pivot',
+  purpose:
+    'turns rows into columns: one for each name listed in `values`; without a list, as the last operation, for each name that occurs',
   summary:
     'Turns the rows of each group into columns: the group columns, then one column for each of the listed names, or for each name that occurs. Groups are in the order of their first appearance.',
   knownAs: [

@@ -20,6 +20,7 @@ const KINDS: readonly PersonalKind[] = ['email', 'iban', 'card', 'phone'];
 
 export const redact = defineOperation({
   name: 'redact',
+  purpose: 'removes e-mail addresses, IBANs, card and telephone numbers from texts; finds only their usual forms',
   summary:
     'Removes e-mail addresses, IBANs, card and telephone numbers from texts. It finds only their usual forms, so check the result before you share it.',
   knownAs: [{ names: 'remove_pii redact_pii scrub redact_text', form: null }],

@@ -16,6 +16,8 @@ const COLUMNS_HINT = 'Write columns: {old_name: new_name}.';
 
 export const rename = defineOperation({
   name: 'rename',
+  purpose:
+    'renames: `columns: {old: new}`, or `pattern` with `replace`, or one `style` (`snake`, `lower`, `upper`, `title`)',
   knownAs: [
     {
       names: 'rename_columns rename_column set_names rename_fields rename_headers alias',

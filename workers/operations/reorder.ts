@@ -6,6 +6,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const reorder = defineOperation({
   name: 'reorder',
+  purpose: 'moves columns `first` or `last`',
   summary: 'Moves columns to the start or to the end. The others keep their order.',
   knownAs: [
     {

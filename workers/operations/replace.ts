@@ -63,6 +63,7 @@ const PATTERN_HINT = "Write find: '...' with mode: regex.";
 
 export const replace = defineOperation({
   name: 'replace',
+  purpose: 'replaces texts, whole cells or patterns',
   summary: 'Replaces texts, whole cells or matches of patterns. Cells that become empty become null.',
   knownAs: [
     {

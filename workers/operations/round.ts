@@ -13,6 +13,7 @@ const SCALE_MAX = 100;
 
 export const round = defineOperation({
   name: 'round',
+  purpose: 'rounds to `scale` decimal places, half even by default (`mode`)',
   summary: 'Rounds decimals and numbers to a number of decimal places. Zero has no sign.',
   knownAs: [{ names: 'rounding round_to round_number round_half_up', form: 'columns: ..., scale: 2' }],
   parameters: Type.Object({

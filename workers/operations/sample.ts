@@ -38,6 +38,7 @@ const parameters = Type.Object(
 
 export const sample = defineOperation({
   name: 'sample',
+  purpose: 'keeps a sample: `n` rows, a `fraction`, or one row in `every` n; the same rows in every Run',
   summary:
     'Keeps a sample of the rows in their order: a fixed number, a fraction, or one row in every N. Every Run keeps the same rows.',
   knownAs: [{ names: 'random random_sample shuffle bootstrap decimate', form: 'n: 100' }],

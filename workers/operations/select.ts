@@ -6,6 +6,7 @@ import { defineOperation } from '../template/operation.ts';
 
 export const select = defineOperation({
   name: 'select',
+  purpose: 'keeps the named columns in the named order; with `keep_rest`, the other columns follow',
   summary: 'Keeps the named columns in the given order and removes the others; with `keep_rest` the others follow.',
   knownAs: [
     {

@@ -74,6 +74,8 @@ const COLUMNS_HINT = `Write columns: {new_name: '...'}.`;
 
 export const set = defineOperation({
   name: 'set',
+  purpose:
+    'sets columns to expressions; a new name creates a new column; all expressions use the row as it was before the operation',
   summary: 'Sets columns to results of expressions, to a constant, or to the cells of another column.',
   parametersKnownAs: namesFor(COLUMNS_HINT, 'expression', 'formula', 'name', 'as'),
   knownAs: [

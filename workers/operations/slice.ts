@@ -10,6 +10,7 @@ const count = (description: string) =>
 
 export const slice = defineOperation({
   name: 'slice',
+  purpose: 'skips rows at the start and the end, and stops after `limit` rows',
   summary: 'Skips rows at the start and at the end, and stops after a number of rows.',
   knownAs: [
     { names: 'limit head first_rows take rows top_rows limit_rows', form: 'limit: 10' },

@@ -10,6 +10,8 @@ const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
 
 export const sort = defineOperation({
   name: 'sort',
+  purpose:
+    'sorts rows; equal rows keep their order; nulls are last by default. `compare` sorts texts by code points, numbers inside texts, the alphabet of a language (`{locale: de}`) or a list of values (`{order: [low, high]}`)',
   summary: 'Sorts rows. Equal rows keep their order.',
   knownAs: [
     {

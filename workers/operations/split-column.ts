@@ -82,6 +82,8 @@ type Parameters = Static<typeof parameters>;
 
 export const splitColumn = defineOperation({
   name: 'split_column',
+  purpose:
+    'splits a text by `separator`, `pattern` or `widths`; `too_few` and `too_many` handle other numbers of parts; `null` in `into` drops a part',
   summary: 'Splits a text into parts, which become columns at its position.',
   knownAs: [
     { names: 'split separate str_split text_to_columns', form: 'column: ..., by: {separator: ","}, into: [...]' },

@@ -71,6 +71,8 @@ interface Plan {
 
 export const splitPairs = defineOperation({
   name: 'split_pairs',
+  purpose:
+    'writes the values of pairs in a text (`Color: red; Size: L`) to columns named by their keys; `quote` reads quoted values, as in logs',
   summary:
     'Writes the values of pairs in a text (`Color: red; Size: L`) to columns named by their keys. The source column is kept; outer spaces of values are removed.',
   knownAs: [

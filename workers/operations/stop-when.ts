@@ -9,6 +9,7 @@ import { defineOperation, type Operator, type OperatorContext, type RowChoice } 
 
 export const stopWhen = defineOperation({
   name: 'stop_when',
+  purpose: 'ends the rows before the first one for which `where` is true',
   summary:
     'Ends the rows at the first row for which a condition is true, such as the total below a table. This row is dropped by default.',
   knownAs: [{ names: 'until take_while stop_at stop break stop_if', form: "where: '...'" }],

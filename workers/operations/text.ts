@@ -64,6 +64,7 @@ const OTHER_NAMES = {
 
 export const text = defineOperation({
   name: 'text',
+  purpose: 'edits texts by `steps`: `trim`, `collapse_spaces`, `upper`, `strip_accents`, `{pad_left}` and others',
   summary: 'Edits texts in steps, one after the other. Cells that become empty become null; null remains null.',
   knownAs: [
     { names: 'normalize normalise', form: 'columns: ..., steps: [trim, collapse_spaces, nfc]' },

@@ -23,6 +23,7 @@ interface Plan {
 
 export const toJson = defineOperation({
   name: 'to_json',
+  purpose: 'combines columns into a JSON object',
   summary:
     'Combines columns into a JSON object in a new column, with their names as keys. Numbers keep their digits, dates become texts, and JSON remains JSON. The source columns are kept.',
   knownAs: [{ names: 'json_encode json_stringify stringify tojson nest_json as_json', form: null }],

@@ -10,6 +10,7 @@ import { defineOperation, type Operator, type OperatorContext } from '../templat
 
 export const top = defineOperation({
   name: 'top',
+  purpose: 'keeps the first `n` rows in a given order, in total or for each group',
   summary: 'Keeps the first rows of an order, in total or for each group. The output is sorted.',
   knownAs: [
     {

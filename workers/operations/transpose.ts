@@ -74,6 +74,8 @@ interface Plan {
 
 export const transpose = defineOperation({
   name: 'transpose',
+  purpose:
+    'transposes a small table: columns become rows, and rows become the listed `columns`; without a list, as the last operation, each row becomes a column',
   summary:
     'Transposes a small table: each column becomes a row with its name and its cells, and each row becomes a column, which is named by one of its cells. Without input rows, the output has no rows.',
   knownAs: [{ names: 'flip turn swap_rows_and_columns pivot_rows t swap', form: 'header_from: ...' }],

@@ -59,6 +59,8 @@ type Parameters = Static<typeof parameters>;
 
 export const unpivot = defineOperation({
   name: 'unpivot',
+  purpose:
+    'turns columns into rows with `name` and `value`; with a `pattern` of their names, groups of columns (`item_1`, `qty_1`, `item_2`, ...) become rows with several values',
   summary:
     'Turns columns into rows: each row has the columns that are kept, then the name of a column, then its cell. If the columns have different types, the cells become texts.',
   knownAs: [

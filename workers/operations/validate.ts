@@ -39,6 +39,7 @@ const RULES_HINT = 'Write rules: [{column: ..., check: required}, ...].';
 
 export const validate = defineOperation({
   name: 'validate',
+  purpose: 'checks rows by `rules`; each may have its own `where`, `on_error` and `message`',
   summary: 'Checks rows with rules. `on_error` determines what happens to a row that breaks a rule.',
   knownAs: [
     {
@@ -119,6 +120,12 @@ export const validate = defineOperation({
           ['2', null, null, '1', '2'],
         ],
       },
+    },
+    {
+      title: 'Numbers that ascend from row to row',
+      operation: { op: 'validate', rules: [{ column: 'no', check: 'increasing', on_error: 'drop_row' }] },
+      input: { columns: ['no'], rows: [['1'], ['5'], ['4'], ['6']] },
+      output: { columns: ['no'], rows: [['1'], ['5'], ['6']] },
     },
   ],
   effect: ({ rules }, scope) => planRules(rules, scope),

@@ -103,6 +103,8 @@ interface Plan {
 
 export const window = defineOperation({
   name: 'window',
+  purpose:
+    'adds columns that depend on other rows: `row_number`, `running_sum`, `previous`, `rank`, `sum` of the group and others',
   summary:
     'Adds columns that depend on other rows of the group: row numbers, running sums, the previous row. The order of the rows does not change. Without `order_by`, the order of the file is used.',
   knownAs: [

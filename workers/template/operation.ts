@@ -190,7 +190,9 @@ export interface ForeignName {
 
 export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {
   readonly name: string;
-  /** One sentence for the reference. */
+  /** For the table of operations in the documents: starts with a verb in lower case, without a full stop. */
+  readonly purpose: string;
+  /** One or several sentences for the full reference. */
   readonly summary: string;
   /**
    * Names of the operation in other languages (SQL, pandas, spreadsheets), for hints in messages. They are never
