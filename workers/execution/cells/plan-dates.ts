@@ -24,7 +24,7 @@ export const dateParameters = Type.Object({
       minItems: 1,
       maxItems: 20,
       description:
-        "Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first one that matches the whole text is used. Without `formats`, `epoch` and `excel_serial`, dates of ISO 8601 are read (`2026-01-31`, `20260131`), and with `type: datetime` also times (`2026-01-31T10:15:30.5+02:00`, `2026-01-31 10:15`). A space in a pattern matches any single space, for example the no-break spaces that programs write before AM and PM. A pattern of a longer period gives its first day: `yyyy` a year, `MM/yyyy` or `MMMM yyyy` a month, `yyyy-QQQ` (2026-Q3) or `QQQ yyyy` a quarter, `YYYY-'W'ww` (2026-W07) a week of ISO 8601. `YYYY-'W'ww-e` is a day of a week, and `yyyy-DDD` a day of the year. A fraction after a decimal separator (`ss.SSS`) may have any number of digits, `a` reads AM and PM in any form (`pm`, `p. m.`, `P`), and 24:00 is midnight at the end of the day.",
+        "Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first one that matches the whole text is used. Without `formats`, `epoch` and `excel_serial`, dates of ISO 8601 are read (`2026-01-31`, `20260131`), and with `type: datetime` also times (`2026-01-31T10:15:30.5+02:00`, `2026-01-31 10:15`, `2026-01-31 10:15:30 +0200`, `2026-01-31 10:15:30 UTC`). A space in a pattern matches any single space, for example the no-break spaces that programs write before AM and PM. A pattern of a longer period gives its first day: `yyyy` a year, `MM/yyyy` or `MMMM yyyy` a month, `yyyy-QQQ` (2026-Q3) or `QQQ yyyy` a quarter, `YYYY-'W'ww` (2026-W07) a week of ISO 8601. `YYYY-'W'ww-e` is a day of a week, and `yyyy-DDD` a day of the year. A fraction after a decimal separator (`ss.SSS`) may have any number of digits, `a` reads AM and PM in any form (`pm`, `p. m.`, `P`), and 24:00 is midnight at the end of the day.",
     }),
   ),
   default_year: Type.Optional(
@@ -183,11 +183,15 @@ function planPatterns(given: DateParameters, scope: Scope): readonly DatePattern
 const ISO_DATES: readonly string[] = ['yyyy-MM-dd', 'yyyyMMdd'];
 const ISO_TIMES: readonly string[] = ['HH:mm:ss', 'HH:mm:ss.SSSSSS', 'HH:mm'].flatMap((time) => [`${time}X`, time]);
 
+/** Forms of git, Ruby and web shops: the offset or the zone follows a space (`2026-01-31 10:15:30 +0200`). */
+const SPACED_TIMES: readonly string[] = ['HH:mm:ss', 'HH:mm:ss.SSSSSS'].flatMap((time) => [`${time} X`, `${time} z`]);
+
 /** Formats of ISO 8601. No text fits two of them. They are used if nothing else is declared. */
 function isoFormats({ type, epoch, excel_serial = 'off' }: DateParameters): readonly string[] {
   if (epoch !== undefined || excel_serial !== 'off') return [];
   if (type !== 'datetime') return ISO_DATES;
-  return [...["yyyy-MM-dd'T'", 'yyyy-MM-dd '].flatMap((day) => ISO_TIMES.map((time) => day + time)), ...ISO_DATES];
+  const times = ["yyyy-MM-dd'T'", 'yyyy-MM-dd '].flatMap((day) => ISO_TIMES.map((time) => day + time));
+  return [...times, ...ISO_DATES, ...SPACED_TIMES.map((time) => `yyyy-MM-dd ${time}`)];
 }
 
 const NO_DAY =
