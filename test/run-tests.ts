@@ -80,7 +80,12 @@ function newProcess(): TestProcess {
 /** The test files in a folder, or the file itself. A source stands for its built file. */
 function testsAt(path: string): string[] {
   const built = path.replace(/^(?=test\b)/, 'dist/').replace(/\.ts$/, '.js');
-  if (statSync(join(PACKAGE_FOLDER, built)).isFile()) return [built];
+  const found = statSync(join(PACKAGE_FOLDER, built), { throwIfNoEntry: false });
+  if (found === undefined) {
+    process.stderr.write(`There is no test file or folder ${path}. After adding one, run \`npm run build:quick\`.\n`);
+    process.exit(2);
+  }
+  if (found.isFile()) return [built];
   return readdirSync(join(PACKAGE_FOLDER, built), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.js'))
     .map((name) => join(built, name))

@@ -184,6 +184,9 @@ function endingNotes(paths: readonly (string | null)[], ending: string, others: 
 // terminal. Messages and reports never contain cell values, so the file is read a second time, with only the
 // operations before the failing one.
 
+/** Shown after a row error without --show-cell. The error itself does not say which text the cell has. */
+const SHOW_CELL_HINT = '  Add --show-cell to see the cells of this row.';
+
 /** Maximum number of cells shown, which is more than fills a screen. */
 const CELLS_MAX = 40;
 
@@ -465,9 +468,9 @@ async function runFile(
     const message = hint === null ? failure.message : `${failure.message} ${hint}`;
     io.stderr.write(`${painted(io, 'stderr', 'error', `${failure.code}:`)} ${message}\n`);
   }
-  if (failure?.place !== undefined && showsCell) {
-    const lines = await failingRowLines(engine, input, template, failure.place);
-    io.stderr.write(`${lines.join('\n')}\n`);
+  if (failure?.place !== undefined) {
+    const lines = showsCell ? await failingRowLines(engine, input, template, failure.place) : [SHOW_CELL_HINT];
+    if (showsCell || !isQuiet) io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (isJson || !isQuiet) io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;

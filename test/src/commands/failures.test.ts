@@ -50,6 +50,8 @@ t.test('--show-cell shows the row as it came to the operation, on standard error
   const csv = 'name,amount\na,1\nb, SecretCell\nc,3\n';
   const quiet = await run(NUMBERS, csv);
   t.notMatch(quiet.stderr, /SecretCell/, 'nothing of a file without it');
+  t.match(quiet.stderr, /\n {2}Add --show-cell to see the cells of this row\.\n/, 'the failure names the flag');
+  t.notMatch((await run(NUMBERS, csv, '--quiet')).stderr, /--show-cell/, 'no hint with --quiet');
   const shown = await run(NUMBERS, csv, '--show-cell');
   t.equal(shown.stdout, '');
   t.match(shown.stderr, /in row 2 of the data\.\n {2}> "amount": "SecretCell"\n {4}"name": "b"\n/, 'trimmed by then');
