@@ -35,7 +35,9 @@ export function partMenu(column: string, part: Part, others: readonly string[]):
 export function proposedPattern({ text, from, to }: Part, others: readonly string[]): string {
   const chosen = text.slice(from, to);
   const candidates = lefts(text.slice(0, from)).flatMap((left) =>
-    bodies(chosen, text[to]).flatMap((body) => rights(text.slice(to)).map((right) => `${left}(${body})${right}`)),
+    bodies(chosen, [...text.slice(to)][0]).flatMap((body) =>
+      rights(text.slice(to)).map((right) => `${left}(${body})${right}`),
+    ),
   );
   let best = { pattern: fixedPattern([...text.slice(0, from)].length, chosen), count: -1 };
   for (const pattern of candidates) {
@@ -96,12 +98,20 @@ function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** Signs are separators. Before other text, the column is split at that place. */
+/**
+ * Signs are separators: the column is split there, and at the same signs before, unless they are the last ones. Before other
+ * text, the column is split at that place.
+ */
 function splitAt(column: string, { text, from, to }: Part): Readonly<Record<string, unknown>> {
   const chosen = text.slice(from, to);
-  const into = [`${column}_1`, `${column}_2`];
-  if (!/[\p{L}\p{N}]/u.test(chosen)) return { column, by: { separator: chosen }, into };
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `${column}_${index + 1}`);
+  if (!/[\p{L}\p{N}]/u.test(chosen)) {
+    const by = { separator: chosen };
+    const earlier = text.slice(0, from).split(chosen).length - 1;
+    if (earlier > 0 && text.lastIndexOf(chosen) === from) return { column, by, into: names(2), from_end: true };
+    return { column, by, into: names(earlier + 2) };
+  }
   const place = from === 0 ? to : from;
   const widths = [text.slice(0, place), text.slice(place)].map((each) => [...each].length).filter((each) => each > 0);
-  return { column, by: { widths }, into: into.slice(0, widths.length) };
+  return { column, by: { widths }, into: names(widths.length) };
 }

@@ -20,6 +20,10 @@ test('patterns name what is around the part', async (t) => {
   t.equal(patternOf('12,50 [[EUR]]', ['7,00 USD']), ' ([A-Z]+)$');
 });
 
+test('a sign of two code units is not cut', async (t) => {
+  t.equal(patternOf('[[a]]😀', ['B😀', 'C😀']), '^([^😀]+)');
+});
+
 const sign = fc.constantFrom('a', 'B', '7', 'ß', '😀', ' ', '-', '(', ']', '^', '\\', '.', '/', '\n', '\u00a0', '"');
 
 test('each pattern extracts exactly the part, with the engine of Templates', async (t) => {
@@ -51,5 +55,12 @@ test('a part becomes a separator, or the place where a text is split', async (t)
     partMenu('a', { text, from, to }, []).entries.find(({ label }) => label === 'Split here…')?.step;
   t.strictSame(split('10 x 20', 2, 5), { split_column: { column: 'a', by: { widths: [2, 5] }, into: ['a_1', 'a_2'] } });
   t.strictSame(split('10/20', 2, 3), { split_column: { column: 'a', by: { separator: '/' }, into: ['a_1', 'a_2'] } });
+  // The second of three signs, and the last one.
+  t.strictSame(split('a-b-c-d', 3, 4), {
+    split_column: { column: 'a', by: { separator: '-' }, into: ['a_1', 'a_2', 'a_3'] },
+  });
+  t.strictSame(split('a-b-c-d', 5, 6), {
+    split_column: { column: 'a', by: { separator: '-' }, into: ['a_1', 'a_2'], from_end: true },
+  });
   t.strictSame(split('AB20', 0, 2), { split_column: { column: 'a', by: { widths: [2, 2] }, into: ['a_1', 'a_2'] } });
 });
