@@ -184,12 +184,18 @@ function rowCondition(
   if (unusual.length > 0)
     return unusual
       .slice(0, LIKE_CELLS_MAX)
-      .map(({ name }) => `${columnReference(name)} == null`)
+      .map(({ name, type }) => blankCondition(name, type))
       .join(' && ');
   const first = columns.findIndex(({ type }, index) => !isBlank[index] && valueExpression('1', type) !== null);
   if (first < 0) return null;
   const { name, type } = columns[first]!;
   return `${columnReference(name)} == ${valueExpression(cells[first] ?? null, type)}`;
+}
+
+/** Only a text can be blank and not null: it has only spaces. */
+function blankCondition(name: string, type: string): string {
+  const reference = columnReference(name);
+  return type === 'text' ? `is_blank(${reference})` : `${reference} == null`;
 }
 
 /** @param text the cell; null: it is blank */
@@ -268,6 +274,7 @@ export function facetCondition({
   readonly text: string | null;
   readonly range: ValueRange | null;
 }): string | null {
+  if (range === null && text === null) return blankCondition(column, type);
   const limits = range === null ? [['==', text] as const] : rangeLimits(range);
   const parts = limits.map(([sign, limit]) => {
     const value = valueExpression(limit, type);

@@ -71,7 +71,7 @@ test('a row starts or stops the table, and rows like it are dropped', options, a
   await page.locator('.cell', { hasText: /^z$/ }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Drop rows like this…' }).click();
   await page.getByRole('form', { name: 'Add filter' }).getByRole('button', { name: 'Apply' }).click();
-  await page.locator('.cm-line', { hasText: '{filter: {where: "amount == null", mode: drop}}' }).waitFor();
+  await page.locator('.cm-line', { hasText: '{filter: {where: "is_blank(amount)", mode: drop}}' }).waitFor();
   await page.getByText('A Run would write 2 rows.').waitFor();
   await page.locator('[role=rowheader]', { hasText: '4' }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Mark for a test' }).click();

@@ -9,6 +9,7 @@ import {
   columnReference,
   columnsMenu,
   dateFormats,
+  facetCondition,
   type MenuEntry,
   type MenuGroup,
   numberMarks,
@@ -111,6 +112,15 @@ test('a menu depends on the type and the cells of its column', async (t) => {
       'Fill down…',
     ],
   );
+});
+
+test('a text of spaces is blank, as in the table', async (t) => {
+  const facet = { column: 'a', text: null, range: null };
+  t.equal(facetCondition({ ...facet, type: 'text' }), 'is_blank(a)');
+  t.equal(facetCondition({ ...facet, type: 'date' }), 'a == null');
+  const full = { ...profileOf(['x', 'y', 'z']), blank: 1 };
+  const [, stop] = entriesOf(rowMenu([{ id: 1, name: 'a', type: 'text' }], ['  '], [full], 3));
+  t.strictSame(stop?.step, { stop_when: { where: 'is_blank(a)' } });
 });
 
 test('formats are guessed from cells', async (t) => {
