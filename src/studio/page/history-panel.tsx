@@ -1,8 +1,9 @@
 // Undo, redo, and the list of the changes of this page, each of which can be gone back to.
 import type { JSX } from 'preact';
+import type { StepForm } from './step-form.ts';
 import type { Studio } from './studio.ts';
 
-export function HistoryButtons({ studio }: { readonly studio: Studio }): JSX.Element {
+export function HistoryButtons({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
   const { history } = studio;
   return (
     <span role="group" aria-label="History">
@@ -10,11 +11,11 @@ export function HistoryButtons({ studio }: { readonly studio: Studio }): JSX.Ele
         type="button"
         title="Ctrl Z outside of the text"
         disabled={!history.canUndo.value}
-        onClick={() => studio.undo()}
+        onClick={() => form.undo()}
       >
         Undo
       </button>{' '}
-      <button type="button" title="Ctrl Shift Z" disabled={!history.canRedo.value} onClick={() => studio.redo()}>
+      <button type="button" title="Ctrl Shift Z" disabled={!history.canRedo.value} onClick={() => form.redo()}>
         Redo
       </button>{' '}
       <button type="button" aria-pressed={studio.isHistoryShown.value} onClick={() => studio.showHistory()}>

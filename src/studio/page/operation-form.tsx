@@ -218,7 +218,7 @@ function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: 
   const missing = form.missing.value;
   const mistakes = [...form.mistakes.value.values()];
   const { written } = form;
-  const cannot = written === null && missing.length === 0 && mistakes.length === 0;
+  const cannot = written === null && missing.length === 0 && mistakes.length === 0 && !form.isOutdated;
   return (
     <div class="footer">
       <div role="status" class="error">
@@ -230,6 +230,7 @@ function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: 
             {code}: {message}
           </p>
         ))}
+        {form.isOutdated && <p>The text has changed at this place. Close this form, and open it again.</p>}
         {cannot && <p>This part is written in a form that can be edited only in the text.</p>}
       </div>
       {missing.length > 0 && <p class="quiet">Still needed: {missing.join(', ')}.</p>}

@@ -34,7 +34,7 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 's') void studio.save();
       else if (event.key === 'F6') focusPane(event.shiftKey ? -1 : 1);
-      else if (historyKey(event, studio, form)) {
+      else if (historyKey(event, form)) {
         // The text has changed.
       } else if (event.key === 'Escape' && studio.hasDetails) studio.closeDetails();
       else return;
@@ -56,7 +56,7 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
   });
   return (
     <div class="page">
-      <Bar studio={studio} panes={panes} />
+      <Bar studio={studio} form={form} panes={panes} />
       <OtherBanner studio={studio} />
       <DraftBanner studio={studio} />
       <main
@@ -85,13 +85,12 @@ export function Page({ studio, form, suggestions, panes }: PageParts): JSX.Eleme
 }
 
 /** Undo and redo by keys, except in inputs and in the text, which have their own. */
-function historyKey(event: KeyboardEvent, studio: Studio, form: StepForm): boolean {
+function historyKey(event: KeyboardEvent, form: StepForm): boolean {
   const key = event.key.toLowerCase();
   if (!(event.ctrlKey || event.metaKey) || !['z', 'y'].includes(key)) return false;
   if ((event.target as Element).closest('input, textarea, select, .cm-editor') !== null) return false;
-  form.close();
-  if (key === 'z' && !event.shiftKey) studio.undo();
-  else studio.redo();
+  if (key === 'z' && !event.shiftKey) form.undo();
+  else form.redo();
   return true;
 }
 
@@ -118,7 +117,7 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
   );
 }
 
-function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes }): JSX.Element {
+function Bar({ studio, form, panes }: Omit<PageParts, 'suggestions'>): JSX.Element {
   const { file } = studio;
   const watched = studio.watched.value;
   const rowsMax = studio.sampleRowsMax.value;
@@ -146,7 +145,7 @@ function Bar({ studio, panes }: { readonly studio: Studio; readonly panes: Panes
         <span role="group" aria-label="Shown">
           <PaneButton pane={panes.steps} /> <PaneButton pane={panes.text} />
         </span>
-        <HistoryButtons studio={studio} />
+        <HistoryButtons studio={studio} form={form} />
         {rowsMax !== null && !studio.isBusy.value && (
           <button type="button" onClick={() => void studio.evaluate(true)}>
             Run whole

@@ -18,6 +18,10 @@ export interface OpenForm {
   readonly step: number;
   /** Parameters of the edited step or section; null: the step is added. */
   readonly before: Parameters | null;
+  /** The section `tables`, with a table that Apply declares; null: the step needs none. */
+  readonly tables: { readonly before: Parameters; readonly after: Parameters } | null;
+  /** Text of the edited step, or of the one before the added step. If it changes, Apply could write to a wrong place. */
+  readonly anchor: string | null;
 }
 
 export class StepForm {
@@ -50,11 +54,11 @@ export class StepForm {
   }
 
   /** Opens the form of a new step, which follows the chosen step. */
-  add(name: string, values: Parameters = {}): void {
+  add(name: string, values: Parameters = {}, tables: OpenForm['tables'] = null): void {
     const subject = this.#studio.language.operations.find((operation) => operation.name === name);
     if (subject === undefined) return;
     const { item, step } = this.#studio.placeOfNewStep();
-    this.#show({ subject, item, step, before: null }, values);
+    this.#show({ subject, item, step, before: null, tables }, values);
   }
 
   /** Opens the form of a step that is written as in a Template. */
@@ -66,27 +70,25 @@ export class StepForm {
   /** Opens the form that joins a file, with a guess of the columns that must be equal. */
   async join(file: File): Promise<void> {
     const table = await this.#studio.addTable(file);
-    if (table === null || !(await this.#declareTable(table.name))) return;
+    const tables = table === null ? null : await this.#tablesWith(table.name);
+    if (table === null || tables === null) return;
     const columns = (this.#studio.chosen.value?.columns ?? []).map(({ name }) => name);
-    this.add('join', { table: table.name, on: joinedOn(columns, table.columns) });
+    this.add('join', { table: table.name, on: joinedOn(columns, table.columns) }, tables);
   }
 
-  /** A Template declares the tables that it uses. @returns false if the declaration must be written by hand */
-  async #declareTable(name: string): Promise<boolean> {
+  /** A Template declares the tables that it uses. @returns null if the declaration must be written by hand */
+  async #tablesWith(name: string): Promise<OpenForm['tables']> {
     const { text, file, message } = this.#studio;
     const source = text.value;
     try {
       const { parameters } = await ask<ReadOperation>('POST /api/section', { source, section: 'tables' });
-      if (name in parameters) return true;
-      const declared = { ...parameters, [name]: { ref: name } };
-      const written = withSection(source, file.format, 'tables', parameters, declared);
-      if (written !== null && text.value === source) this.#studio.write(written, `Declare the table ${name}`);
-      else message.value = `Write into the text: tables: {${name}: {ref: ${name}}}`;
-      return written !== null;
+      const after = Object.hasOwn(parameters, name) ? parameters : { ...parameters, [name]: { ref: name } };
+      if (withSection(source, file.format, 'tables', parameters, after) !== null) return { before: parameters, after };
+      message.value = `Write into the text: tables: {${name}: {ref: ${name}}}`;
     } catch (error) {
       message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
-      return false;
     }
+    return null;
   }
 
   /** Opens the form of a step of the text. */
@@ -114,7 +116,8 @@ export class StepForm {
       // In a changed text, the item may be another step.
       if (asked !== this.#edits || text.value !== source) return;
       const subject = forms.find(({ name }) => name === read.name);
-      if (subject !== undefined) this.#show({ subject, item, step, before: read.parameters }, read.parameters);
+      const { parameters: before } = read;
+      if (subject !== undefined) this.#show({ subject, item, step, before, tables: null }, before);
     } catch (error) {
       message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
     }
@@ -140,14 +143,32 @@ export class StepForm {
   /** The text that Apply writes; null: something is missing, or the form cannot write it. */
   get written(): string | null {
     const open = this.open.value;
-    if (open === null || this.missing.value.length > 0 || this.mistakes.value.size > 0) return null;
+    if (open === null || this.missing.value.length > 0 || this.mistakes.value.size > 0 || this.isOutdated) return null;
     const { text, file } = this.#studio;
-    const { subject, item, before } = open;
+    const { subject, item, before, tables } = open;
     const values = completed(subject.form, this.values.value, this.group.value ?? undefined);
     if (item === null) return withSection(text.value, file.format, subject.name, before ?? {}, values);
-    return before === null
-      ? withOperation(text.value, file.format, item, subject.name, values)
-      : withParameters(text.value, file.format, item, before, values);
+    if (before !== null) return withParameters(text.value, file.format, item, before, values);
+    const added = withOperation(text.value, file.format, item, subject.name, values);
+    if (added === null || tables === null) return added;
+    return withSection(added, file.format, 'tables', tables.before, tables.after);
+  }
+
+  /** True if the text has changed where the form would write. */
+  get isOutdated(): boolean {
+    const open = this.open.value;
+    return open !== null && open.anchor !== anchorIn(this.#studio.text.value, open);
+  }
+
+  /** Takes back the last change. An open form belongs to the text before, so it is closed. */
+  undo(): void {
+    this.close();
+    this.#studio.undo();
+  }
+
+  redo(): void {
+    this.close();
+    this.#studio.redo();
   }
 
   apply(): void {
@@ -178,7 +199,8 @@ export class StepForm {
     });
   }
 
-  #show(open: OpenForm, values: Parameters): void {
+  #show(place: Omit<OpenForm, 'anchor'>, values: Parameters): void {
+    const open = { ...place, anchor: anchorIn(this.#studio.text.value, place) };
     if (this.open.value === null) this.#stepBefore = this.#studio.step.value;
     batch(() => {
       this.#close();
@@ -198,6 +220,12 @@ export class StepForm {
     if (written === null) this.#studio.showPreview(null, isNew ? open.step - 1 : open.step);
     else this.#studio.showPreview(written, open.step);
   }
+}
+
+/** Text of the edited step, or of the one before the added step; null: there is none, or a section is edited. */
+function anchorIn(text: string, { item, before }: Pick<OpenForm, 'item' | 'before'>): string | null {
+  const node = item === null ? undefined : operationList(text).items[before === null ? item - 1 : item]?.node;
+  return node === undefined ? null : text.slice(node.from, node.to);
 }
 
 /** The columns with the same name, or else the first ones. */

@@ -66,6 +66,35 @@ test('changes are named, undone and done again', options, async (t) => {
   t.strictSame(problems, []);
 });
 
+test('a form that is open never writes into another step', options, async (t) => {
+  const template = 'format: 1\noperations:\n  - sort: {by: name}\n  - sort: {by: amount}\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: /^1 sort/ }).focus();
+  await page.keyboard.press('d');
+  await page.getByRole('button', { name: /^3 sort amount/ }).focus();
+  await page.keyboard.press('e');
+  const form = page.getByRole('form', { name: 'Edit sort' });
+  await form.waitFor();
+  // Undo takes the duplicate back, so the third step is gone.
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByText('unsaved changes').waitFor({ state: 'detached' });
+  t.equal(await textOf(page), template);
+  // The same by typing: the line above the edited step is deleted.
+  await page.getByRole('button', { name: /^2 sort amount/ }).focus();
+  await page.keyboard.press('e');
+  await form.waitFor();
+  await page.locator('.cm-line', { hasText: 'by: name' }).click();
+  await page.keyboard.press('Control+Shift+k');
+  await form.getByText('The text has changed at this place.').waitFor();
+  t.ok(await form.getByRole('button', { name: 'Apply' }).isDisabled());
+  t.strictSame(await axeFindings(page), []);
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('.cm-line', { hasText: 'by: amount' }).waitFor();
+  t.strictSame(problems, []);
+});
+
 test('typing is one change for each line, and the editor undoes it too', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);
