@@ -15,6 +15,9 @@ const FILE_MODE = 0o600;
 /** Bytes of a table that are read to find its columns. */
 const HEAD_BYTES = 64 * 1024;
 
+/** Characters of the name of a table. */
+const NAME_CHARACTERS_MAX = 64;
+
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 export class OpenedFiles {
@@ -56,10 +59,16 @@ export class OpenedFiles {
   }
 }
 
-/** The name of the file in the characters that names of tables have. */
+/** The name of the file without its ending, in the characters that names of tables have. */
 function tableName(fileName: string): string {
-  const stem = basename(fileName, extname(fileName)).toLowerCase();
-  return stem.replaceAll(/[^a-z0-9_-]+/g, '_').replaceAll(/^[^a-z0-9]+|_+$/g, '') || 'table';
+  const stem = basename(fileName, extname(fileName));
+  // `--tables` gives the same file this name.
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(stem)) return stem;
+  const name = stem
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '_')
+    .slice(0, NAME_CHARACTERS_MAX);
+  return name.replaceAll(/^[^a-z0-9]+|_+$/g, '') || 'table';
 }
 
 /** Columns for a first guess in a form; the engine reads the table itself. */

@@ -102,6 +102,8 @@ export class Studio {
   #isReplaced = false;
   /** Number of saves that have begun. */
   #saves = 0;
+  /** Number of samples that this page has opened. */
+  #samplesOpened = 0;
   /** Number of saves that wait for their answer. */
   #runningSaves = 0;
   /** True while the message is an error, which is cleared when rows arrive again. */
@@ -350,19 +352,24 @@ export class Studio {
   /** Shows the rows of another sample, which the server copies. */
   async openSample(file: File): Promise<void> {
     await this.#run(`${file.name} is being opened…`, async () => {
-      const { sample, sampleVersion, sampleRowsMax } = await sendFile<StudioState>('/api/sample', file);
-      this.#sampleVersion = sampleVersion;
-      this.#shownSource = null;
-      batch(() => {
-        this.sample.value = sample;
-        this.sampleRowsMax.value = sampleRowsMax;
-        // They are rows of the other sample.
-        this.marked.value = new Set();
-        this.facet.value = null;
-        this.closeDetails();
-      });
+      const state = await sendFile<StudioState>('/api/sample', file);
+      this.#samplesOpened++;
+      this.#sampleVersion = state.sampleVersion;
+      this.#takeSample(state);
       void this.evaluate();
-      return `The sample is ${sample} now.`;
+      return `The sample is ${state.sample} now.`;
+    });
+  }
+
+  #takeSample({ sample, sampleRowsMax }: StudioState): void {
+    this.#shownSource = null;
+    batch(() => {
+      this.sample.value = sample;
+      this.sampleRowsMax.value = sampleRowsMax;
+      // They are rows of the other sample.
+      this.marked.value = new Set();
+      this.facet.value = null;
+      this.closeDetails();
     });
   }
 
@@ -371,7 +378,7 @@ export class Studio {
     let table: OpenedTable | null = null;
     await this.#run(`${file.name} is being opened…`, async () => {
       table = await sendFile<OpenedTable>('/api/table', file);
-      return `The table "${table.name}" is known until the studio ends. For other commands, keep it in a folder and name it with --tables.`;
+      return `The table "${table.name}" is known until the studio ends. For other commands, keep it as ${table.name}.csv in a folder, and name the folder with --tables.`;
     });
     return table;
   }
@@ -528,14 +535,17 @@ export class Studio {
   async #poll(): Promise<void> {
     // While a save runs, the file may already contain the text of this page, or not yet.
     if (document.hidden || this.#runningSaves > 0) return;
-    const saves = this.#saves;
+    const [saves, samples] = [this.#saves, this.#samplesOpened];
     try {
-      const { source, sha256, isStored, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
+      const state = await ask<StudioState>('GET /api/state');
+      const { source, sha256, isStored, sampleVersion, sampleRowsMax } = state;
       // An answer from before a save would look like a change by another program.
-      if (saves !== this.#saves) return;
+      if (saves !== this.#saves || samples !== this.#samplesOpened) return;
       if (!isStored && this.isStored.value) this.#lose(sha256);
       this.isStored.value = isStored;
       if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
+      // Another window has opened it.
+      if (state.sample !== this.sample.value) this.#takeSample(state);
       this.sampleRowsMax.value = sampleRowsMax;
       if ((sampleVersion === this.#sampleVersion && !this.#isReplaced) || this.isBusy.value) return;
       this.#sampleVersion = sampleVersion;
@@ -562,7 +572,11 @@ export class Studio {
   }
 
   async #askProgress(): Promise<void> {
-    this.rowsRead.value = (await ask<{ rowsRead: number }>('GET /api/progress')).rowsRead;
+    try {
+      this.rowsRead.value = (await ask<{ rowsRead: number }>('GET /api/progress')).rowsRead;
+    } catch {
+      // The request for rows reports why the server does not answer.
+    }
   }
 
   #showError(error: unknown): void {

@@ -1,9 +1,11 @@
 // Files that are opened in the page: another sample, and a reference table that is joined by a form.
 // With all tests only: a browser.
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
-import { startStudio } from './studio-process.ts';
+import { PROGRAM, startStudio } from './studio-process.ts';
 
 const TEMPLATE = 'format: 1\noperations:\n  - {text: {columns: name, steps: [trim]}}\noutput: {format: csv}\n';
 
@@ -13,7 +15,7 @@ const options = { skip: NO_BROWSER };
 
 test('another sample is opened, and the Template stays', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
-  const { page, problems } = await openPage(t, studio.address);
+  const { page, context, problems } = await openPage(t, studio.address);
   await page.locator('[role=rowheader]', { hasText: '2' }).click();
   await page.getByRole('button', { name: '+ Test (1)' }).waitFor();
   const chooser = page.waitForEvent('filechooser');
@@ -29,9 +31,26 @@ test('another sample is opened, and the Template stays', options, async (t) => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download' }).click();
   t.match(readFileSync(await (await download).path(), 'utf8'), 'Eve,3');
+  // Another window shows the name of the sample whose rows it shows, and marks none of them.
+  const other = await context.newPage();
+  await other.goto(studio.address);
+  await other.locator('header .sample', { hasText: 'März (2).csv, 3 rows' }).waitFor();
+  await other.locator('[role=rowheader]', { hasText: '2' }).click();
+  const next = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Open sample…' }).press('Enter');
+  await (await next).setFiles({
+    name: 'März (2).txt',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('name;size\nFay;4\n'),
+  });
+  await page.locator('header .sample', { hasText: 'März (2).txt, 1 row' }).waitFor();
+  await other.locator('header .sample', { hasText: 'März (2).txt, 1 row' }).waitFor();
+  await other.locator('.grid [role=gridcell]', { hasText: 'Fay' }).waitFor();
+  t.ok(await other.getByRole('button', { name: '+ Test' }).isDisabled());
+  await other.close();
   // A reload shows the same sample.
   await page.reload();
-  await page.locator('header .sample', { hasText: 'März (2).csv' }).waitFor();
+  await page.locator('header .sample', { hasText: 'März (2).txt' }).waitFor();
   t.strictSame(problems, []);
 });
 
@@ -49,12 +68,32 @@ test('a file becomes a table, and is joined by a form', options, async (t) => {
     await page.emulateMedia({ colorScheme });
     t.strictSame(await axeFindings(page), [], colorScheme);
   }
+  // A cancelled form declares no table: without it, a Run would fail.
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('.cell', { hasText: 'Germany' }).waitFor({ state: 'detached' });
+  t.equal(await page.getByText('unsaved changes').count(), 0);
+  t.equal(await page.locator('.cm-line', { hasText: 'tables' }).count(), 0);
+  const once = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Join a file…' }).click();
+  await (await once).setFiles({ name: 'Country names.csv', mimeType: 'text/csv', buffer });
+  await page.getByText('keep it as country_names.csv in a folder').waitFor();
   await form.getByRole('button', { name: 'Apply' }).click();
   await page
     .locator('.cm-line', { hasText: 'join: {table: country_names, "on": [{left: country code, right: Country_Code}]}' })
     .waitFor();
   await page.getByText('A Run would write 2 rows.').waitFor();
   await page.locator('.cm-line', { hasText: 'tables: {country_names: {ref: country_names}}' }).waitFor();
+  // The saved Template is run with the file under the name that the message told.
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  const tables = join(studio.folder, 'tables');
+  mkdirSync(tables);
+  writeFileSync(join(tables, 'country_names.csv'), buffer);
+  const args = [PROGRAM, 'run', studio.templatePath, join(studio.folder, 'sample.csv'), '--tables', tables, '-o', '-'];
+  t.match(
+    execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    'Bob,DE,Germany',
+  );
   // The same table, changed: a new version replaces it.
   const again = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Join a file…' }).click();

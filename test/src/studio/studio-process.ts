@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 
 /** The build is started as users start it. */
-const PROGRAM = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.js');
+export const PROGRAM = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.js');
 
 export interface RunningStudio {
   /** With the token behind its #. */
