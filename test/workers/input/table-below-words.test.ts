@@ -1,7 +1,7 @@
 // Short tables below long preambles, and plain text that contains delimiters but is not a table.
 import { test } from 'tap';
+import { widthBelowWords } from '../../../workers/input/detect/header-row.ts';
 import { listed } from '../../../workers/input/detect/records.ts';
-import { widthBelowWords } from '../../../workers/input/detect/table-below-words.ts';
 
 const WORDS = ['# Report', '# Account: Ada', '#', '# from 2024-01-01', '# to 2024-01-31'];
 const HEADER = 'page,views,cost';

@@ -1,7 +1,6 @@
 // Finds the delimiter and the quote of a CSV by the consistency of the result: rows of the same length (pattern score)
 // with cells that look like cells (type score). Based on van den Burg, Nazábal, Sutton: "Wrangling messy CSV files by
 // detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
-import { hasSingleQuotes, quoteCandidates } from './quote-candidates.ts';
 import { type Dialect, SAMPLE_RECORDS_MAX, type Sample } from './sample.ts';
 import type { Samples } from './samples.ts';
 
@@ -294,4 +293,35 @@ export function typeScore(sample: Sample): number {
 /** Misplaced quotes lower the score of a dialect. */
 function quoteScore({ quotedFields, strayQuotes }: Sample): number {
   return strayQuotes === 0 ? 1 : (quotedFields + 1) / (quotedFields + 1 + 2 * strayQuotes);
+}
+
+// Finds the quote characters that a file may use.
+
+const LF = 10;
+const SPACE = 0x20;
+const SINGLE_QUOTE = 0x27;
+
+/** Bytes that may precede or follow a field. */
+const FIELD_ENDS: ReadonlySet<number> = new Set([...',;\t|\r\n'].map((mark) => mark.charCodeAt(0)));
+
+/**
+ * Always includes the double quote. The single quote is a candidate only if it occurs at the start of a field, possibly
+ * after spaces.
+ */
+export function quoteCandidates(samples: Samples): string[] {
+  if (!samples.holds("'") || samples.holds('"')) return ['"'];
+  return hasSingleQuotes(samples.bytes) ? ['"', "'"] : ['"'];
+}
+
+/** True if a field within one line is in single quotes, with any usual delimiter. */
+export function hasSingleQuotes(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(SINGLE_QUOTE); at >= 0; at = bytes.indexOf(SINGLE_QUOTE, at + 1)) {
+    let before = at - 1;
+    while (bytes[before] === SPACE) before--;
+    if (before >= 0 && !FIELD_ENDS.has(bytes[before]!)) continue;
+    let end = at + 1;
+    while (end < bytes.length && bytes[end] !== SINGLE_QUOTE && bytes[end] !== LF) end++;
+    if (bytes[end] === SINGLE_QUOTE && (end + 1 === bytes.length || FIELD_ENDS.has(bytes[end + 1]!))) return true;
+  }
+  return false;
 }

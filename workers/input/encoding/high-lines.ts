@@ -1,6 +1,5 @@
 // Lines with non-ASCII bytes, which show the encoding of a text, and texts that end inside a character.
 import { isAscii, isUtf8 } from 'node:buffer';
-import { lineBreaks } from './line-breaks.ts';
 
 // Finds texts of UTF-8 that end inside a character.
 
@@ -181,4 +180,13 @@ export function highLinesOf(head: Uint8Array, isWhole: boolean): HighLineSample 
   const lines = new HighLines();
   lines.add(head);
   return lines.sample(!isWhole);
+}
+
+// Counts lines of text that is not yet decoded.
+
+/** Number of line breaks (LF and CRLF) in bytes of any encoding that includes ASCII. */
+export function lineBreaks(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines++;
+  return lines;
 }

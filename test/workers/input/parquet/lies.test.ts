@@ -3,7 +3,7 @@
 // With all tests only: work and memory of large inputs.
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { test } from 'tap';
-import { isWorthInflating } from '../../../../workers/input/parquet/zstd-blocks.ts';
+import { isWorthInflating } from '../../../../workers/input/parquet/decompress.ts';
 import { unlimitedShare } from '../../../../workers/memory/budget.ts';
 import { repeatedFrame, storedFrame } from '../../../fuzz/zstd-writer.ts';
 import { processorClock } from '../../../processor-clock.ts';
