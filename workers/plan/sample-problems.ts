@@ -2,7 +2,7 @@
 // the check must assume that a misspelt name is a column that files will have.
 
 import { Failed } from '../protocol/failure.ts';
-import { HINTED_COLUMNS_MAX } from '../template/file-columns.ts';
+import { HINTED_COLUMNS_MAX, headerKey } from '../template/file-columns.ts';
 import { pointerSegment } from '../template/source-node.ts';
 import type { Problem, Template } from '../template/template.ts';
 import type { ParsedTemplate } from '../template/template-text.ts';
@@ -32,19 +32,30 @@ export function sampleProblems(
     if (!(error instanceof Failed)) throw error;
     const { code, message, columns = [] } = error.failure;
     if (columns.length === 0) return [text.problem('/input', code, message)];
-    const known = [...new Set([...headers.filter((header) => header !== ''), ...declaredNames(template)])];
+    const known = knownNames(template, headers);
     return columns.map((name, index) => {
-      const candidates = known.filter((other) => other !== name);
+      const candidates = [...known].flatMap(([text, meant]) => (meant === name ? [] : [text]));
       const nearest = index < HINTED_COLUMNS_MAX ? nearestName(name, candidates) : null;
-      const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+      const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(known.get(nearest))}?`;
       const problem = `${JSON.stringify(name)} is missing in the sample, or matches several of its columns.${hint}`;
       return text.problem(placeOfName(template, text.root.value, name), 'NOT_IN_SAMPLE', problem);
     });
   }
 }
 
-function declaredNames({ fileColumns }: Template): string[] {
-  return fileColumns.filter(({ declared }) => declared).map(({ name }) => name);
+/** The names that a column may be called by mistake, each with its name in the Template: a renamed column has only the new one. */
+function knownNames({ fileColumns, input }: Template, headers: readonly string[]): ReadonlyMap<string, string> {
+  const declared = fileColumns.filter((column) => column.declared);
+  const key = (text: string): string => headerKey(text, input.headerMatch);
+  const owners = new Map(
+    declared.flatMap(({ name, match }) =>
+      [name, ...match].flatMap((form) => (typeof form === 'string' ? [[key(form), name] as const] : [])),
+    ),
+  );
+  return new Map([
+    ...headers.flatMap((header) => (header === '' ? [] : [[header, owners.get(key(header)) ?? header] as const])),
+    ...declared.map(({ name }) => [name, name] as const),
+  ]);
 }
 
 // Finds the position of a column name in a Template, for messages about problems that are detected only after the

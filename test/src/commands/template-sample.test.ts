@@ -1,4 +1,5 @@
 // `template check --sample`: a Template is checked against the columns of a file.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { cli } from './command-line.ts';
@@ -31,6 +32,14 @@ test('a column that the sample does not have is a problem at its place', async (
       'Did you mean "amount"?',
   );
   t.match(await cli('template', 'check', '--sample', sample, right), { status: 0, stdout: /: valid/ });
+  // A column that the Template renames is called by its new name.
+  const renamed = join(folder, 'renamed.yaml');
+  writeFileSync(
+    renamed,
+    'format: 1\ninput:\n  columns: [{name: total, match: [AMOUNT]}]\noperations:\n  - {parse_number: {columns: amoumt}}\n',
+  );
+  const hinted = await cli('template', 'check', '--sample', sample, renamed);
+  t.match(hinted.stdout, /NOT_IN_SAMPLE "amoumt" is missing.* Did you mean "total"\?/);
   const declared = await cli('template', 'check', '--json', '--sample', other, right);
   t.match(JSON.parse(declared.stdout), { problems: [{ pointer: '/input/columns/0', code: 'NOT_IN_SAMPLE', line: 2 }] });
   t.match(await cli('template', 'check', '--sample', join(folder, 'none.csv'), right), {
