@@ -26,13 +26,13 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const active = useSignal<Place>({ row: 0, column: 0 });
   const { pages, view, measure } = useRows(studio, scroller);
-  const { columns } = pages;
-  const count = pages.count.value;
+  const [columns, count] = [pages.columns, pages.count.value];
   pages.arrived.value;
   const layout = useLayout(studio, pages);
   const shown = shownOf(view, count, layout);
   const current = placeInside(active.value, count, columns.length);
   const placeOf = placesIn(active, current, layout);
+  useLayoutEffect(() => keepFocusInView(scroller.current!, current, layout), [view.width]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const place = current;
     const row = place.row === HEADER_ROW ? null : pages.row(place.row);
@@ -91,6 +91,11 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** The pane with the details of a cell makes the grid narrower, and must not hide the cell. */
+function keepFocusInView(box: HTMLElement, place: Place, layout: ColumnLayout): void {
+  if (box.contains(document.activeElement)) scrollTo(box, place, layout);
 }
 
 interface HeadProps {

@@ -14,6 +14,9 @@ const PATIENCE_MILLISECONDS = 240_000;
 /** Minimum time limit of a file with browser tests, in milliseconds: several of its waits may be long. */
 const FILE_MILLISECONDS_MIN = 1_800_000;
 
+/** Time for a tooltip to appear, before the mouse points at its error again. */
+const TOOLTIP_MILLISECONDS = 20_000;
+
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -84,4 +87,18 @@ export async function axeFindings(
     readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
   };
   return found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
+}
+
+/** Clicks a correction in the text. The tooltip of an error closes when the text is checked again. Then the mouse has to point at the error again. */
+export async function clickFix(page: Page, name: string): Promise<void> {
+  const fix = page.getByRole('button', { name });
+  for (;;) {
+    await page.locator('.cm-lintRange-error').first().hover();
+    const isShown = await fix.waitFor({ timeout: TOOLTIP_MILLISECONDS }).then(
+      () => true,
+      () => false,
+    );
+    if (isShown) return fix.click();
+    await page.locator('header').hover();
+  }
 }

@@ -6,23 +6,13 @@ import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { test } from 'tap';
 import { cli } from '../commands/command-line.ts';
-import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
+import { axeFindings, clickFix, NO_BROWSER, openPage } from './browser.ts';
 import { startStudio } from './studio-process.ts';
 
 const BANK = readFileSync('examples/catalog/templates/demo/bank-statement.yaml', 'utf8');
 const STATEMENT = readFileSync('examples/files/bank-statement.csv', 'utf8');
 
 const options = { skip: NO_BROWSER };
-
-/** Time for a tooltip to appear, before the mouse points at its error again. */
-const TOOLTIP_MILLISECONDS = 20_000;
-
-/** Folder for the pictures; set to look at them. */
-const PICTURES = process.env['TEMPLATE_RUN_TEST_PICTURES'];
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}.png` });
-}
 
 function cellTexts(page: Page, column: number): Promise<string[]> {
   return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allTextContents();
@@ -55,20 +45,6 @@ async function rewrite(page: Page, line: Locator, text: string): Promise<void> {
   await page.keyboard.press('Home');
   await page.keyboard.press('Shift+End');
   await page.keyboard.insertText(text.trimStart());
-}
-
-/** The tooltip of an error closes when the text is checked again. Then the mouse has to point at the error again. */
-async function clickFix(page: Page, name: string): Promise<void> {
-  const fix = page.getByRole('button', { name });
-  for (;;) {
-    await page.locator('.cm-lintRange-error').first().hover();
-    const isShown = await fix.waitFor({ timeout: TOOLTIP_MILLISECONDS }).then(
-      () => true,
-      () => false,
-    );
-    if (isShown) return fix.click();
-    await page.locator('header').hover();
-  }
 }
 
 test('type, see the rows change, find the error, make a test, save', options, async (t) => {
@@ -192,7 +168,6 @@ test('axe-core finds nothing, in both themes', options, async (t) => {
     await page.getByRole('button', { name: /^8 parse_number/ }).click();
     await page.locator('.cell.decimal.changed').first().click();
     await page.getByRole('region', { name: 'Trace of a cell' }).waitFor();
-    await picture(page, `studio-${theme}`);
     t.strictSame(await axeFindings(page), [], theme);
   }
 });

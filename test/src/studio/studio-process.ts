@@ -36,15 +36,16 @@ export interface StudioFiles {
   readonly template: string | null;
   readonly sample: string;
   readonly sampleName?: string;
+  readonly templateName?: string;
   /** Default: a new folder. */
   readonly folder?: string;
 }
 
 export async function startStudio(
   t: Test,
-  { template, sample, sampleName = 'sample.csv', folder = t.testdir({}) }: StudioFiles,
+  { template, sample, sampleName = 'sample.csv', templateName = 'template.yaml', folder = t.testdir({}) }: StudioFiles,
 ): Promise<RunningStudio> {
-  const templatePath = join(folder, 'template.yaml');
+  const templatePath = join(folder, templateName);
   if (template !== null) writeFileSync(templatePath, template);
   writeFileSync(join(folder, sampleName), sample);
   const args = [PROGRAM, 'studio', templatePath, join(folder, sampleName), '--no-open'];
