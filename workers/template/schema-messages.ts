@@ -409,6 +409,8 @@ function wrongForm(parent: Schema, data: unknown): string {
   if (key !== undefined && others.length === 0 && forms.length > 0 && !forms.includes(key)) {
     return `Unknown key ${JSON.stringify(key)}.${meantName(key, forms) || ` Known: ${[...new Set(forms)].join(', ')}.`}`;
   }
+  const lacked = typeof data === 'object' && data !== null && !Array.isArray(data) ? lackedKeys(branches, data) : '';
+  if (lacked !== '') return lacked;
   const wanted = branches.map((branch) => {
     if (typeof branch['title'] === 'string') return branch['title'];
     if ('const' in branch) return JSON.stringify(branch['const']);
@@ -422,6 +424,15 @@ function wrongForm(parent: Schema, data: unknown): string {
   const texts = words.filter((word) => typeof word === 'string');
   const meant = typeof data === 'string' ? meantName(data, texts) : '';
   return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.${meant || textForm(branches, data)}`;
+}
+
+/** What a mapping lacks to be one of the forms that are mappings, so that it is not said to be the wrong type. */
+function lackedKeys(branches: readonly Schema[], data: object): string {
+  const mappings = branches.filter((branch) => branch['properties'] !== undefined);
+  if (mappings.length > 1) return exactlyOneOf(mappings as readonly { readonly required?: readonly string[] }[]);
+  const required = (mappings[0]?.['required'] ?? []) as readonly string[];
+  const missing = required.find((name) => !Object.hasOwn(data, name));
+  return missing === undefined ? '' : `${JSON.stringify(missing)} is missing.`;
 }
 
 function isPlain(data: unknown): boolean {
