@@ -2,12 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli } from './command-line.ts';
+import { cli, cliOnTerminal } from './command-line.ts';
 
 const folder = t.testdir({
   'good.csv': 'Datum;Text;Betrag\n31.01.2026;a;1.234,56\n31.01.2026;a;1.234,56\nSumme;;1.234,56\n',
 });
 const at = (name: string) => join(folder, name);
+/** A terminal without colours. */
+const PLAIN = { NO_COLOR: '1' };
 
 t.test('inspect says why, and goes on behind a file that cannot be read', async (t) => {
   writeFileSync(at('grouped.csv'), 'Report\n\n,2025,,2026,\ntown,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n');
@@ -122,4 +124,76 @@ t.test('as a Template reads it, and with what is declared at the command', async
   t.equal((await cli('inspect', '--encoding', 'utf-9', at('above.csv'))).status, 2);
   writeFileSync(at('wrong.yaml'), 'operations: [{drpo: {}}]\n');
   t.equal((await cli('inspect', '--template', at('wrong.yaml'), at('above.csv'))).status, 1);
+});
+
+t.test('on a terminal: one line of what was found, and the columns as a table', async (t) => {
+  const files: readonly (readonly [name: string, text: string, said: string])[] = [
+    [
+      'lines.csv',
+      'Report\n\n,2025,,2026,\ntown,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n',
+      'csv, utf-8, delimiter comma, quote ", header in record 4 (2 lines), 2 rows',
+    ],
+    ['one.tsv', 'a\tb\n1\t2\n', 'tsv, utf-8, delimiter tab, quote ", header in record 1, 1 row'],
+    ['bare.csv', '1,2\n3,4\n5,6\n', 'csv, utf-8, delimiter comma, quote ", no header, 3 rows'],
+    [
+      'spaces.csv',
+      'a, b\n1, "x, y"\n2, "z, \n"\n',
+      'csv, utf-8, delimiter comma, quote ", quotes after spaces, header in record 1, 2 rows',
+    ],
+    [
+      'escape.csv',
+      'a,b\n1,"x\\"y, z"\n2,"x\\"y"\n',
+      'csv, utf-8, delimiter comma, quote ", escape \\, header in record 1, 2 rows',
+    ],
+    ['pipes.csv', 'a|b\n1|2\n', 'csv, utf-8, delimiter |, quote ", header in record 1, 1 row'],
+    ['long.csv', 'a~|~b\n1~|~2\n3~|~4\n', 'csv, utf-8, delimiter ~|~, quote ", header in record 1, 2 rows'],
+  ];
+  for (const [name, text] of files) writeFileSync(at(name), text);
+  const told = await cliOnTerminal(PLAIN, 'inspect', ...files.map(([name]) => at(name)), at('absent.csv'));
+  t.equal(told.status, 1);
+  const blocks = told.stdout.trimEnd().split('\n\n');
+  for (const [index, [name, , said]] of files.entries()) {
+    t.equal(blocks[index]!.split('\n')[0], `${at(name)}: ${said}`);
+  }
+  t.match(blocks[0], /\n1 {2}town\n2 {2}2025 net\n3 {2}2025 gross\n/);
+  t.match(blocks[2], /\n1\n2$/, 'columns without names');
+  t.equal(blocks.at(-1), `${at('absent.csv')}: ENOENT: ${at('absent.csv')} does not exist.`);
+});
+
+t.test('on a terminal: kinds of cells, doubts and reasons', async (t) => {
+  const shown = async (name: string, text: string, ...flags: readonly string[]) => {
+    writeFileSync(at(name), text);
+    return (await cliOnTerminal(PLAIN, 'inspect', ...flags, at(name))).stdout;
+  };
+  const kinds = await shown('list.json', '[{"a":1,"b":"x"},{"a":null}]');
+  t.match(kinds, /: json, utf-8, no header, 2 rows\n +COLUMN +CELLS\n1 +a +1 number\n2 +b +1 text\n$/);
+  t.match(
+    await shown('mixed.csv', 'a,b,c\n1;2;3\n4;5;6\n'),
+    /\nA Run would refuse the file: The header row and the data rows do not contain the same delimiter/,
+  );
+  t.match(
+    await shown('why.csv', 'note\nplain\nwords\n', '--explain'),
+    /\ndelimiter \(confidence 1\): .*no other character splits the records\nheader_row \(confidence /,
+  );
+  t.match(JSON.parse(await shown('one.tsv', 'a\tb\n1\t2\n', '--json')), { delimiter: '\t', rows: 1 });
+});
+
+t.test('on a terminal: the sheets of a workbook', async (t) => {
+  writeFileSync(at('all.yaml'), 'output: {format: xlsx, xlsx: {sheet: Numbers}}\noperations: []\n');
+  writeFileSync(at('in.csv'), 'a,b\n1,2\n');
+  t.equal((await cli('run', at('all.yaml'), at('in.csv'), '-o', at('one.xlsx'))).status, 0);
+  const { stdout } = await cliOnTerminal(PLAIN, 'inspect', at('one.xlsx'));
+  t.match(stdout, /: xlsx, utf-8, header in record 1, 1 row\n/);
+  t.notMatch(stdout, 'SHEET', 'one sheet needs no table');
+});
+
+t.test('what the command does not accept', async (t) => {
+  for (const [args, said] of [
+    [[], 'Write a file to inspect.'],
+    [['--sheet', '', at('good.csv')], '--sheet takes the name of a sheet, or its number from 1.'],
+  ] as const) {
+    const { status, stderr } = await cli('inspect', ...args);
+    t.equal(status, 2);
+    t.match(stderr, said);
+  }
 });
