@@ -137,6 +137,43 @@ golden('types of reference tables', [
     error: 'TEMPLATE_CHECK_FAILED: The reference table "rates" has no column "open", whose type the Template declares.',
   },
   {
+    name: 'numbers of different types are compared by value',
+    template: `tables: {sizes: {ref: sizes, columns: {size: number}}, sums: {ref: sums, columns: {sum: decimal}}}
+operations:
+  - cast: {columns: {a: integer, b: number}}
+  - join: {table: sizes, on: [{left: a, right: size}], columns: [name]}
+  - join: {table: sums, on: [{left: b, right: sum}], columns: [name], prefix: sum_}`,
+    input: 'a,b\n12,0.5\n1000,12\n1,1\n-3,7\n',
+    tables: {
+      sizes: 'size,name\n12.00,dozen\n0.5,half\n1e3,many\n1.5,more\n',
+      sums: 'sum,name\n.50,h\n12.00,d\n+7,s\n',
+    },
+    output: 'a,b,name,sum_name\n12,0.5,dozen,h\n1000,12,many,d\n1,1,,\n-3,7,,s\n',
+  },
+  {
+    name: 'a number that is too large',
+    template: `tables: {sizes: {ref: sizes, columns: {size: number}}}
+operations: [{join: {table: sizes, on: a, columns: [size]}}]`,
+    input: 'a\nx\n',
+    tables: { sizes: 'a,size\nx,1e400\n' },
+    error:
+      'TEMPLATE_CHECK_FAILED: The reference table "sizes" has a cell that is not of type number: column "size", row 1 of the data. Write a number such as 12.5.',
+  },
+  {
+    name: 'declared types are known where all columns are added',
+    template: typed(`lookup_range: {value: day, table: rates, on: currency, from: from, prefix: r_}
+  - set: {columns: {double: r_rate * 2}}
+  - select: {columns: [day, double, r_open]}`),
+    input: DAYS,
+    tables: { rates: RATES },
+    output: [
+      '{"day":"2026-02-03","double":2.4,"r_open":null}',
+      '{"day":"2026-01-03","double":1.90,"r_open":false}',
+      '{"day":"2026-01-03","double":null,"r_open":null}',
+      '',
+    ].join('\n'),
+  },
+  {
     name: 'columns of different types are not compared',
     template: `tables: {rates: {ref: rates, columns: {rate: decimal, from: date}}}
 operations:

@@ -71,6 +71,8 @@ type Parameters = Static<typeof parameters>;
 interface PlannedKey {
   readonly left: Column;
   readonly right: string;
+  /** See TableKey. */
+  readonly declared: ColumnType;
   readonly match: MatchLevel;
 }
 
@@ -182,7 +184,7 @@ function plan(given: Parameters, scope: Scope): Plan | null {
     const column = scope.read(left, typeof entry === 'string' ? pointer : `${pointer}/left`);
     checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
     if (column !== null) checkTableKey(column, right, table, pointer, scope);
-    return column === null ? [] : [{ left: column, right, match }];
+    return column === null ? [] : [{ left: column, right, declared: tableColumnType(right, table, scope), match }];
   });
   if (keys.length === 0) return null;
   const adds = type === 'left' || type === 'inner';
@@ -201,7 +203,12 @@ function startJoin(planned: Plan, context: OperatorContext) {
   if (table === undefined) throw new Error('a planned table is not there');
   const places = new Map(table.columns.map((name, index) => [name, index]));
   const place = (name: string): number => places.get(name)!;
-  const keys = planned.keys.map(({ left, right, match }) => ({ column: place(right), type: left.type, match }));
+  const keys = planned.keys.map(({ left, right, declared, match }) => ({
+    column: place(right),
+    type: left.type,
+    declared,
+    match,
+  }));
   const index = new TableIndex(context, table.columns.length, keys);
   const columns = planned.keys.map(({ left }) => context.indexOf(left));
   const levels = planned.keys.map(({ match }) => match);

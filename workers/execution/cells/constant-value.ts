@@ -1,6 +1,6 @@
 // Converts constants, and texts in the plain form of a type, to values of a column type.
 import type { ColumnType } from '../../batch/schema.ts';
-import { parseDecimal } from '../../values/decimal.ts';
+import { compareDecimals, decimalOf, decimalToNumber, parseDecimal, truncateDecimal } from '../../values/decimal.ts';
 import { CalendarDate, parseDateText, readDatetime } from '../../values/timestamp.ts';
 
 export type Constant = string | number | boolean | null;
@@ -49,7 +49,7 @@ function valueFor(constant: Exclude<Constant, null>, type: ColumnType): unknown 
     case 'integer':
       return /^-?[0-9]{1,18}$/.test(text) ? BigInt(text) : null;
     case 'number':
-      return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : null;
+      return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? finite(Number(text)) : null;
     case 'decimal':
       return parseDecimal(text, true);
     case 'date': {
@@ -61,6 +61,21 @@ function valueFor(constant: Exclude<Constant, null>, type: ColumnType): unknown 
       return typeof instant === 'string' ? null : instant;
     }
   }
+}
+
+/** Returns null for a number that is too large for a double, such as 1e400. */
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** Returns a text with a number of any type as a value of `type`: 12.00 as the integer 12. null if there is none. */
+export function numberOfType(text: string, type: ColumnType): unknown {
+  const decimal = parseDecimal(text, true);
+  if (decimal === null || type === 'decimal') return decimal;
+  if (type === 'number') return finite(decimalToNumber(decimal));
+  const whole = truncateDecimal(decimal);
+  const isWhole = compareDecimals(decimal, decimalOf(whole, 0)!) === 0;
+  return isWhole && BigInt.asIntN(64, whole) === whole ? whole : null;
 }
 
 function isJson(text: string): boolean {

@@ -8,7 +8,7 @@ import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
 import type { SpillBytes } from '../../memory/spill-file.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { inSlices } from '../cells/cell-operator.ts';
-import { constantValue } from '../cells/constant-value.ts';
+import { constantValue, numberOfType } from '../cells/constant-value.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { type MatchLevel, RowKeys } from '../keys/row-keys.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
@@ -27,6 +27,8 @@ const INDEXED_ROWS = 2048;
 export interface TableKey {
   readonly column: number;
   readonly type: ColumnType;
+  /** Type that the Template declares: the same as `type`, or both are numbers. Text if it declares none. */
+  readonly declared?: ColumnType;
   readonly match: MatchLevel;
 }
 
@@ -144,8 +146,9 @@ export class TableIndex {
   /** Returns the key columns of a batch of table rows as values of their types, or null if the arena is full. */
   keyBatch(batch: Batch): Batch | null {
     const columns: ColumnData[] = [];
-    for (const { column, type } of this.#keys) {
-      const made = type === 'text' ? batch.columns[column]! : typedCells(batch, column, type);
+    for (const { column, type, declared = 'text' } of this.#keys) {
+      const parse = declared === 'text' || declared === type ? plainValue : numberOfType;
+      const made = type === 'text' ? batch.columns[column]! : typedCells(batch, column, type, parse);
       if (made === null) return null;
       columns.push(made);
     }
@@ -282,20 +285,29 @@ function liveCells(batch: Batch, column: ColumnData, type: ColumnType): ColumnDa
   while (!builder.begin(batch.rows)) arena.enlarge(arena.capacityBytes * 2);
   for (let position = 0; position < batch.live; position++) {
     const row = batch.physicalRow(position);
-    const value = constantValue(batch.text(column, row), type);
-    builder.set(row, 'problem' in value ? null : value.value);
+    builder.set(row, plainValue(batch.text(column, row), type));
   }
   return builder.column;
 }
 
-function typedCells(batch: Batch, index: number, type: ColumnType): ColumnData | null {
+function plainValue(text: string | null, type: ColumnType): unknown {
+  const value = constantValue(text, type);
+  return 'problem' in value ? null : value.value;
+}
+
+function typedCells(
+  batch: Batch,
+  index: number,
+  type: ColumnType,
+  parse: (text: string, type: ColumnType) => unknown,
+): ColumnData | null {
   const builder = new ColumnBuilder(batch.arena, type);
   const column = batch.columns[index]!;
   if (column.kind !== 'views') throw new Error('tables are text');
   if (!builder.begin(batch.rows)) return null;
   for (let row = 0; row < batch.rows; row++) {
-    const value = constantValue(batch.text(column, row), type);
-    builder.set(row, 'problem' in value ? null : value.value);
+    const text = batch.text(column, row);
+    builder.set(row, text === null ? null : parse(text, type));
   }
   return builder.column;
 }

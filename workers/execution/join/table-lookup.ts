@@ -41,9 +41,13 @@ export function checkTableColumn(
 }
 
 /** The declared type of a table's column. */
-export function tableColumnType(name: string, table: string, { tableTypes }: Scope): ColumnType {
-  const types = Object.hasOwn(tableTypes, table) ? tableTypes[table]!.columns : undefined;
-  return types !== undefined && Object.hasOwn(types, name) ? types[name]! : 'text';
+export function tableColumnType(name: string, table: string, scope: Scope): ColumnType {
+  const types = declaredTypes(table, scope);
+  return Object.hasOwn(types, name) ? types[name]! : 'text';
+}
+
+function declaredTypes(table: string, { tableTypes }: Scope): Readonly<Record<string, ColumnType>> {
+  return (Object.hasOwn(tableTypes, table) ? tableTypes[table]!.columns : undefined) ?? {};
 }
 
 /**
@@ -81,6 +85,10 @@ export function addTableColumns(
   scope: Scope,
 ): readonly string[] {
   if (columns === undefined && known === null) {
+    // Their types are known before the table is, so that later operations can be checked.
+    for (const name of Object.keys(declaredTypes(table, scope))) {
+      if (!taken.has(name)) scope.add(prefix + name, tableColumnType(name, table, scope), '/columns');
+    }
     scope.addUnknown();
     return [];
   }
