@@ -114,6 +114,60 @@ t.test('a catalog from nothing: init, accounts, keys', async (t) => {
   t.match(await cli('accounts', 'list', '--catalog', join(catalog, 'none')), { status: 1 });
 });
 
+t.test('accounts says what is missing in its flags', async (t) => {
+  const catalog = join(t.testdir(), 'catalog');
+  await cli('init', catalog);
+  const accounts = (...args: readonly string[]) => cli('accounts', ...args, '--catalog', catalog);
+  t.match(await accounts('add', 'acme'), { status: 2, stderr: /Write --plan PLAN\./ });
+  t.match(await accounts('add', 'acme', '--plan', 'starter', '--started', 'yesterday'), {
+    status: 2,
+    stderr: /--started must be a date such as 2026-01-31 or 2026-01-31T00:00:00Z\./,
+  });
+  t.equal((await accounts('add', 'acme', '--plan', 'starter')).status, 0);
+  t.match(await accounts('deactivate', 'acme'), { status: 0, stderr: 'Account acme is inactive.\n' });
+  t.match(await accounts('activate', 'acme'), { status: 0, stderr: 'Account acme is active.\n' });
+  t.match(await accounts('subscription', 'acme'), { status: 2, stderr: /Write --none, or at least one of --plan/ });
+  t.equal((await accounts('subscription', 'acme', '--none')).status, 0);
+  t.match((await accounts('list')).stdout, /\nacme +active +none +0\n/);
+  t.match(JSON.parse((await accounts('list', '--json')).stdout)[0], { account: 'acme', subscription: null, keys: 0 });
+  t.match(await accounts('subscription', 'acme', '--status', 'active'), {
+    status: 2,
+    stderr: /The account has no subscription yet: write --plan PLAN\./,
+  });
+  t.equal((await accounts('subscription', 'acme', '--plan', 'starter')).status, 0);
+  t.equal(account(catalog, 'acme').subscription?.status, 'active');
+  t.equal((await accounts('subscription', 'acme', '--started', '2026-01-31')).status, 0);
+  t.match(account(catalog, 'acme').subscription, { plan: 'starter', started_at: '2026-01-31T00:00:00.000Z' });
+  t.match(await cli('accounts', 'list', '--catalog', join(catalog, 'none')), {
+    status: 1,
+    stderr: /none holds no accounts\./,
+  });
+});
+
+t.test('wrong arguments of studio, run and inspect', async (t) => {
+  const folder = t.testdir({ 'a.yaml': 'operations: []\n', 'a.csv': 'a\n1\n' });
+  const [yaml, csv] = ['a.yaml', 'a.csv'].map((name) => join(folder, name)) as [string, string];
+  const cases: readonly (readonly [said: string, ...args: readonly string[]])[] = [
+    ['Write a Template file and a sample file.', 'studio', yaml],
+    ['Write a Template file and a sample file.', 'studio', yaml, csv, csv],
+    ["a.txt: a Template's name ends in .json, .yaml or .yml.", 'studio', 'a.txt', csv],
+    ['The studio reads the sample several times: write a file, not "-".', 'studio', yaml, '-'],
+    ['--like takes a file, not "-".', 'studio', yaml, csv, '--like', '-'],
+    ['--port takes a number up to 65535.', 'studio', yaml, csv, '--port', '65536'],
+    ['--port takes a number up to 65535.', 'studio', yaml, csv, '--port', 'any'],
+    ['--workers takes a whole number.', 'run', '--workers', 'x', yaml, csv],
+    ['--workers takes a number of at least 1.', 'run', '--workers', '0', yaml, csv],
+    ['--memory-budget takes a size of at least ', 'run', '--memory-budget', '1KiB', yaml, csv],
+    ['--json takes no value.', 'inspect', '--json=yes', csv],
+  ];
+  for (const [said, ...args] of cases) {
+    const { status, stdout, stderr } = await cli(...args);
+    t.equal(status, 2, args.join(' '));
+    t.ok(stderr.includes(said), `${said} in: ${stderr}`);
+    t.equal(stdout, '');
+  }
+});
+
 t.test("catalog check says what is wrong, with the engine's own checker", { skip: skipUnlessLong }, async (t) => {
   const catalog = t.testdir({
     'plans.json': '{"p": {}}',

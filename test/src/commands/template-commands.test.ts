@@ -282,3 +282,92 @@ test('a text that is compared with "" is noted, for empty cells are null', async
   }
   t.notMatch(await noted('x != ""', 'input: {null_values: []}\n'), / note, /, 'an empty cell is "" there');
 });
+
+test('explain says what a Template needs of a file', async (t) => {
+  const explained = async (source: string): Promise<readonly string[]> => {
+    const path = join(t.testdir(), 'a.yaml');
+    writeFileSync(path, source);
+    const { status, stdout } = await template('explain', path);
+    t.equal(status, 0);
+    return stdout.trimEnd().split('\n');
+  };
+  const file = await explained(`
+input: {other_columns: drop, columns: [{name: a, match: [{pattern: ^A}, {position: 2}, B]}, {name: n, required: false}]}
+operations:
+  - {set: {columns: {d: "date(run.started_at)"}, id: today}}
+  - {fill_down: {columns: x, if_missing: skip}}
+`);
+  t.strictSame(file.slice(0, 8), [
+    'Required columns',
+    '  "a", also pattern ^A, column 2, "B"',
+    'Optional columns',
+    '  "n"; without it a column of nulls',
+    '  "x"; skipped without it (read by an operation)',
+    'Steps',
+    '  1. set "today" at /operations/0 [R row by row, depends on the day]',
+    '     "a" text, "n" text, "x" text, "d" date',
+  ]);
+  t.equal(file.at(-1), 'The result depends on the day of the Run.');
+  const pivot = await explained('operations: [{pivot: {group_by: a, names_from: b, values_from: c}}]');
+  t.strictSame(pivot.slice(-4), [
+    'Other columns of the file are kept unless a step removes them.',
+    'The last step adds columns whose names come from its rows.',
+    'Does not stream: a step needs all rows.',
+    'The result does not depend on the day.',
+  ]);
+  t.ok((await explained('input: {other_columns: drop}')).includes('  csv: (none known)'));
+  t.match(await template('explain'), { status: 2, stderr: /Write one Template file\./ });
+  t.match(await template('explain', 'a.yaml', 'b.yaml'), { status: 2, stderr: /Write one Template file\./ });
+  t.match(await template('schema', 'x'), { status: 2, stderr: /This action takes no arguments\./ });
+});
+
+/** Inputs and expectations of tests in a Template, with the lines that are said of each; none: it passes. */
+const EXPECTATIONS: readonly (readonly [input: string, expectation: string, ...lines: readonly (string | RegExp)[]])[] =
+  [
+    ['a,b\n1,x\n', '{rows: [{a: 1, b: x}]}'],
+    ['a\nx\n', '{rows: []}', /^the Run failed with TEMPLATE_ROW_ERROR: Operation 1 /],
+    ['a\n1\n', '{error: TEMPLATE_ROW_ERROR}', 'expected TEMPLATE_ROW_ERROR, but the Run succeeded'],
+    ['a\nx\n', '{error: MALFORMED_FILE}', /^expected MALFORMED_FILE, but TEMPLATE_ROW_ERROR: /],
+    ['a\nx\n', '{error: TEMPLATE_ROW_ERROR, report: {rows_read: 7}}', 'report.rows_read: expected 7, is 1'],
+    ['a,b\n1,x\n2,y\n', '{match: subset, rows: [{b: y}]}'],
+    [
+      'a,b\n1,x\n2,y\n',
+      '{match: subset, rows: [{b: y}, {b: x}]}',
+      'this row is not in the output, or not in this order: {"b":"x"}',
+    ],
+    ['a,b\n1,x\n2,y\n', '{match: subset, text: "2,y"}'],
+    ['a,b\n1,x\n2,y\n', '{match: subset, text: "3,y"}', 'this line is not in the output, or not in this order: 3,y'],
+    ['a,b\n1,x\n', '{match: bytes, text: "a,b\\n1,x\\n"}'],
+    [
+      'a,b\n1,x\n',
+      '{match: bytes, text: "a,b\\r\\n1,x\\r\\n"}',
+      'the texts are equal, but their bytes differ (10 bytes expected, 8 found)',
+    ],
+    ['a,b\n1,x\n', '{match: bytes, text: "a,b\\n2,x\\n"}', '@ line 2', ' a,b', '-2,x', '+1,x'],
+    [
+      'a,b\n1,x\n',
+      '{report: {rows_read: 2, nothing: 1, none: {x: 1}}}',
+      'report.rows_read: expected 2, is 1',
+      'report.nothing: expected 1, is not there',
+      'report.none is not there',
+    ],
+    ['a,b\n1,x\n', '{rejects: "a"}', 'no operation of the Template has on_error: reject'],
+  ];
+
+test('test says in what an outcome differs from its expectation', async (t) => {
+  const folder = t.testdir();
+  for (const [input, expectation, ...lines] of EXPECTATIONS) {
+    const path = join(folder, 'a.yaml');
+    const one = `{input: {text: ${JSON.stringify(input)}}, expect: ${expectation}}`;
+    writeFileSync(path, `operations: [{parse_number: {columns: a}}]\ntests: [${one}]\n`);
+    const { status, stdout } = await template('test', path);
+    t.equal(status, lines.length === 0 ? 0 : 1, expectation);
+    const found = stdout.split('\n').filter((line) => line.startsWith('  '));
+    t.match(
+      found.map((line) => line.slice(2)),
+      lines,
+      expectation,
+    );
+    t.equal(found.length, lines.length, expectation);
+  }
+});

@@ -100,3 +100,99 @@ holds('loops over values of unknown type', [
   ['[1, 1].transformMapEntry(i, v, {v: i})', '#EXPR_TYPE'],
   ['cel.bind(x, data, x == null)', 'true'],
 ]);
+
+holds('messages for types that do not go together', [
+  ['coalesce(1, "a")', '!The values of coalesce need one type, but they are int and string.'],
+  [
+    'min(1, "a")',
+    '!min takes (int, int, ...) or (decimal, decimal, ...) or (double, double, ...) or (string, string, ...) or ' +
+      '(date, date, ...) or (timestamp, timestamp, ...), not (int, string).',
+  ],
+  ['booked - 1', '!- does not take date and int. Write add_days(d, -n) or add_months(d, -n).'],
+  ['booked + 1', '!+ does not take date and int. Write add_days(d, n) or add_months(d, n).'],
+  ['booked + booked', '!+ does not take date and date.'],
+  ['booked - booked', '!- does not take date and date. Write days_between(from, to) or months_between(from, to).'],
+  ['1 + 1.5', '!+ does not take int and double. Write double(...) around the int.'],
+  ['status < at', '!< does not take string and timestamp. Write timestamp("2024-01-31T00:00:00Z") for an instant.'],
+  ['at < booked', '!< does not take timestamp and date. Write date(...) around the instant.'],
+  ['booked < status', '!< does not take date and string. Write date("2024-01-31") for a date.'],
+  ['1 < quantity < 5', '!< does not take bool and int. Write a < b && b < c.'],
+  ['-status', '!- does not take string. Write decimal(...) around a text that is a number.'],
+  [
+    'quantity in ["a"]',
+    '!in compares int with string, which are never equal. Write decimal(...), int(...) or double(...) around the text, ' +
+      'or string(...) around the number.',
+  ],
+  [
+    'quantity in status',
+    '!in searches a list or the keys of a map, not string. Write text.contains(part) to search in a text.',
+  ],
+  ['quantity in booked', '!in searches a list or the keys of a map, not date.'],
+  ['[true, false].min()', '!min is written min(...).'],
+  ['status.trm()', '!The function trm does not exist. Did you mean trim?'],
+  ['foo(1)', '!The function foo does not exist.'],
+]);
+
+holds('messages for parts that do not exist', [
+  ['row', '!row is not a value by itself. Write row["column"].'],
+  ['row[1]', '!row[...] takes the name of a column as a literal: row["Invoice No"].'],
+  ['row[?"status"].orValue("x")', 'paid'],
+  ['row[?"missing"].orValue("x")', 'x'],
+  ['run.meta.x', '!input.preamble and input.footer declare no "x".'],
+  ['status.year', '!string has no fields, so .year does not exist. Write year(date).'],
+  ['status.length', '!string has no fields, so .length does not exist. Write size(x).'],
+  ['status.contains', '!string has no fields, so .contains does not exist. Write text.contains(part).'],
+  ['status.foo', '!string has no fields, so .foo does not exist. Functions are written as upper(x) or x.trim().'],
+  ['quantity.foo', '!int has no fields, so .foo does not exist.'],
+  ['status[0]', '!string has no elements. Write x.substring(from, to) for a part of a text.'],
+  ['status["a"]', '!string has no elements. Write row["a"] for the column of this name.'],
+  ['status[quantity]', '!string has no elements.'],
+  ['quantity[0]', '!int has no elements.'],
+  ['{"a": 1}[1]', '!The keys are string, not int.'],
+  ['{1: "x"}[1.0]', 'x'],
+  ['[1][status]', '!A list is indexed by an int, not string.'],
+  ['optional.of({"a": 1}).a.orValue(2)', '1'],
+  ['optional.of({"b": 1}).?a.orValue(2)', '2'],
+]);
+
+holds('durations and instants', [
+  ['string(duration("0"))', '0s'],
+  ['string(duration("-1.5s"))', '-1.5s'],
+  ['string(duration("-2s"))', '-2s'],
+  ['string(duration("-1ns"))', '-0.000000001s'],
+  ['string(duration("1.s"))', '1s'],
+  ['string(duration(".5s"))', '0.5s'],
+  ['string(duration("+1h1m1.5s"))', '3661.5s'],
+  ['duration("999999999999h")', '#OUT_OF_RANGE'],
+  ['duration("1.2s") < duration("1.5s")', 'true'],
+  ['duration("1.5s") < duration("1.2s")', 'false'],
+  ['duration("1.5s") <= duration("1.5s")', 'true'],
+  ['timestamp("2024-01-01T00:00:00.7Z") < timestamp("2024-01-01T00:00:00.6Z")', 'false'],
+  ['timestamp("2024-01-01T00:00:00+25:00")', '#NOT_A_DATE'],
+  ['timestamp("2024-01-01T24:00:00Z")', '#NOT_A_DATE'],
+]);
+
+holds('comparisons of values of different kinds', [
+  ...['"a"', 'true', 'at', 'booked', 'duration("1s")', 'b"a"', '[1]'].map(
+    (value) => [`dyn(${value}) < dyn(1)`, '#EXPR_TYPE'] as const,
+  ),
+  ['dyn(1) < dyn("a")', '#EXPR_TYPE'],
+  ['dyn(1u) < dyn(2)', 'true'],
+  ['dyn(2u) < dyn(1.5)', 'false'],
+  ['true < false', 'false'],
+  ['b"a" < b"ab"', 'true'],
+  ['b"b" < b"ab"', 'false'],
+  ['"\\uFFFD" < "\\U0001F600"', 'true'],
+  ['"\\U0001F600" < "\\uFFFD"', 'false'],
+  ['"\\U0001F600" < "\\U0001F601"', 'true'],
+  ['amount < double("inf")', 'true'],
+  ['amount < double("-inf")', 'false'],
+  ['double("inf") > amount', 'true'],
+  ['amount > double("nan")', 'false'],
+  ['0.1d == 0.1', 'true'],
+  ['0.5d < 0.25', 'false'],
+  ['1 in data', null],
+  ['1 in dyn(1)', '#EXPR_TYPE'],
+  ['1 in dyn([1])', 'true'],
+  ['"a" in dyn({"a": 1})', 'true'],
+]);

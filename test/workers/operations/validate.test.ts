@@ -16,7 +16,32 @@ function codeOf(rule: Record<string, unknown>, cell: Cell, type: ColumnType = 't
   return Object.keys(errors)[0] ?? null;
 }
 
+/** More values than a rule searches one after the other. */
+const MANY = Array.from({ length: 300 }, (_, index) => `v${index}`);
+
 const CASES: readonly [rule: Record<string, unknown>, cell: Cell, code: string | null, type?: ColumnType][] = [
+  [{ check: 'between', min: '2026-01-01', max: '2026-01-31' }, '2026-01-31T23:59:59.5Z', null, 'datetime'],
+  [{ check: 'between', min: '2026-01-01', max: '2026-01-31' }, '2026-02-01T00:00:00Z', 'OUT_OF_RANGE', 'datetime'],
+  [{ check: 'min', value: '2026-01-01T12:00:00Z' }, '2026-01-01T11:59:59.9Z', 'OUT_OF_RANGE', 'datetime'],
+  [{ check: 'min', value: 1 }, 'x', 'NOT_A_NUMBER'],
+  [{ check: 'not_future' }, '2999-01-01', 'OUT_OF_RANGE', 'date'],
+  [{ check: 'not_future' }, '2999-01-01T00:00:00Z', 'OUT_OF_RANGE', 'datetime'],
+  [{ check: 'not_future' }, '2026-01-31T12:00:00Z', null, 'datetime'],
+  [{ check: 'not_future' }, 'x', 'NOT_A_DATE'],
+  [{ check: 'digits', max: 0 }, '1', 'TOO_LONG'],
+  [{ check: 'digits', max: 2000 }, '1', null],
+  [{ check: 'digits', min: 1500 }, '1', 'OUT_OF_RANGE'],
+  [{ check: 'in', values: MANY }, 'v299', null],
+  [{ check: 'in', values: MANY }, 'w', 'NOT_IN_SET'],
+  [{ check: 'starts_with', values: MANY }, 'v299.x', null],
+  [{ check: 'starts_with', values: MANY }, 'w', 'PATTERN_MISMATCH'],
+  [{ check: 'type', type: 'boolean' }, ' TRUE ', null],
+  [{ check: 'type', type: 'number' }, '.5', null],
+  [{ check: 'type', type: 'number' }, '1e', 'NOT_A_NUMBER'],
+  [{ check: 'type', type: 'date' }, '2026-01-01', null],
+  [{ check: 'type', type: 'datetime' }, '2026-01-01', 'NOT_A_DATE'],
+  [{ check: 'type', type: 'integer' }, 'x', 'NOT_A_NUMBER'],
+  [{ check: 'type', type: 'text' }, 'x', null],
   [{ check: 'required' }, null, 'REQUIRED_EMPTY'],
   [{ check: 'required' }, 'x', null],
   [{ check: 'in', values: ['a', 'b'] }, 'A', 'NOT_IN_SET'],
@@ -292,4 +317,39 @@ test('exists_in and unique agree with sets, spilling or not', async (t) => {
     { tables },
   );
   t.match(problems[0], /^\/rules\/0\/key UNKNOWN_TABLE_COLUMN/);
+});
+
+test('rules that can hold for no cell, or do not go with the column', async (t) => {
+  const cases: readonly (readonly [rule: Record<string, unknown>, type: ColumnType, problem: string])[] = [
+    [{ check: 'between', min: 2, max: 1 }, 'integer', 'min BAD_VALUE The rule allows nothing: min is above max.'],
+    [
+      { check: 'between', min: '2026-02-01', max: '2026-01-01' },
+      'date',
+      'min BAD_VALUE The rule allows nothing: min is above max.',
+    ],
+    [{ check: 'length', min: 3, max: 2 }, 'text', 'min BAD_VALUE The rule allows nothing: min is above max.'],
+    [{ check: 'length', min: -1 }, 'text', 'min BAD_VALUE Write a number of characters, not -1.'],
+    [{ check: 'length', max: 1.5 }, 'text', 'max BAD_VALUE Write a number of characters, not 1.5.'],
+    [
+      { check: 'between', min: 1, max: 'x' },
+      'integer',
+      'max BAD_VALUE "x" is no decimal. Write a number such as "12.50".',
+    ],
+    [
+      { check: 'between', min: 'x', max: 1 },
+      'integer',
+      'min BAD_VALUE "x" is no decimal. Write a number such as "12.50".',
+    ],
+    [{ check: 'in', values: ['x'] }, 'date', 'values BAD_VALUE "x" is no date. Write a date such as "2026-01-31".'],
+    [
+      { check: 'in', values: [1], match: 'loose' },
+      'integer',
+      'match BAD_VALUE "match" is for texts; this column is integer.',
+    ],
+  ];
+  for (const [rule, type, problem] of cases) {
+    const input = { columns: ['c'], types: [type], rows: [[null]] };
+    const { problems } = runOperation(validate, { op: 'validate', rules: [{ column: 'c', ...rule }] }, input);
+    t.strictSame(problems, [`/rules/0/${problem}`]);
+  }
 });
