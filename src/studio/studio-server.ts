@@ -383,6 +383,8 @@ export class StudioServer {
   }
 
   #sendError(response: ServerResponse, error: unknown): void {
+    // The page has gone while it was sending. Nobody waits for an answer, and it is no fault.
+    if ((error as NodeJS.ErrnoException).code === 'ECONNRESET') return;
     if (error instanceof TemplateChangedError) {
       sendJson(response, 409, { code: 'TEMPLATE_CHANGED', message: error.message, ...error.stored });
     } else if (error instanceof RequestRefused) {

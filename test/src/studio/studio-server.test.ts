@@ -13,7 +13,10 @@ import {
 } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { test } from 'tap';
+import { StudioServer } from '../../../src/studio/studio-server.ts';
+import { StudioSession } from '../../../src/studio/studio-session.ts';
 import { skipUnlessLong } from '../../sweep.ts';
 import { cli } from '../commands/command-line.ts';
 import { startStudio } from './studio-process.ts';
@@ -193,6 +196,33 @@ test('a file of the page gets no other place than its own', async (t) => {
   t.match(await send('..%2F..%2Ftemplate.json'), { status: 200, body: { sample: 'template.json' } });
   t.equal(readFileSync(studio.templatePath, 'utf8'), TEMPLATE);
   t.equal((await studio.ask('PUT /api/sample', { a: 1 }, { Authorization: 'Bearer none' })).status, 401);
+});
+
+test('a page that is closed while it sends a file is no fault', async (t) => {
+  const faults: unknown[] = [];
+  let fail: (reason: unknown) => void = () => {};
+  const failed = new Promise<unknown>((resolve) => {
+    fail = resolve;
+  });
+  const session: StudioSession = Object.assign(Object.create(StudioSession.prototype), {
+    async openSample(_: string, bytes: Readable): Promise<void> {
+      sent.destroy();
+      await bytes.forEach(() => {}).catch(fail);
+      throw await failed;
+    },
+    state: () => ({}),
+  });
+  const server = new StudioServer({ session, rowsRead: () => 0 }, (fault) => faults.push(fault));
+  t.teardown(() => server.close());
+  const [origin, token] = (await server.listen(0)).split('/#') as [string, string];
+  const headers = { Authorization: `Bearer ${token}`, 'X-File-Name': 'a.csv', 'Content-Length': '1000' };
+  const sent = request(`${origin}/api/sample`, { method: 'PUT', headers }).on('error', () => {});
+  sent.write('name\n');
+  t.match(await failed, { code: 'ECONNRESET' });
+  // The next answer comes after the failed one.
+  const state = await fetch(`${origin}/api/state`, { headers: { Authorization: `Bearer ${token}` } });
+  t.equal(state.status, 200);
+  t.strictSame(faults, []);
 });
 
 test('pages and studios on one Template never replace the text of each other', async (t) => {
