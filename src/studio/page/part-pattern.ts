@@ -41,7 +41,8 @@ export function proposedPattern({ text, from, to }: Part, others: readonly strin
   );
   let best = { pattern: fixedPattern([...text.slice(0, from)].length, chosen), count: -1 };
   for (const pattern of candidates) {
-    const expression = new RegExp(pattern, 'du');
+    // In Templates, a dot is any character but LF.
+    const expression = new RegExp(pattern.replaceAll(/(?<!\\)\.(?=[+{])/g, '[^\\n]'), 'du');
     const [start, end] = expression.exec(text)?.indices?.[1] ?? [];
     if (start !== from || end !== to) continue;
     const count = others.filter((other) => expression.test(other)).length;

@@ -24,7 +24,26 @@ test('a sign of two code units is not cut', async (t) => {
   t.equal(patternOf('[[a]]😀', ['B😀', 'C😀']), '^([^😀]+)');
 });
 
-const sign = fc.constantFrom('a', 'B', '7', 'ß', '😀', ' ', '-', '(', ']', '^', '\\', '.', '/', '\n', '\u00a0', '"');
+const sign = fc.constantFrom(
+  'a',
+  'B',
+  '7',
+  'ß',
+  '😀',
+  ' ',
+  '-',
+  '(',
+  ']',
+  '^',
+  '\\',
+  '.',
+  '/',
+  '\n',
+  '\r',
+  '\u2028',
+  '\u00a0',
+  '"',
+);
 
 test('each pattern extracts exactly the part, with the engine of Templates', async (t) => {
   const property = fc.property(
