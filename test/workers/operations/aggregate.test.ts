@@ -1,11 +1,13 @@
 // Aggregation: groups in the order of first appearance, exact sums, the same results with and without spill files.
 
 import { test } from 'tap';
+import type { ColumnType } from '../../../workers/batch/schema.ts';
 import { ExactSum } from '../../../workers/execution/aggregate/sums.ts';
 import { aggregate } from '../../../workers/operations/aggregate.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
+import type { Cell } from './batch-builder.ts';
 import { type RunOptions, runOperation } from './harness.ts';
 
 const WAYS: readonly RunOptions[] = [
@@ -342,5 +344,59 @@ test('subtotals follow their groups, with and without spill files', async (t) =>
       t.ok(JSON.stringify(made.rows) === expected, `${order} ${JSON.stringify(way)}`);
       t.equal(made.spilled, way.budgetBytes !== undefined, 'spills when it must');
     }
+  }
+});
+
+test('metrics of small columns: nulls are left out, and a fraction of a second counts', async (t) => {
+  const instants = ['2026-01-01T00:00:00.5Z', null, '2026-01-01T00:00:00Z'];
+  const cases: readonly (readonly [fn: string, type: ColumnType, cells: readonly Cell[], result: Cell, p?: number])[] =
+    [
+      ['max', 'datetime', instants, '2026-01-01T00:00:00.5Z'],
+      ['min', 'datetime', instants, '2026-01-01T00:00:00Z'],
+      ['variance', 'number', ['1.5', null, '2.5'], '0.5'],
+      ['variance', 'number', ['1.5', null], null],
+      ['stdev', 'integer', ['1', null, '1'], '0'],
+      ['variance', 'decimal', ['1.5', null, '2.5'], '0.5'],
+      ['median', 'number', ['1.5', null, '9', '2.5'], '2.5'],
+      ['percentile', 'number', ['1.5', null, '2.5'], '1.6', 10],
+      ['percentile', 'decimal', ['1', '2'], '1.333333333333', 33.3333333333],
+      ['median', 'integer', [null], null],
+      ['any', 'boolean', ['false', null, 'true'], 'true'],
+      ['any', 'boolean', [null], null],
+      ['all', 'boolean', ['true', null, 'false'], 'false'],
+      ['all', 'boolean', ['true', null], 'true'],
+      ['mode', 'boolean', ['true', 'false', 'false'], 'false'],
+      ['count_distinct', 'number', ['1', '1.0', '2'], '2'],
+      ['join', 'text', [null], null],
+    ];
+  for (const [fn, type, cells, result, p] of cases) {
+    const input = { columns: ['c'], types: [type], rows: cells.map((cell) => [cell]) };
+    const metric = { fn, column: 'c', as: 'n', ...(p === undefined ? {} : { p }) };
+    const made = runOperation(aggregate, { op: 'aggregate', metrics: [metric] }, input);
+    t.strictSame([made.problems, made.rows], [[], [[result]]], `${fn} of ${type}`);
+  }
+});
+
+test('a metric does not go with every type of column', async (t) => {
+  for (const [fn, type] of [
+    ['any', 'integer'],
+    ['all', 'text'],
+    ['mode', 'json'],
+    ['count_distinct', 'json'],
+    ['max', 'json'],
+    ['median', 'date'],
+    ['variance', 'text'],
+  ] as const) {
+    const input = { columns: ['c'], types: [type], rows: [[null]] };
+    const { problems } = runOperation(aggregate, { op: 'aggregate', metrics: [{ fn, column: 'c', as: 'n' }] }, input);
+    t.match(problems, [`"${fn}" does not go with a column of type ${type}.`]);
+  }
+});
+
+test('a sum, mean or variance of more digits than a cell holds ends the Run', async (t) => {
+  const input = { columns: ['c'], types: ['decimal'] as const, rows: [['9'.repeat(1000)], ['9'.repeat(1000)]] };
+  for (const fn of ['sum', 'mean', 'variance', 'stdev']) {
+    const metrics = [{ fn, column: 'c', as: 'n' }];
+    t.throws(() => runOperation(aggregate, { op: 'aggregate', metrics }, input), /OUT_OF_RANGE/, fn);
   }
 });
