@@ -253,6 +253,17 @@ const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING'
 
 const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
 
+/**
+ * Removes the counts of the operations. If the Run ended before the last row, they depend on the batches, so on the
+ * time at which the bytes arrived.
+ */
+function removeCounts({ operations, output }: RunReport): void {
+  for (const operation of operations) {
+    Object.assign(operation, { rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} });
+  }
+  delete output.errors;
+}
+
 /** Resources of one attempt, and the findings of earlier attempts. */
 export interface TryParts {
   readonly kernel: Kernel;
@@ -521,6 +532,7 @@ export class RunAttempt {
 
   #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {
     const report = this.#report;
+    if (pipeline === null && this.#job.watch === undefined) removeCounts(report);
     this.#reader?.describe(report);
     report.rows_read = this.#reader?.rowsRead ?? 0;
     if (this.#reader?.placeOf !== undefined) reportPlaces(report, (row) => this.#reader!.placeOf!(row));
