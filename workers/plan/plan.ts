@@ -28,9 +28,9 @@ export const PLAN_COLUMNS_MAX = 524_288;
 
 /**
  * Memory of one column of one step in the plan, in the operators and in the batches, in bytes. Measured: 25 to 120 if
- * the operation treats all columns alike, 250 to 1,000 if each column has its own reader and builder.
+ * the operation treats all columns alike, 400 to 600 if each column has its own reader and builder.
  */
-const COLUMN_BYTES = 400;
+const COLUMN_BYTES = 600;
 
 /**
  * Memory of one column of the file: its header, its names, and its places in input and output, in bytes (670
