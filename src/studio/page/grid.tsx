@@ -1,11 +1,17 @@
 // The table after the chosen step: a grid that renders only visible cells, one of which has the focus.
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { CellFilter, WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
+import type {
+  CellFilter,
+  RowFilter,
+  WatchedColumn,
+  WatchedRow,
+  WatchedRows,
+} from '../../../workers/watch/watch-messages.ts';
+import { ask } from './ask.ts';
 import { ColumnHead } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
-import { GridRow, type PlaceOf } from './grid-row.tsx';
 import {
   boundedWidth,
   ColumnLayout,
@@ -19,7 +25,6 @@ import {
   viewOf,
 } from './grid-window.ts';
 import { openMenu, selectedColumns } from './open-menu.ts';
-import { RowPages } from './row-pages.ts';
 import type { Studio } from './studio.ts';
 
 export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
@@ -296,4 +301,207 @@ function cellShown(studio: Studio): CellFilter | null {
 
 function range(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+}
+
+// One row of the grid: its row number, which toggles the mark of the row, and its visible cells.
+
+/** Attributes that position a cell and make it focusable. */
+export type PlaceOf = (row: number, column: number) => JSX.IntrinsicElements['div'];
+
+interface RowProps {
+  /** Index among the rows that are shown. */
+  readonly place: number;
+  /** Null: still being fetched. */
+  readonly row: WatchedRow | null;
+  readonly columns: readonly WatchedColumn[];
+  /** Index of the first visible column. */
+  readonly firstColumn: number;
+  readonly isMarked: boolean;
+  readonly placeOf: PlaceOf;
+  readonly onMark: () => void;
+  readonly onOpen: (column: number) => void;
+  /** The column is null for the row number. */
+  readonly onMenu: (column: number | null, event: MouseEvent) => void;
+}
+
+export function GridRow({
+  place,
+  row,
+  columns,
+  firstColumn,
+  isMarked,
+  placeOf,
+  onMark,
+  onOpen,
+  onMenu,
+}: RowProps): JSX.Element {
+  return (
+    <div
+      class={`row${isMarked ? ' marked' : ''}`}
+      role="row"
+      aria-rowindex={place + 2}
+      aria-selected={isMarked}
+      style={{ top: `${HEAD_HEIGHT + place * ROW_HEIGHT}px`, height: `${ROW_HEIGHT}px` }}
+    >
+      <div
+        class="cell number"
+        role="rowheader"
+        aria-colindex={1}
+        style={{ width: `${NUMBER_WIDTH}px` }}
+        title="Mark for a test (Space)"
+        onClick={onMark}
+        onContextMenu={(event) => onMenu(null, event)}
+      >
+        {isMarked ? '✓ ' : ''}
+        {row === null ? '…' : (row.fileRow ?? 'added')}
+      </div>
+      {columns.map((column, offset) => (
+        <Cell
+          key={column.id}
+          row={row}
+          column={column}
+          index={firstColumn + offset}
+          place={placeOf(place, firstColumn + offset)}
+          onOpen={() => onOpen(firstColumn + offset)}
+          onMenu={(event) => onMenu(firstColumn + offset, event)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface CellProps {
+  readonly row: WatchedRow | null;
+  readonly column: WatchedColumn;
+  readonly index: number;
+  readonly place: JSX.IntrinsicElements['div'];
+  readonly onOpen: () => void;
+  readonly onMenu: (event: MouseEvent) => void;
+}
+
+function Cell({ row, column, index, place, onOpen, onMenu }: CellProps): JSX.Element {
+  const text = row?.cells[index];
+  const change = row?.changed.find(({ column: changed }) => changed === index);
+  const rowError = row?.errors.find(({ column: name }) => name === column.name);
+  const title = [
+    ...(change === undefined ? [] : [`before: ${change.text === null ? '(null)' : change.text}`]),
+    ...(rowError === undefined ? [] : [rowError.code]),
+  ].join('\n');
+  const mark = change === undefined ? '' : ' changed';
+  return (
+    <div
+      class={`cell ${column.type}${mark}${rowError === undefined ? '' : ' error'}`}
+      role="gridcell"
+      {...place}
+      {...(title === '' ? {} : { title })}
+      onClick={onOpen}
+      onContextMenu={onMenu}
+    >
+      {rowError !== undefined && <span aria-hidden="true">⚠ </span>}
+      {row === null ? '…' : text === null || text === undefined ? <span class="null">null</span> : oneLine(text)}
+      {change !== undefined && <span class="hidden">, changed</span>}
+    </div>
+  );
+}
+
+/** Replaces line breaks, because a row has the height of one line. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\r\n|\r|\n/g, '↵');
+}
+
+// The rows that the grid shows. They are fetched in pages and kept until another Run has been watched or another step
+// is chosen. Visible rows are fetched first, then the others. With 2,000 rows and 500 columns they take about 10 MB.
+
+const PAGE_ROWS = 100;
+
+export class RowPages {
+  /** Number of pages that have arrived; components that show rows subscribe to it. */
+  readonly arrived: Signal<number> = signal(0);
+  readonly count: Signal<number> = signal(0);
+  readonly #step: number;
+  readonly #filter: RowFilter;
+  readonly #cell: CellFilter | null;
+  readonly #pages = new Map<number, readonly WatchedRow[] | null>();
+  /** First and last page requested most recently. When other pages arrive, nothing that is shown changes. */
+  #wanted = { first: 0, last: 0 };
+  #isClosed = false;
+
+  /** The columns of these rows; an earlier Run may have had other columns. */
+  readonly columns: readonly WatchedColumn[];
+  /** True when all rows have arrived. */
+  readonly isWhole: Signal<boolean> = signal(false);
+  /** Resolves when the first rows have arrived. */
+  readonly begun: Promise<void>;
+
+  constructor(step: number, filter: RowFilter, cell: CellFilter | null, columns: readonly WatchedColumn[]) {
+    this.#step = step;
+    this.#filter = filter;
+    this.#cell = cell;
+    this.columns = columns;
+    this.begun = this.#fetch(0);
+  }
+
+  /** The rows of the first page. */
+  get first(): readonly WatchedRow[] {
+    return this.#pages.get(0) ?? [];
+  }
+
+  /** Null: not yet fetched. */
+  row(index: number): WatchedRow | null {
+    return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;
+  }
+
+  /** Fetches missing rows of this range, and the adjacent pages. */
+  want(from: number, to: number): void {
+    const first = Math.max(0, Math.floor(from / PAGE_ROWS) - 1);
+    const last = Math.min(this.#lastPage(), Math.floor(to / PAGE_ROWS) + 1);
+    this.#wanted = { first, last };
+    for (let page = first; page <= last; page++) {
+      if (!this.#pages.has(page)) void this.#fetch(page);
+    }
+  }
+
+  /** Fetches the remaining rows one page at a time, so that they are present when the user scrolls. */
+  async readAhead(): Promise<void> {
+    for (let page = 0; page <= this.#lastPage(); page++) {
+      if (this.#isClosed) return;
+      if (!this.#pages.has(page)) await this.#fetch(page);
+    }
+  }
+
+  /** Stops fetching, because other rows replace these. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #lastPage(): number {
+    return Math.floor(Math.max(0, this.count.peek() - 1) / PAGE_ROWS);
+  }
+
+  async #fetch(page: number): Promise<void> {
+    this.#pages.set(page, null);
+    try {
+      const found = await ask<WatchedRows | null>('POST /api/rows', {
+        step: this.#step,
+        filter: this.#filter,
+        cell: this.#cell,
+        from: page * PAGE_ROWS,
+        count: PAGE_ROWS,
+      });
+      this.#pages.set(page, found?.rows ?? []);
+      this.count.value = found?.count ?? 0;
+      if (page >= this.#wanted.first && page <= this.#wanted.last) this.arrived.value++;
+      if (this.#hasAll()) this.isWhole.value = true;
+    } catch {
+      // The page is requested again when it is needed again. If the server is gone, the state of the page shows that.
+      this.#pages.delete(page);
+    }
+  }
+
+  #hasAll(): boolean {
+    for (let page = 0; page <= this.#lastPage(); page++) {
+      if ((this.#pages.get(page) ?? null) === null) return false;
+    }
+    return true;
+  }
 }

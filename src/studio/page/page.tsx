@@ -1,19 +1,17 @@
 // The page: steps, table, editor and messages, and the keys that move the focus between them.
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
 import { CellPart } from './cell-part.tsx';
 import { ProfilePanel, rangeText } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { FileButton } from './file-button.tsx';
 import { Grid } from './grid.tsx';
-import { HistoryButtons, HistoryPanel } from './history-panel.tsx';
 import { Menu } from './menu.tsx';
 import { facetCondition } from './menu-entries.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
 import { PaneBorder, PaneButton, type Panes } from './panes.tsx';
-import { RecoveryDialog } from './recovery-dialog.tsx';
 import type { StepForm } from './step-form.ts';
 import { StepList } from './step-list.tsx';
 import type { Studio } from './studio.ts';
@@ -385,4 +383,116 @@ function focusPane(by: number): void {
 
 function paneOf(pane: HTMLElement): Element {
   return pane.closest('.steps, .grid, .source') ?? pane;
+}
+
+// Undo, redo, and the list of the changes of this page, each of which can be gone back to.
+
+export function HistoryButtons({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element {
+  const { history } = studio;
+  return (
+    <span role="group" aria-label="History">
+      <button
+        type="button"
+        title="Ctrl Z outside of the text"
+        disabled={!history.canUndo.value}
+        onClick={() => form.undo()}
+      >
+        Undo
+      </button>{' '}
+      <button type="button" title="Ctrl Shift Z" disabled={!history.canRedo.value} onClick={() => form.redo()}>
+        Redo
+      </button>{' '}
+      <button type="button" aria-pressed={studio.isHistoryShown.value} onClick={() => studio.showHistory()}>
+        History
+      </button>
+    </span>
+  );
+}
+
+/** The newest change is at the top. Changes that were undone stay in the list until another change follows. */
+export function HistoryPanel({ studio }: { readonly studio: Studio }): JSX.Element | null {
+  if (!studio.isHistoryShown.value) return null;
+  const { versions, current } = studio.history;
+  const at = current.value;
+  return (
+    <section class="details history" aria-label="History">
+      <h2>History</h2>
+      <p class="quiet">A click goes back to the text after this change.</p>
+      <ol reversed>
+        {versions.value
+          .map(({ label }, index) => (
+            <li key={index}>
+              <button
+                type="button"
+                class={index > at ? 'undone' : ''}
+                aria-current={index === at ? 'true' : undefined}
+                onClick={() => studio.goTo(index)}
+              >
+                {label}
+                {index > at && <span class="quiet"> (undone)</span>}
+              </button>
+            </li>
+          ))
+          .reverse()}
+      </ol>
+    </section>
+  );
+}
+
+// The question what to do with a text that another page did not save. The page waits for the decision.
+
+export function RecoveryDialog({ studio }: { readonly studio: Studio }): JSX.Element | null {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const recovered = studio.keeper.recovered.value;
+  useLayoutEffect(() => dialog.current?.showModal(), [recovered]);
+  if (recovered === null) return null;
+  const { file } = studio;
+  return (
+    <dialog
+      ref={dialog}
+      class="recovery"
+      aria-labelledby="recovery-title"
+      // Escape is no decision. Other ways to close a dialog, such as a gesture, open it again.
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.preventDefault();
+      }}
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => dialog.current?.showModal()}
+    >
+      <h2 id="recovery-title">Restore your unsaved text?</h2>
+      <p>
+        A text of {file.template} was not saved. Its last change was {ago(Date.now() - recovered.writtenAt)}.
+        {recovered.mayBeOpen && ' It may belong to another window that is still open; then leave it there.'}
+        {recovered.isTemplateNewer && ' The file was changed after that, so compare the two before you save.'}
+      </p>
+      <p>
+        <button type="button" class="first" onClick={() => void studio.restore()}>
+          Restore
+        </button>{' '}
+        <button type="button" onClick={() => void studio.keeper.decide('leave')}>
+          Leave it
+        </button>{' '}
+        <button type="button" onClick={() => void studio.keeper.decide('drop')}>
+          Delete the unsaved text
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+const MINUTE_MILLISECONDS = 60_000;
+const MINUTES_OF_HOUR = 60;
+const HOURS_OF_DAY = 24;
+
+function ago(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / MINUTE_MILLISECONDS);
+  const hours = Math.floor(minutes / MINUTES_OF_HOUR);
+  const days = Math.floor(hours / HOURS_OF_DAY);
+  if (minutes < 1) return 'less than a minute ago';
+  if (hours < 1) return countedAgo(minutes, 'minute');
+  return days < 1 ? countedAgo(hours, 'hour') : countedAgo(days, 'day');
+}
+
+function countedAgo(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
 }
