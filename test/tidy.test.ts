@@ -315,6 +315,17 @@ function isOperation(path: string): boolean {
   return file !== undefined && /^export const \w+ = defineOperation\(/m.test(file.text);
 }
 
+test('the programs of the pages are type-checked', async (t) => {
+  const root = JSON.parse(readFileSync('tsconfig.json', 'utf8')) as { exclude: string[] };
+  const pages = root.exclude.filter((path) => existsSync(join(path, 'tsconfig.json')));
+  t.ok(pages.length >= 2, 'the pages are checked apart, for browsers');
+  for (const page of pages) {
+    const config = JSON.parse(readFileSync(join(page, 'tsconfig.json'), 'utf8')) as { exclude?: string[] };
+    // A configuration that excludes nothing itself would inherit that the root excludes the page.
+    t.strictSame(config.exclude, [], page);
+  }
+});
+
 /** Functions and methods, found by the indentation that the formatter produces. */
 function functions(lines: readonly string[]): { name: string; length: number }[] {
   const found: { name: string; length: number }[] = [];
