@@ -27,7 +27,7 @@ export interface OperatorState {
     /** False also if the folder could not be read. */
     readonly isLive: boolean;
   };
-  /** What this node knows about the others, by name of the metric; empty for a single node. */
+  /** Metrics about the other nodes of the fleet, by metric name. Empty for a single node. */
   readonly fleet: readonly { readonly name: string; readonly value: number; readonly help: string }[];
 }
 

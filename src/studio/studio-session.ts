@@ -213,7 +213,7 @@ export interface StudioParts {
   readonly runWhole: (template: TemplateText, path: string) => Promise<WholeOutput>;
   /** The text of a draft for a file. */
   readonly draft: (path: string) => Promise<string>;
-  /** How much of the draft for the first sample is made. */
+  /** Progress of the draft for the first sample. */
   readonly draftPercent: () => number;
 }
 
@@ -304,7 +304,7 @@ export class StudioSession {
   }
 
   /**
-   * A text that another page did not save; null: there is none.
+   * Returns a text that another page did not save, or null if there is none.
    * @param seen names of the texts about which the page has decided
    */
   recovered(page: string, seen: readonly string[]): RecoveredText | null {

@@ -1,4 +1,4 @@
-// What a selected part of a cell can become: a pattern that extracts such parts, a separator, a text to replace. Patterns
+// Proposes steps for a selected part of a cell: a pattern that extracts it, a separator, or a text to replace. Patterns
 // are proposals: the form shows the pattern and the rows that it gives, and the user corrects it there.
 import { columnReference, type MenuGroup } from './menu-entries.ts';
 

@@ -222,7 +222,7 @@ export class StepForm {
   }
 }
 
-/** Text of the edited step, or of the one before the added step; null: there is none, or a section is edited. */
+/** Text of the edited step, or of the step before the added one. Null if there is none, or if a section is edited. */
 function anchorIn(text: string, { item, before }: Pick<OpenForm, 'item' | 'before'>): string | null {
   const node = item === null ? undefined : operationList(text).items[before === null ? item - 1 : item]?.node;
   return node === undefined ? null : text.slice(node.from, node.to);

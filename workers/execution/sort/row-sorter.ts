@@ -194,7 +194,7 @@ export class RowSorter {
     this.#blocks = this.#emptied ?? new GrowingBlocks(heap, BLOCK_PART);
     if (this.#moveRecords(entries)) this.#emptied = old;
     else {
-      // There was no memory for all records. The records that were moved and those that were not stay where they are.
+      // There was no memory for all records. Records that were already moved are not moved back.
       this.#context.kernel.exports.reloadEntries(entries, this.#count);
       this.#emptied = null;
       this.#blocks.absorb(old);
