@@ -181,7 +181,7 @@ async function list(args: readonly string[], io: CommandIo): Promise<void> {
   positionals(flags, []);
   const catalog = catalogDirectory(flags, io);
   const files = await readdir(join(catalog, 'accounts')).catch((fault: NodeJS.ErrnoException) => {
-    if (fault.code === 'ENOENT') throw new AccountEditError(`${catalog} holds no accounts.`);
+    if (fault.code === 'ENOENT') throw new AccountEditError(`${catalog} contains no accounts.`);
     throw fault;
   });
   const rows: string[][] = [];

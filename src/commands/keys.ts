@@ -96,7 +96,7 @@ function readScopes(text: string | undefined): readonly KeyScope[] {
     const scope = KEY_SCOPES.find((each) => each === name);
     if (scope !== undefined) return scope;
     throw new UsageError(
-      `${JSON.stringify(name)} is no scope: write ${KEY_SCOPES.join(', ')}.${suggestion(name, KEY_SCOPES)}`,
+      `${JSON.stringify(name)} is not a scope. Write ${KEY_SCOPES.join(', ')}.${suggestion(name, KEY_SCOPES)}`,
     );
   });
 }
@@ -106,6 +106,6 @@ function readExpiry(text: string | undefined, now: number): string | null {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const time = count === undefined ? parseTime(text) : now + Number(count) * UNIT_MILLISECONDS[unit!]!;
   if (time === null) throw new UsageError('--expires must be such as 90d, 12h, 30m or 2027-01-31T00:00:00Z.');
-  if (time <= now) throw new UsageError('--expires lies in the past.');
+  if (time <= now) throw new UsageError('--expires is in the past.');
   return new Date(time).toISOString();
 }

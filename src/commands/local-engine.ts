@@ -241,9 +241,11 @@ export class LocalEngine {
   }
 
   /**
-   * @param input a path, or "-" for standard input. Throws a system error if it cannot be read.
-   * @param template replaces the Template of the settings
-   * @param fileName name of the file for expressions; null if it has none
+   * Applies a Template to one input. Throws a system error if the input cannot be read.
+   *
+   * @param input a path, or "-" for standard input
+   * @param template defaults to the Template of the settings
+   * @param fileName value of `run.file` in expressions; null for standard input
    */
   async run(
     input: string,

@@ -235,7 +235,7 @@ function cellText(name: string, cell: unknown): string {
 export function failingRowTemplate({ source, format }: TemplateText, { row, step }: RowPlace): TemplateText {
   const checked = checkTemplate(source, format);
   const parsed = parseTemplate(source, format);
-  if ('problems' in checked || 'problems' in parsed) throw new Error('a Template that ran is not sound');
+  if ('problems' in checked || 'problems' in parsed) throw new Error('a Template that ran is not valid');
   const { input, tables, defaults } = parsed.text.root.value as Readonly<Record<string, object | undefined>>;
   const before = checked.template.operations.slice(0, step).map(written);
   const json = JSON.stringify({

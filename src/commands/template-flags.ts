@@ -14,7 +14,7 @@ export const DRAFT_FLAGS = {
     kind: 'value',
     placeholder: 'TARGET',
     purpose:
-      'a Template, a CSV or a JSON Schema ("-" is standard input) with the wanted columns: columns that certainly match get its names, others are suggested in comments (none)',
+      'a Template, a CSV or a JSON Schema ("-" is standard input) with the target columns. Columns of the sample that certainly match a target column get its name; likely matches are suggested in comments (none)',
   },
 } as const;
 

@@ -1,11 +1,11 @@
-// How much of a draft is made. A draft reads the sample, profiles its rows, and runs over the sample once more as a proof. A
-// proof that finds a mistake is repeated, so the last part may take longer than its share says.
+// Estimates how much of a draft is done. A draft reads the sample, profiles its rows, and runs over the sample once more as a test. A
+// test that finds a mistake is repeated, so the last part may take longer than its share.
 
 /** Shares of the time for a CSV file of 50 MB. */
 const READ_SHARE = 0.15;
 const PROFILE_SHARE = 0.55;
 
-/** The draft is complete when it is there. */
+/** Shown until the draft arrives. */
 const PERCENT_MAX = 99;
 
 export class DraftProgress {

@@ -112,7 +112,7 @@ function hasSameHeader({ input }: RunReport, { head }: SampleProfile): boolean {
  */
 function declared(lines: readonly DraftLine[], settings: RegExp): Repair {
   const places = lines.filter(({ text, isActive }) => settings.test(text) && !isActive);
-  if (places.length === 0) throw new Error('a draft reads its sample otherwise than it was profiled');
+  if (places.length === 0) throw new Error('a draft reads its sample differently from the profile');
   return (line) => [places.includes(line) ? { ...line, isActive: true } : line];
 }
 
@@ -128,7 +128,7 @@ function onlyOffered(
     // The failure belongs to the check of the total row. Only handled once, because the check is then removed from
     // the operations.
     if (operations.some(({ footer }) => footer !== undefined)) return withoutFooter('its check cannot be written');
-    throw new Error(`a draft was refused, and no line of it is at fault: ${failureText}`);
+    throw new Error(`a draft was refused, but none of its lines is the cause: ${failureText}`);
   }
   if (fault.footer !== undefined)
     return withoutFooter(fault.footer === 'end' ? reason : 'the check of its amounts would fail');

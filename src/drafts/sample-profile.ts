@@ -159,7 +159,7 @@ export interface SampleProfile {
   /** Rows equal to an earlier row; null: too many distinct rows to count. */
   readonly repeatedRows: number | null;
   readonly footer: readonly FooterRow[];
-  /** Columns whose blank cells all occur in rows that have the same cell in column `by` as the row above. */
+  /** Columns to fill down: wherever `column` is blank, column `by` has the same cell as in the row above. */
   readonly fills: readonly { readonly column: number; readonly by: number }[];
   /** Irregularities found while reading: rows of another length, quotes in unexpected places. */
   readonly oddities: CodeCounts;

@@ -451,7 +451,7 @@ export interface Deprecation {
 export function markDeprecated(exchange: Pick<Exchange, 'addHeader'>, { since, sunset, link }: Deprecation): void {
   const earliest = new Date(since);
   earliest.setUTCFullYear(earliest.getUTCFullYear() + 1);
-  if (!(sunset >= earliest)) throw new Error('what is deprecated must keep working for at least twelve months');
+  if (!(sunset >= earliest)) throw new Error('a deprecated endpoint must keep working for at least twelve months');
   exchange.addHeader('Deprecation', `@${Math.floor(since.getTime() / 1000)}`);
   exchange.addHeader('Sunset', sunset.toUTCString());
   exchange.addHeader('Link', `<${encodeURI(link)}>; rel="deprecation"; type="text/html"`);

@@ -166,7 +166,7 @@ const MESSAGES: Readonly<Record<HttpErrorCode, string>> = {
   SERVER_BUSY: 'The service is at its memory budget. Try again shortly.',
 };
 
-/** Codes of Runs that are no HTTP errors. */
+/** Codes of Runs that are never HTTP errors. */
 const RUN_MESSAGES: Readonly<Record<Exclude<FailureCode, HttpErrorCode>, string>> = {
   RUN_INTERRUPTED: 'The service was interrupted before the Run completed. Send the request again with the same key.',
   RUN_TIMEOUT: 'The Run was stopped after 600 s, the longest time that a Run may take.',

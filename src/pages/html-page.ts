@@ -76,7 +76,7 @@ export function element(name: string, attributes: Readonly<Record<string, string
 
 /** A style element. Browsers read its text without decoding escapes. */
 function styleElement(nonce: string, css: string): Html {
-  if (/<\//.test(css)) throw new Error('a style must not hold </');
+  if (/<\//.test(css)) throw new Error('a style must not contain </');
   return new Html(`<style nonce="${escaped(nonce)}">${css}</style>`);
 }
 

@@ -106,8 +106,8 @@ export function endedRun(running: RunRecord, result: RunResult, { baseUrl, times
  * program.
  */
 export function keptJson({ json }: RunRecord): Buffer {
-  if (json === null) throw new Error('a Run that is not over was to be kept');
-  if (json.length > RECORD_BYTES_MAX) throw new Error(`a record of ${json.length} bytes was to be kept`);
+  if (json === null) throw new Error('a running Run cannot be stored');
+  if (json.length > RECORD_BYTES_MAX) throw new Error(`a record of ${json.length} bytes is too long to be stored`);
   return json;
 }
 

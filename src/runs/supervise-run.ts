@@ -198,7 +198,7 @@ function recordEnd(node: SupervisionParts, run: SupervisedRun, ending: Ending): 
     return succeeded(node, run, end.outcome, outputPath);
   }
   if (end.kind === 'interrupted') return failed(node, run, INTERRUPTED, null);
-  const text = end.kind === 'fault' ? end.message : 'a Run ended as cancelled that nobody had cancelled';
+  const text = end.kind === 'fault' ? end.message : 'a Run ended as cancelled without a request to cancel it';
   const fault = new Error(text);
   if (end.kind === 'fault') fault.stack = end.stack;
   node.onFault(fault, run.exchange.requestId);

@@ -75,7 +75,7 @@ export function endProcess(status: number): never {
   } finally {
     process.kill(process.pid, LAST_SIGNAL);
   }
-  throw new Error('the process has outlived its end');
+  throw new Error('the process did not exit');
 }
 
 /** A WebAssembly module whose `_start` calls `proc_exit(status)`. */

@@ -73,7 +73,7 @@ export class RecoveryFiles {
     this.#held.set(page, { path, text });
   }
 
-  /** Removes a file that nobody wants, unless it has another text meanwhile. */
+  /** Removes a file that is not needed, unless its text has changed meanwhile. */
   drop(name: string, text: string): void {
     const path = this.#pathOf(name);
     if (path !== null && textOf(path) === text) rmSync(path, { force: true });

@@ -383,7 +383,7 @@ export class StudioServer {
   }
 
   #sendError(response: ServerResponse, error: unknown): void {
-    // The page has gone while it was sending. Nobody waits for an answer, and it is no fault.
+    // The page was closed while it was sending, so no response is needed. This is not a fault.
     if ((error as NodeJS.ErrnoException).code === 'ECONNRESET') return;
     if (error instanceof TemplateChangedError) {
       sendJson(response, 409, { code: 'TEMPLATE_CHANGED', message: error.message, ...error.stored });

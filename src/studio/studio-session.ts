@@ -408,7 +408,7 @@ export class StudioSession {
     try {
       return await suggestionsFor({ columns, rows: found.rows.map(({ cells }) => cells) }, this.#parts.draft);
     } catch (error) {
-      // A page without suggestions is better than no page. It is no fault if the rows cannot be read again as a file.
+      // A page without suggestions is better than no page. Rows that cannot be read again as a file are not a fault.
       if (!(error instanceof SampleRefusedError || error instanceof Failed)) this.#parts.onFault(error);
       return [];
     }

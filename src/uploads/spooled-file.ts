@@ -223,7 +223,8 @@ export class SpooledFile {
     const length = blocks.length * BLOCK_BYTES;
     try {
       // The system writes less only if the disk is full.
-      if (writevSync(descriptor, blocks, this.#position) < length) throw new Error('the disk took part of a write');
+      if (writevSync(descriptor, blocks, this.#position) < length)
+        throw new Error('a write to the disk was incomplete');
     } finally {
       for (const block of blocks) this.#blocks.releaseFull(block);
     }

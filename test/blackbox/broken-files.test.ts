@@ -53,7 +53,7 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
     /other data follows, at byte \d+ or after it\.$/,
   ],
   'a ZIP archive that is cut off': [zip.subarray(0, -30), new RegExp(`cut off, at byte ${zip.length - 30}\\.$`)],
-  'a list of entries that is none': [
+  'an invalid list of entries': [
     changed(zip, directoryAt, flipped),
     new RegExp(`entry 1 of 1 is expected in its list of entries, at byte ${directoryAt}\\.$`),
   ],

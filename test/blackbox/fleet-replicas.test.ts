@@ -104,7 +104,7 @@ t.test('sentinels that do not know the name, or are not there, are told at the s
   ] as const) {
     const sentinels = [{ host: '127.0.0.1', port }];
     const opening = openTestRedis(join(t.testdir(), name), server, { url: `redis://${name}/0`, sentinels });
-    await t.rejects(opening, { name: 'RedisOpenError', message: /no sentinel could be reached that knows a primary/ });
+    await t.rejects(opening, { name: 'RedisOpenError', message: /no reachable sentinel knows a primary/ });
   }
 });
 

@@ -80,7 +80,7 @@ const REFUSED_BY_LIBRARY: Readonly<Record<string, string>> = {
   'an origin in the request line': `GET http://x/api/v1/templates HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`,
   'HTTP/1.0': `GET /api/v1/templates HTTP/1.0\r\nHost: x\r\n\r\n${SMUGGLED}`,
   'HTTP/1.2': `GET /api/v1/templates HTTP/1.2\r\nHost: x\r\n\r\n${SMUGGLED}`,
-  'a chunk size that is no number': chunked(`xyz\r\n${SMUGGLED}\r\n0\r\n\r\n`),
+  'a chunk size that is not a number': chunked(`xyz\r\n${SMUGGLED}\r\n0\r\n\r\n`),
   'a negative chunk size': chunked(`-5\r\n${SMUGGLED}\r\n0\r\n\r\n`),
   'a chunk size with 0x': chunked(`0x${chunk}`),
   'a chunk size beyond 64 bits': chunked(`fffffffffffffffff\r\n${SMUGGLED}\r\n0\r\n\r\n`),

@@ -291,7 +291,7 @@ for (const [what, flags] of Object.entries<Flags>({
   'a budget below one reservation': { 'memory-budget': 1000 },
   'a public host without a base URL': { host: '0.0.0.0' },
   'an unknown flag': { 'no-such-flag': 1 },
-  'a number that is none': { 'wait-ms': 'soon' },
+  'a word instead of a number': { 'wait-ms': 'soon' },
 })) {
   const isGiven = what.includes('base URL') && skipOnRedis;
   t.test(`${what} is refused at start`, { skip: isGiven }, async (t) => {

@@ -175,7 +175,7 @@ t.test('a Range behind the end: 416 with the size', async (t) => {
   }
 });
 
-t.test('a Range that is none: the whole output', async (t) => {
+t.test('an invalid Range: the whole output', async (t) => {
   for (const range of ['lines=0-1', 'bytes', 'bytes=', 'bytes=a-b', 'bytes=5-2', 'bytes=1']) {
     const answer = await download({ range });
     t.strictSame([answer.status, answer.text], [200, OUTPUT], range);

@@ -115,11 +115,11 @@ golden('records of fixed columns without line ends', [
     template: fixed(''),
     input: 'AAA01BBB02',
     error:
-      'MALFORMED_FILE: The file is one line, which goes on after the last column of input.fixed: its records seem to have no ' +
+      'MALFORMED_FILE: The file is one line, which continues after the last column of input.fixed. Its records seem to have no ' +
       'line ends. Write their length in characters into the Template: input.fixed.record_length.',
   },
   {
-    name: 'one line that goes on a little',
+    name: 'one line that is slightly too long',
     template: fixed(''),
     input: 'AAA01x\n',
     output: 'n,k\nAAA,01\n',

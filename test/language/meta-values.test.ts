@@ -240,7 +240,7 @@ golden('a total that the file names', [
     error: 'TEMPLATE_CHECK_FAILED: Operation 3 check_totals (line 1, /operations/2): Total 1: TOTAL_MISMATCH.',
   },
   {
-    name: 'that is no number',
+    name: 'a total that is not a number',
     template: TOTALS,
     input: 'a;n\n1;1\nTotal;one\n',
     error: 'TEMPLATE_CHECK_FAILED',

@@ -34,7 +34,7 @@ export interface Footer {
 export function* readFooter(form: FooterForm, settings: OpenSettings): Coroutine<Footer | null> {
   const { input, whole } = settings;
   if (input.footer.length === 0) return null;
-  if (whole === undefined) throw new Error('a file whose end is looked at is read where none can be whole');
+  if (whole === undefined) throw new Error('a footer was requested for a file that cannot be read as a whole');
   const file = yield* whole();
   return { values: footerOf(tailOf(file, form), form, input), source: new OwnedSource(file) };
 }

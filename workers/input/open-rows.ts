@@ -42,7 +42,7 @@ export function chooseFormat(formats: readonly InputFormat[], start: FileStart, 
     detected = detection;
   }
   if (chosen === null || detected === null) {
-    throw refusalOf(start, input) ?? new Error('no format takes a file that nothing speaks against');
+    throw refusalOf(start, input) ?? new Error('no format accepts the file, and no reason is known');
   }
   if (detected.problem !== null) throw detected.problem;
   return chosen;

@@ -113,8 +113,8 @@ function guarded<T>(work: () => T): T {
 // Bytes that are written sequentially and then read: in the Run's memory while the budget allows, otherwise in a file.
 
 /**
- * Sizes of blocks. The first block is small, for small files. Later blocks are larger, so that the budget is asked
- * rarely.
+ * Sizes of blocks. The first block is small, for small files. Later blocks are larger, so that memory is
+ * requested rarely.
  */
 const BLOCK_BYTES_FIRST = 131_072;
 const BLOCK_BYTES_MOST = 4 * 1024 * 1024;

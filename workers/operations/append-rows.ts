@@ -151,7 +151,7 @@ class AppendedRows implements Operator {
   *#tableRows(name: string): Steps {
     const { arena, kernel, input, tables } = this.#context;
     const table = tables.get(name);
-    if (table === undefined) throw new Error('a planned table is not there');
+    if (table === undefined) throw new Error('a planned table is missing');
     const places = new Map(input.map((column) => [column.id, table.columns.indexOf(column.name)]));
     const codec = new RowCodec(arena.heap, kernel, new Array(table.columns.length).fill('text'));
     const reader = new SpillReader(arena, codec, BATCH_READER_SIZE);

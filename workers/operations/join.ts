@@ -200,7 +200,7 @@ function plan(given: Parameters, scope: Scope): Plan | null {
 
 function startJoin(planned: Plan, context: OperatorContext) {
   const table = context.tables.get(planned.table);
-  if (table === undefined) throw new Error('a planned table is not there');
+  if (table === undefined) throw new Error('a planned table is missing');
   const places = new Map(table.columns.map((name, index) => [name, index]));
   const place = (name: string): number => places.get(name)!;
   const keys = planned.keys.map(({ left, right, declared, match }) => ({

@@ -245,7 +245,7 @@ function planKeys(
 
 function startLookup({ given, value, keys, columns, types }: Plan, context: OperatorContext): Operator {
   const table = context.tables.get(given.table);
-  if (table === undefined) throw new Error('a planned table is not there');
+  if (table === undefined) throw new Error('a planned table is missing');
   const { from, to = null, inclusive = 'both' } = given;
   const ends = {
     hasFrom: inclusive === 'both' || inclusive === 'from',

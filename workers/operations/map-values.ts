@@ -196,7 +196,7 @@ function placeMap(map: MapSource, { match, otherwise }: Plan, { arena, kernel }:
 
 function placeTable({ table: name, key, value }: TableSource, plan: Plan, context: OperatorContext): PlacedMap {
   const rows = context.tables.get(name);
-  if (rows === undefined) throw new Error('a planned table is not there');
+  if (rows === undefined) throw new Error('a planned table is missing');
   const wanted = { column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match };
   const cells = new TableCells(context, rows, wanted, rows.columns.indexOf(value));
   context.beforeRows(() => cells.build());

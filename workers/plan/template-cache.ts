@@ -125,7 +125,7 @@ export class TemplateCache {
     const known = this.#templates.get(text.sha256);
     if (known !== undefined) return known;
     const checked = checkTemplate(text.source, text.format, { schemaChecked: true });
-    if (!('template' in checked)) throw new Error('a task came with a Template that has problems');
+    if (!('template' in checked)) throw new Error('the Template of a task has problems');
     const prepared = new PreparedTemplate(checked.template);
     this.#templates.set(text.sha256, prepared);
     return prepared;

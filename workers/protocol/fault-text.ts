@@ -44,7 +44,7 @@ export function faultOf({ message, stack, unreadable }: FaultText): Error {
   return new Error(`${message}\n${stack}`);
 }
 
-const UNNAMED = 'something was thrown that is no error';
+const UNNAMED = 'the thrown value is not an Error';
 
 function isOurs(error: Error): boolean {
   const code = codeOf(error);

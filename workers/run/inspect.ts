@@ -16,14 +16,14 @@ import {
   SUGGESTED_NAMES,
 } from '../input/encoding/encoding.ts';
 import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
-import type { HighLineSample } from '../input/encoding/high-lines.ts';
+import type { NonAsciiSample } from '../input/encoding/non-ascii-lines.ts';
 import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
 import type { FileExplanation, SheetSize } from '../input/explanation.ts';
 import type { InputFormat } from '../input/format.ts';
-import { highLinesOfFile } from '../input/look-through.ts';
 import { openRows } from '../input/open-rows.ts';
 import type { FileHead, RowReader } from '../input/reader.ts';
+import { nonAsciiLinesOfFile } from '../input/scan-encoding.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { compileKernels, instantiateKernel } from '../kernel/bindings/kernel.ts';
 import {
@@ -146,20 +146,20 @@ export async function inspectFile(path: string, options: InspectOptions): Promis
         tries = { ...tries, quotesAfterSpace: true };
         continue;
       }
-      if (error instanceof LateUtf8 && tries.highLines === null) {
-        const highLines = await highLinesAt(path);
-        if (highLines === null) throw error;
-        tries = { ...tries, highLines };
+      if (error instanceof LateUtf8 && tries.nonAsciiLines === null) {
+        const nonAsciiLines = await nonAsciiLinesAt(path);
+        if (nonAsciiLines === null) throw error;
+        tries = { ...tries, nonAsciiLines };
         continue;
       }
       if (!(error instanceof Undecodable)) throw error;
       const failed = [...tries.failed, error.encoding];
-      const highLines = tries.highLines ?? (await highLinesAt(path));
+      const nonAsciiLines = tries.nonAsciiLines ?? (await nonAsciiLinesAt(path));
       if (!canTryAgain(inputFor(options).csv.encoding, failed) || tries.failed.includes(error.encoding)) {
-        if (highLines !== null && error.encoding === 'utf-8') refuseCutOff(highLines);
-        throw new Failed(error.failure.code, withEncodingAdvice(error.failure.message, highLines, failed));
+        if (nonAsciiLines !== null && error.encoding === 'utf-8') refuseCutOff(nonAsciiLines);
+        throw new Failed(error.failure.code, withEncodingAdvice(error.failure.message, nonAsciiLines, failed));
       }
-      tries = { ...tries, failed, highLines };
+      tries = { ...tries, failed, nonAsciiLines };
     }
   }
 }
@@ -230,9 +230,9 @@ function inputFor({ template, encoding, sheet }: InspectOptions): TemplateInput 
   return encoding === undefined ? input : { ...input, csv: { ...input.csv, encoding } };
 }
 
-async function highLinesAt(path: string): Promise<HighLineSample | null> {
+async function nonAsciiLinesAt(path: string): Promise<NonAsciiSample | null> {
   const tools = { clock: { isDue: () => false }, giveWay: async () => {} };
-  return await runCoroutine(highLinesOfFile(wholeFile(path), null, tools));
+  return await runCoroutine(nonAsciiLinesOfFile(wholeFile(path), null, tools));
 }
 
 function wholeFile(path: string): FileSource {

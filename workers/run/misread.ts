@@ -4,9 +4,9 @@
 import { LateQuote } from '../input/csv/late-quote.ts';
 import { canTryAgain, cutOffFailure, type EncodingTries, mixtureOf } from '../input/encoding/encoding.ts';
 import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
-import { type HighLineSample, NO_LINES } from '../input/encoding/high-lines.ts';
+import { NO_LINES, type NonAsciiSample } from '../input/encoding/non-ascii-lines.ts';
 import { LateUtf8, mixedEncodings, type Undecodable } from '../input/encoding/undecodable.ts';
-import { highLinesOfFile } from '../input/look-through.ts';
+import { nonAsciiLinesOfFile } from '../input/scan-encoding.ts';
 import { Cancelled, Failed } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -45,22 +45,22 @@ export function* afterMisread(
   if (reason instanceof LateUtf8) return yield* afterUtf8(job, tries, outcome);
   const { encoding } = reason;
   const failed = [...tries.failed, encoding];
-  const goesOn = canTryAgain(setting, failed) && !tries.failed.includes(encoding);
+  const canContinue = canTryAgain(setting, failed) && !tries.failed.includes(encoding);
   const isList = Array.isArray(setting);
   // Any bytes are valid in most single-byte encodings, so only a look at the lines can tell a mixture with UTF-8.
   const mayBeMixed = setting === null || (isList && encoding === 'utf-8');
-  if (goesOn && isList && !mayBeMixed) return { ...tries, failed };
+  if (canContinue && isList && !mayBeMixed) return { ...tries, failed };
   try {
     yield* beginAgain(job);
-    const highLines = tries.highLines ?? (yield* lookThrough(job));
-    const cut = encoding === 'utf-8' && highLines !== null ? cutOffFailure(highLines) : null;
+    const nonAsciiLines = tries.nonAsciiLines ?? (yield* scannedLines(job));
+    const cut = encoding === 'utf-8' && nonAsciiLines !== null ? cutOffFailure(nonAsciiLines) : null;
     if (cut !== null) return { ...outcome, failure: cut.failure };
-    const mixture = mayBeMixed ? mixtureOf(highLines ?? NO_LINES) : null;
+    const mixture = mayBeMixed ? mixtureOf(nonAsciiLines ?? NO_LINES) : null;
     if (mixture !== null) return { ...outcome, failure: mixedEncodings(mixture).failure };
-    if (goesOn) return { ...tries, failed, highLines };
+    if (canContinue) return { ...tries, failed, nonAsciiLines };
     const { failure } = outcome;
     if (failure === null) return outcome;
-    return { ...outcome, failure: { ...failure, message: withEncodingAdvice(failure.message, highLines, failed) } };
+    return { ...outcome, failure: { ...failure, message: withEncodingAdvice(failure.message, nonAsciiLines, failed) } };
   } catch (error) {
     // The rest of a compressed file is broken or too large, regardless of its encoding.
     if (!(error instanceof Failed)) throw error;
@@ -72,9 +72,9 @@ export function* afterMisread(
 function* afterUtf8(job: RunJob, tries: EncodingTries, outcome: RunOutcome): Coroutine<EncodingTries | RunOutcome> {
   try {
     yield* beginAgain(job);
-    const highLines = yield* lookThrough(job);
+    const nonAsciiLines = yield* scannedLines(job);
     // The lines of a file in an archive are not known, so the file is refused.
-    return highLines === null ? outcome : { ...tries, highLines };
+    return nonAsciiLines === null ? outcome : { ...tries, nonAsciiLines };
   } catch (error) {
     // The rest of a compressed file is broken or too large.
     if (!(error instanceof Failed)) throw error;
@@ -88,12 +88,12 @@ export function* beginAgain({ source }: RunJob): Coroutine<void> {
   source.rewind();
 }
 
-function* lookThrough(job: RunJob): Coroutine<HighLineSample | null> {
+function* scannedLines(job: RunJob): Coroutine<NonAsciiSample | null> {
   const { inflatedBytesMax } = job.task.limits;
   const clock = new SliceClock(() => {
     job.beat();
     if (job.cancelled()) throw new Cancelled();
   });
   const giveWay = () => clock.rest(job.turn ?? (() => new Promise((resolve) => setImmediate(resolve))));
-  return yield* highLinesOfFile(job.source, inflatedBytesMax, { clock, giveWay });
+  return yield* nonAsciiLinesOfFile(job.source, inflatedBytesMax, { clock, giveWay });
 }

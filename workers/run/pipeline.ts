@@ -239,7 +239,7 @@ const LINKS_AT_ONCE = 8;
 export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { watch } = parts;
   const publicName: PublicName = (step, name) => publicColumn(parts.plan, parts.template, step, name);
-  const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true, publicName);
+  const errors = new RunErrors(rejectedRows(parts), watch?.continuesAfterFailure === true, publicName);
   const output = new OutputStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
   const { startedAt, secretsDirectory, fileName = null } = parts.task;
@@ -474,7 +474,7 @@ class Chain implements Pipeline {
 
   verdict(rowsRead: number): Failure | null {
     const { first } = this.#errors;
-    if (first !== null && this.#parts.watch?.gathers !== true) this.#reportOnly(first);
+    if (first !== null && this.#parts.watch?.continuesAfterFailure !== true) this.#reportOnly(first);
     return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
   }
 

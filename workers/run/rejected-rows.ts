@@ -90,7 +90,7 @@ export class RejectedRows {
   add(batch: Batch, row: number, { step, operation, column, code, extra = null }: Rejection): void {
     const lines = this.#lines.get(step);
     const known = this.#parts.steps.get(step);
-    if (lines === undefined || known === undefined) throw new Error('a row is rejected by a step that may not');
+    if (lines === undefined || known === undefined) throw new Error('a step that may not reject rows rejected a row');
     const isBehind = batch.columns.length === known.output.length && known.output.length !== known.input.length;
     const cells = this.#cellsOf(batch, isBehind ? known.output : known.input, row);
     const number = rowOfFile(batch.sourceRow(row));

@@ -112,24 +112,28 @@ export class RunErrors {
   /** State of each step that has reported an error; null if there was no error. */
   #steps: Map<number, StepState> | null = null;
   readonly rejected: RejectedRows | null;
-  readonly #gathers: boolean;
+  readonly #continuesAfterFailure: boolean;
   readonly #publicName: PublicName;
   #failedCheck: { readonly step: number; readonly message: string } | null = null;
 
   /**
    * @param rejected null: no operation rejects rows
-   * @param gathers whether rows after the one that ends the Run are still processed
+   * @param continuesAfterFailure whether rows after the one that ends the Run are still processed
    * @param publicName how messages name a column to people who must not see headers of the file
    */
-  constructor(rejected: RejectedRows | null = null, gathers = false, publicName: PublicName = (_, name) => name) {
+  constructor(
+    rejected: RejectedRows | null = null,
+    continuesAfterFailure = false,
+    publicName: PublicName = (_, name) => name,
+  ) {
     this.rejected = rejected;
-    this.#gathers = gathers;
+    this.#continuesAfterFailure = continuesAfterFailure;
     this.#publicName = publicName;
   }
 
   /** True after a row has ended the Run. The rest of the file is then only checked for valid syntax. */
   get fatal(): boolean {
-    if (this.#gathers || this.#steps === null) return false;
+    if (this.#continuesAfterFailure || this.#steps === null) return false;
     for (const { fatal } of this.#steps.values()) if (fatal !== null) return true;
     return false;
   }

@@ -24,7 +24,7 @@ export interface RunWatch {
    * If true, a row that would end the Run is skipped and reading continues. The outcome then says nothing about the
    * Run.
    */
-  readonly gathers: boolean;
+  readonly continuesAfterFailure: boolean;
   /**
    * Maximum number of rows that are read from the file. Read before each batch: an observer that has seen enough can
    * lower it.

@@ -7,10 +7,10 @@ export type Coroutine<T> = Generator<Promise<unknown>, T, undefined>;
 /** Runs the work synchronously. Returns a promise only if the work has to wait. */
 export function runCoroutine<T>(work: Coroutine<T>): T | Promise<T> {
   const step = work.next();
-  return step.done ? step.value : goOn(work, step.value);
+  return step.done ? step.value : resume(work, step.value);
 }
 
-async function goOn<T>(work: Coroutine<T>, first: Promise<unknown>): Promise<T> {
+async function resume<T>(work: Coroutine<T>, first: Promise<unknown>): Promise<T> {
   let wait = first;
   for (;;) {
     const step = await wait.then(

@@ -180,7 +180,7 @@ export class TemplateScope implements Scope {
 
   retype(column: Column, type: ColumnType, hasKinds?: true): void {
     const current = this.#byName.get(column.name);
-    if (current?.id !== column.id) throw new Error('retype of a column that is not there');
+    if (current?.id !== column.id) throw new Error('the column to retype is missing');
     this.#byName.set(column.name, { id: current.id, name: current.name, type, ...(hasKinds && { hasKinds }) });
     if (this.#stale === 'nothing') this.#stale = 'types';
   }

@@ -11,7 +11,7 @@ const BYTES: ReadonlyMap<string, number> = new Map(
 
 /**
  * Characters that follow a word or a number in correct texts, although UTF-8 continues with their bytes. A sequence of
- * a letter and such characters is no evidence.
+ * a letter and such characters proves nothing.
  */
 const FOLLOWERS: ReadonlySet<string> = new Set('€…†‡‰‹‘’“”•–—™›\u00a0¢£¥§©«\u00ad®°±²³¶·¹»¼½¾');
 
@@ -109,7 +109,7 @@ function isEvidence(text: string, at: number, length: number): boolean {
 
 /**
  * True if a word in capitals may end at the position, before punctuation (`IRMÃ…`) or a no-break space. In a misread
- * text, a letter follows (`KÃ–LN`), or the sign is none that follows a word (`CITTÃ€`).
+ * text, a letter follows (`KÃ–LN`), or the sign never follows a word (`CITTÃ€`).
  */
 function endsWord(text: string, at: number): boolean {
   if (!CAPITAL.test(text[at - 1] ?? '')) return false;

@@ -27,7 +27,7 @@ const CELLS_OF_INTEREST_MAX = 4_000_000;
 const ERRORS_KEPT_MAX = 20_000;
 
 export interface SnapshotSettings {
-  readonly gathers: boolean;
+  readonly continuesAfterFailure: boolean;
   /** Null: all rows. */
   readonly rowsMax: number | null;
   /** Source rows to process, ascending; null: all rows. */
@@ -43,7 +43,7 @@ export interface KeptError {
 }
 
 export class RunSnapshot implements RunWatch {
-  readonly gathers: boolean;
+  readonly continuesAfterFailure: boolean;
   readonly rowsMax: number;
   readonly pickedRows: readonly number[] | null;
   readonly #profiledStep: number;
@@ -55,8 +55,8 @@ export class RunSnapshot implements RunWatch {
   #errors = new Map<number, KeptError[]>();
   #rowsSeen = 0;
 
-  constructor({ gathers, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
-    this.gathers = gathers;
+  constructor({ continuesAfterFailure, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
+    this.continuesAfterFailure = continuesAfterFailure;
     // Nothing needs to be read after the last picked row.
     this.rowsMax = rowsMax ?? pickedRows?.at(-1) ?? Number.POSITIVE_INFINITY;
     this.pickedRows = pickedRows;

@@ -149,10 +149,10 @@ class WatchServer {
   async #watchTwice(number: number, request: WatchRequest): Promise<Watched> {
     const begun = performance.now();
     const { rowsMax, pickedRows, profiledStep } = request;
-    let snapshot = new RunSnapshot({ gathers: false, rowsMax, pickedRows, profiledStep });
+    let snapshot = new RunSnapshot({ continuesAfterFailure: false, rowsMax, pickedRows, profiledStep });
     const outcome = await this.#run({ number, wanted: number }, request, snapshot);
     if (outcome.failure?.code === 'TEMPLATE_ROW_ERROR') {
-      snapshot = new RunSnapshot({ gathers: true, rowsMax, pickedRows, profiledStep });
+      snapshot = new RunSnapshot({ continuesAfterFailure: true, rowsMax, pickedRows, profiledStep });
       await this.#run({ number, wanted: number }, request, snapshot);
     }
     const answers = new SnapshotAnswers(snapshot);
@@ -195,7 +195,7 @@ class WatchServer {
   async #again(number: number, rows: readonly number[]): Promise<SnapshotAnswers | null> {
     if (this.#last === null || !existsSync(this.#last.path)) return null;
     const pickedRows = [...new Set(rows)].sort((a, b) => a - b);
-    const snapshot = new RunSnapshot({ gathers: true, rowsMax: null, pickedRows, profiledStep: 0 });
+    const snapshot = new RunSnapshot({ continuesAfterFailure: true, rowsMax: null, pickedRows, profiledStep: 0 });
     const wanted = Atomics.load(this.#wanted, 0);
     await this.#run({ number, wanted }, this.#last, snapshot);
     return new SnapshotAnswers(snapshot);

@@ -262,7 +262,7 @@ const COLUMNS_MAX = 1_000;
 const NULL_SHAPE = 0;
 
 export class ShapeRows implements RunWatch {
-  readonly gathers = false;
+  readonly continuesAfterFailure = false;
   readonly pickedRows = null;
   readonly #firstRows: number;
   #columns: ShapeColumn[] = [];

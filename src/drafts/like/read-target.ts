@@ -120,10 +120,10 @@ const PARTS: Readonly<Record<string, (part: unknown) => boolean>> = {
 function schemaColumn(name: string, schema: unknown): SchemaColumn {
   const place = `The target has problems: the property ${JSON.stringify(name)}`;
   if (schema === true) return {};
-  if (typeof schema !== 'object' || schema === null) throw new TargetRefusedError(`${place} is no object.`);
+  if (typeof schema !== 'object' || schema === null) throw new TargetRefusedError(`${place} is not an object.`);
   for (const [part, value] of Object.entries(schema)) {
     if (Object.hasOwn(PARTS, part) && !PARTS[part]!(value))
-      throw new TargetRefusedError(`${place} has a ${part} that is none.`);
+      throw new TargetRefusedError(`${place} has a "${part}" that JSON Schema does not allow.`);
   }
   return schema;
 }

@@ -1,10 +1,10 @@
-// Lines for numbers and dates. What the cells prove is active, and what is only likely is proposed.
+// Lines for numbers and dates. A line is active if the cells prove it; otherwise it is a suggestion in a comment.
 import { isDateName, isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { cellLine, type DraftedColumn, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import { type DateReading, DECIMAL_MARKS, type DecimalMark } from '../typed-cells.ts';
 
-// Lines for numbers. A notation that the cells prove is active; a likely one is only proposed.
+// Lines for numbers. A notation that the cells prove is active; a notation that is only likely becomes a suggestion.
 
 interface Notation {
   readonly decimal: DecimalMark;

@@ -75,7 +75,7 @@ export class BucketPlace implements SharedPlace {
       const answer = await unavailableOf(this.#requests.open(request));
       if (answer.headers['content-range']?.startsWith(`${range.replace('=', ' ')}/`) !== true) {
         answer.destroy();
-        throw new SharedStoreUnavailableError(WHAT, new Error('it does not give the range that was asked for'));
+        throw new SharedStoreUnavailableError(WHAT, new Error('it did not return the requested range'));
       }
       return readerOf(answer, lengthBytes);
     } catch (fault) {

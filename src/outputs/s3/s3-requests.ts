@@ -191,7 +191,7 @@ export class S3Requests {
     const { request } = url.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       const sent = request(url, { method, headers, agent: this.#agent });
-      const giveUp = (): void => void sent.destroy(new Error(`nothing came for ${stepMilliseconds} ms`));
+      const giveUp = (): void => void sent.destroy(new Error(`no data for ${stepMilliseconds} ms`));
       const timer = setTimeout(giveUp, stepMilliseconds);
       let fault: unknown = null;
       let isAnswered = false;
@@ -245,7 +245,7 @@ function refused(status: number, text: string): S3RefusedError {
 }
 
 async function textOf(answer: http.IncomingMessage, milliseconds: number): Promise<string> {
-  const timer = setTimeout(() => answer.destroy(new Error(`nothing came for ${milliseconds} ms`)), milliseconds);
+  const timer = setTimeout(() => answer.destroy(new Error(`no data for ${milliseconds} ms`)), milliseconds);
   let text = '';
   try {
     for await (const piece of answer.setEncoding('utf8')) {

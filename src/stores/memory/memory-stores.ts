@@ -48,7 +48,7 @@ export class RunSlots {
   /** Releases one slot. Throws if no slot is taken, which is a fault of the program. */
   release(account: string): void {
     const taken = this.taken(account);
-    if (taken === 0) throw new Error('a slot was released that nobody held');
+    if (taken === 0) throw new Error('a slot was released that was not held');
     if (taken === 1) this.#taken.delete(account);
     else this.#taken.set(account, taken - 1);
   }

@@ -99,7 +99,7 @@ export class EndedRuns {
   /** Must be called once per Run. */
   add(run: RunRecord, expiresAt: number): void {
     const { id, account, templateId, createdAt, errorCode, output, rejects, json } = run;
-    if (json === null) throw new Error('a Run that is not over was to be kept');
+    if (json === null) throw new Error('a running Run cannot be stored');
     // Ids and codes are ASCII.
     const text = `${id}\n${account}\n${templateId}\n${errorCode ?? ''}`;
     const path = output?.path ?? '';

@@ -148,7 +148,7 @@ export class Membership {
   }
 
   /**
-   * @param isClean true: the node holds nothing any more. False: it is given up at once, and other nodes take back
+   * @param isClean true: the node has no claims left. False: the node is given up at once, and other nodes release
    * its claims.
    */
   async leave(isClean: boolean): Promise<void> {
@@ -179,7 +179,7 @@ export class Membership {
     this.#epoch = epoch;
     if (isEmptied) {
       this.epochsLost += 1;
-      this.#log.fault('redis_emptied', new Error('Redis has lost everything: Runs, keys and charges'));
+      this.#log.fault('redis_emptied', new Error('Redis has lost all data: Runs, keys and charges'));
     }
     if (state === 'lost') return this.#joinAgain();
     this.#beatAt = performance.now();

@@ -165,7 +165,7 @@ export class RedisLink {
       await this.#redis.connect();
     } catch (error) {
       if (!NO_SENTINEL.test(error instanceof Error ? error.message : '')) throw error;
-      throw new Error('no sentinel could be reached that knows a primary of that name', { cause: error });
+      throw new Error('no reachable sentinel knows a primary of that name', { cause: error });
     }
   }
 

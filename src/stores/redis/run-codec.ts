@@ -31,7 +31,7 @@ const LINE_FEED = 10;
 /** Encodes an ended Run. Equal Runs give equal bytes. */
 export function encodeRecord(run: RunRecord): Buffer {
   const { templateId, createdAt, status, errorCode, output, rejects } = run;
-  if (status === 'running') throw new Error('a running Run was to be kept');
+  if (status === 'running') throw new Error('a running Run cannot be stored');
   const json = keptJson(run);
   const head: RecordHead = {
     template: templateId,

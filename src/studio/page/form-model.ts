@@ -117,7 +117,7 @@ export type ColumnChoice =
   | { readonly mode: 'all' }
   | { readonly mode: 'pattern' | 'type'; readonly text: string };
 
-/** Null: the value is no set of columns. */
+/** Returns null if the value is not a set of columns. */
 export function columnChoice(value: unknown): ColumnChoice | null {
   if (value === '*') return { mode: 'all' };
   if (typeof value === 'string') return { mode: 'names', names: [value] };

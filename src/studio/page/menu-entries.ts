@@ -137,10 +137,10 @@ export function columnsMenu(columns: readonly WatchedColumn[]): readonly MenuGro
   ];
 }
 
-/** Cells that decide whether a row is like another one. */
-const LIKE_CELLS_MAX = 3;
+/** Maximum number of blank cells in the condition for similar rows. */
+const SIMILARITY_CELLS_MAX = 3;
 
-/** A column with a larger share of blank cells says nothing about rows where it is blank. */
+/** If more of a column is blank than this share, a blank cell in it is not unusual. */
 const USUAL_BLANK_SHARE = 0.5;
 
 /**
@@ -168,8 +168,8 @@ export function rowMenu(
 }
 
 /**
- * Rows like a row: they are blank where the row is blank and other rows are not, such as headings and totals. Else they
- * have the same first cell. Null: the row has no cell that an expression can name.
+ * Condition for rows that are similar to a row, such as headings and totals: blank in the same columns, if these columns
+ * are rarely blank; otherwise, equal in the first cell. Null if no cell of the row can be written in an expression.
  */
 function rowCondition(
   columns: readonly WatchedColumn[],
@@ -183,7 +183,7 @@ function rowCondition(
   });
   if (unusual.length > 0)
     return unusual
-      .slice(0, LIKE_CELLS_MAX)
+      .slice(0, SIMILARITY_CELLS_MAX)
       .map(({ name, type }) => blankCondition(name, type))
       .join(' && ');
   const first = columns.findIndex(({ type }, index) => !isBlank[index] && valueExpression('1', type) !== null);
@@ -192,7 +192,7 @@ function rowCondition(
   return `${columnReference(name)} == ${valueExpression(cells[first] ?? null, type)}`;
 }
 
-/** Only a text can be blank and not null: it has only spaces. */
+/** Only a text can be blank without being null: it consists of spaces. */
 function blankCondition(name: string, type: string): string {
   const reference = columnReference(name);
   return type === 'text' ? `is_blank(${reference})` : `${reference} == null`;
@@ -242,7 +242,7 @@ const RESERVED = new Set(
   ),
 );
 
-/** A cell as a constant of an expression; null: a value of this type has no constant. */
+/** A cell as a constant of an expression; null if this type has no constants. */
 export function valueExpression(text: string | null, type: string): string | null {
   if (text === null) return 'null';
   switch (type) {
@@ -262,7 +262,7 @@ export function valueExpression(text: string | null, type: string): string | nul
   }
 }
 
-/** The rows of a value or a range of a column; null: no expression can name it. */
+/** Condition for the rows with a value or a range of a column; null if it cannot be written as an expression. */
 export function facetCondition({
   column,
   type,
@@ -287,7 +287,7 @@ function rangeLimits({ from, to }: ValueRange): readonly (readonly [sign: string
   return [...(from === null ? [] : [['>=', from] as const]), ...(to === null ? [] : [['<', to] as const])];
 }
 
-/** The marks of numbers such as `1.234,50`; nothing where the texts do not show them. */
+/** The decimal and grouping marks of numbers such as `1.234,50`; empty if the texts do not show them. */
 export function numberMarks(texts: readonly string[]): { readonly decimal?: string; readonly grouping?: string } {
   const all = texts.map((text) => text.replaceAll(/[^\d.,']/g, ''));
   if (all.some((text) => /\d\.\d{3},\d/.test(text))) return { decimal: ',', grouping: '.' };

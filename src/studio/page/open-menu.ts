@@ -1,4 +1,4 @@
-// Opens the menu of a header, of several selected columns, of a row or of a cell, with the entries for what is there.
+// Opens the menu of a header, of several selected columns, of a row or of a cell, with the entries that fit it.
 import type { Profile } from '../../../workers/watch/column-profile.ts';
 import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
 import { profileOf } from './column-head.tsx';

@@ -267,7 +267,7 @@ function replacedValue(text: string, pair: SyntaxNode, written: string): string 
   const colon = colonOf(pair);
   if (colon === null) return null;
   const value = valueIn(pair);
-  // A value in block style begins on the next line; the new one stands beside its key.
+  // A value in block style begins on the next line; the new one is written beside its key.
   const isBeside = value !== null && !text.slice(colon.to, value.to).startsWith('\n') && isFlowOrScalar(value);
   return isBeside
     ? spliced(text, value.from, value.to, written)
@@ -326,7 +326,7 @@ function blockOperation(name: string, parameters: Parameters, hasOp: boolean, in
   return [`${name}:`, ...lines.map((line) => `${indent}  ${line}`)].join('\n');
 }
 
-/** What separates two entries of a flow collection: a line break where each entry has its own line. */
+/** Separator of the entries of a flow collection: a line break if each entry has its own line. */
 function separator(text: string, collection: SyntaxNode, entry: SyntaxNode): string {
   const before = text.slice(collection.from, entry.from);
   const lineBreak = before.lastIndexOf('\n');
@@ -447,7 +447,7 @@ export function moved(text: string, index: number, to: number): string | null {
   return text.slice(0, at) + moving + text.slice(at, own.from) + text.slice(own.to);
 }
 
-/** Moves an item of a list in brackets. What separates the items stays in its place. */
+/** Moves an item of a list in brackets. The separators stay where they are. */
 function reordered(text: string, items: readonly OperationItem[], index: number, to: number): string {
   const written = items.map(({ node }) => text.slice(node.from, node.to));
   written.splice(to, 0, ...written.splice(index, 1));

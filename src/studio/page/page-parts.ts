@@ -18,7 +18,7 @@ export interface OpenMenu {
   /** Name of the column, and the cell's text if the menu is about a cell. */
   readonly title: string;
   readonly groups: readonly MenuGroup[];
-  /** Entries that are no steps. */
+  /** Entries that do something other than adding a step. */
   readonly actions: readonly MenuAction[];
   /** Place on the screen, in pixels. */
   readonly left: number;

@@ -29,8 +29,8 @@ export function partMenu(column: string, part: Part, others: readonly string[]):
 }
 
 /**
- * A pattern whose first group is the part. Of the patterns that do so, it is the one that matches most of the other cells,
- * and of these the one with most of the text around the part.
+ * A pattern whose first group is the part. Chooses the candidate that matches most of the other cells; if several do,
+ * the one that contains most of the text around the part.
  */
 export function proposedPattern({ text, from, to }: Part, others: readonly string[]): string {
   const chosen = text.slice(from, to);

@@ -257,7 +257,7 @@ function StepLine({
   );
 }
 
-/** The running steps, with those that do not run between and after them in the order of the text. */
+/** All steps in the order of the text, both those that run and those that do not. */
 function entriesOf(studio: Studio): readonly Entry[] {
   const { items } = operationList(studio.preview.value ?? studio.text.value);
   const steps = studio.watched.value?.steps ?? [];

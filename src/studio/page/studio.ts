@@ -183,7 +183,7 @@ export class Studio {
     this.#evaluateSoon();
   }
 
-  /** A text that another program has written, or that is as in the file, is no work of the user. */
+  /** Keeps only changes by the user, not a text that another program has written or that equals the file. */
   #keep(): void {
     this.keeper.keep(this.isChanged.value ? this.text.value : null);
   }
@@ -445,7 +445,7 @@ export class Studio {
     this.isHistoryShown.value = false;
   }
 
-  /** Takes over the text that another page did not save. Undo takes it back. */
+  /** Takes over the text that another page did not save. Undo restores the previous text. */
   async restore(): Promise<void> {
     const recovered = this.keeper.recovered.value;
     if (recovered === null) return;

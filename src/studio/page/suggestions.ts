@@ -64,7 +64,7 @@ export class Suggestions {
     });
   }
 
-  /** Suggestions of the text first, in its order. A step that the Template has already is no suggestion. */
+  /** Suggestions of the text first, in its order. Omits steps that the Template already has. */
   get listed(): readonly ListedSuggestion[] {
     const text = this.#studio.text.value;
     const comments = commentSuggestions(text);
@@ -83,7 +83,7 @@ export class Suggestions {
     return [...comments, ...made];
   }
 
-  /** Writes the step into the text, and chooses it. Undo takes it back. */
+  /** Writes the step into the text and selects it. Undo removes it again. */
   apply({ line, made, written: suggested }: ListedSuggestion): void {
     const studio = this.#studio;
     const text = studio.text.value;

@@ -32,7 +32,7 @@ export class TextHistory {
     if (label === null && this.#moveTo(text, at)) return;
     const before = versions[at]!;
     const made = { label: label ?? `Type in line ${changedLine(before.text, text)}`, text };
-    // What is typed in one line is one version, unless the user has gone back to it, perhaps to compare.
+    // Typing in one line makes one version, unless the user has gone back to that version, perhaps to compare.
     const isMore = label === null && before.label === made.label && at === versions.length - 1;
     const kept = [...versions.slice(0, isMore ? at : at + 1), made].slice(-VERSIONS_MAX);
     this.versions.value = kept;

@@ -185,7 +185,7 @@ t.test('everything that is wrong is said at once, with what to write', async (t)
   t.strictSame(unexpected, ['accounts/acme.json /keys/1/scopes: must be a list: write [...].']);
 });
 
-t.test('a folder that is none, and files that are too large', async (t) => {
+t.test('a path that is not a folder, and files that are too large', async (t) => {
   const directory = t.testdir();
   t.match(
     await problemsOf(join(directory, 'none')),

@@ -140,7 +140,7 @@ t.test('accounts says what is missing in its flags', async (t) => {
   t.match(account(catalog, 'acme').subscription, { plan: 'starter', started_at: '2026-01-31T00:00:00.000Z' });
   t.match(await cli('accounts', 'list', '--catalog', join(catalog, 'none')), {
     status: 1,
-    stderr: /none holds no accounts\./,
+    stderr: /none contains no accounts\./,
   });
 });
 

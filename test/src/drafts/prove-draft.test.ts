@@ -39,7 +39,7 @@ test('a footer that cannot be written is only offered, and the rest stands', asy
   t.match(draft, /^ {2}# - \{stop_when: .*its check cannot be written; seen$/m);
   t.match(draft, /^ {2}- \{drop_blank_rows/m);
   t.notMatch(draft, /footer:/);
-  await t.rejects(firstChecked([line('input', 'footer: {"no name": {}}'), end]), /no line of it is at fault/);
+  await t.rejects(firstChecked([line('input', 'footer: {"no name": {}}'), end]), /none of its lines is the cause/);
 });
 
 test('the studio begins empty where no draft can be made, and tells why', async (t) => {

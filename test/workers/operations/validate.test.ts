@@ -333,14 +333,18 @@ test('rules that can hold for no cell, or do not go with the column', async (t) 
     [
       { check: 'between', min: 1, max: 'x' },
       'integer',
-      'max BAD_VALUE "x" is no decimal. Write a number such as "12.50".',
+      'max BAD_VALUE "x" is not a valid decimal. Write a number such as "12.50".',
     ],
     [
       { check: 'between', min: 'x', max: 1 },
       'integer',
-      'min BAD_VALUE "x" is no decimal. Write a number such as "12.50".',
+      'min BAD_VALUE "x" is not a valid decimal. Write a number such as "12.50".',
     ],
-    [{ check: 'in', values: ['x'] }, 'date', 'values BAD_VALUE "x" is no date. Write a date such as "2026-01-31".'],
+    [
+      { check: 'in', values: ['x'] },
+      'date',
+      'values BAD_VALUE "x" is not a valid date. Write a date such as "2026-01-31".',
+    ],
     [
       { check: 'in', values: [1], match: 'loose' },
       'integer',

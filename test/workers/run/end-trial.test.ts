@@ -112,7 +112,7 @@ for (const [title, { operations, input = inputOf('1'), rowsIn, fails = null }] o
 t.test('rows before the end arrive in whole batches', async (t) => {
   let batches = 0;
   const watch: RunWatch = {
-    gathers: false,
+    continuesAfterFailure: false,
     rowsMax: Number.POSITIVE_INFINITY,
     pickedRows: null,
     begin: () => undefined,

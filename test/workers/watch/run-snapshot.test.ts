@@ -10,7 +10,7 @@ import { INTERESTING_ROWS_MAX } from '../../../workers/watch/step-watch.ts';
 import { skipUnlessLong } from '../../sweep.ts';
 import { applyTemplate } from '../apply-template.ts';
 
-const ALL = { gathers: false, rowsMax: null, pickedRows: null, profiledStep: 1 };
+const ALL = { continuesAfterFailure: false, rowsMax: null, pickedRows: null, profiledStep: 1 };
 
 /** Minimum share of the examples whose Run has an output. Typed columns are texts here, which some operations refuse. */
 const SUCCEEDING_SHARE_MIN = 0.7;
@@ -129,7 +129,7 @@ test('rows that end a Run are gathered where that is asked for', async (t) => {
   const { outcome } = await applyTemplate(template, input, 1, {}, { watch: stopped });
   t.match(outcome.failure, { code: 'TEMPLATE_ROW_ERROR', place: { row: 2, step: 0, column: 'a' } });
   t.equal(stopped.errors(0).length, 1);
-  const gathered = new RunSnapshot({ ...ALL, gathers: true });
+  const gathered = new RunSnapshot({ ...ALL, continuesAfterFailure: true });
   await applyTemplate(template, input, 1, {}, { watch: gathered });
   t.strictSame(
     gathered.errors(0).map(({ row, column, code }) => [row, column, code]),

@@ -28,8 +28,8 @@ import type { GroupMetric } from './metric-state.ts';
 // The first row of each group, as records in the Run's memory, in the order in which the groups were first seen.
 
 /**
- * Sizes of blocks of records. The first block is small, for small files. Later blocks are larger, so that the budget is
- * asked rarely.
+ * Sizes of blocks of records. The first block is small, for small files. Later blocks are larger, so that memory is
+ * requested rarely.
  */
 const BLOCK_BYTES_FIRST = 65_536;
 const BLOCK_BYTES_MOST = 4 * 1024 * 1024;
@@ -443,7 +443,7 @@ export class HashAggregate {
     yield* next(batch.withColumns([...batch.columns, ...columns]), orders);
   }
 
-  /** Returns null if the arena has no space for so many groups. */
+  /** Returns null if the arena has no space for `count` groups. */
   #columns(from: number, count: number): ColumnData[] | null {
     const columns = this.#states.columns(from, count);
     const { spread } = this.#plan;

@@ -459,7 +459,7 @@ export class HeldValues implements MetricState, Holder {
     const { late } = this.#memory;
     if (late === null && this.#settled === 0) return this.#accumulate(range, states) ? builder.column : null;
     const made = builder.column;
-    if (made.kind === 'raw') throw new Error('a built column is no raw one');
+    if (made.kind === 'raw') throw new Error('a built column is never raw');
     const { arena, kernel } = this.#context;
     const meta = made.kind === 'typed' ? made.meta : arena.tryTake(count);
     if (meta === 0) return null;

@@ -37,8 +37,9 @@ import { ExactSum, WideSum } from './sums.ts';
 export interface GroupMetric {
   readonly fn: MetricName;
   readonly type: ColumnType | null;
-  /** Stored types of the cells that it reads and of those that it computes. */
+  /** Stored type of the cells that it reads; null for a count of rows. */
   readonly reads: StoredType | null;
+  /** Stored type of its result. */
   readonly makes: StoredType;
   readonly place: number;
   readonly condition: number;

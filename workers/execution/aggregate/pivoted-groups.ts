@@ -99,7 +99,7 @@ export function withRowNames(
     const at = batch.arena.take(batch.rows * VIEW_BYTES);
     for (let position = 0; position < batch.live; position++) {
       const text = texts[rows++];
-      if (text === undefined) throw new Error('there are more rows than have named columns');
+      if (text === undefined) throw new Error('there are more rows than named columns');
       heap.u32.set(text, (at + batch.physicalRow(position) * VIEW_BYTES) >>> 2);
     }
     const column: ColumnData = { kind: 'views', at };

@@ -160,7 +160,7 @@ export class SortAggregate {
 
 function keyBytes(batch: Batch, row: number): Buffer {
   const column = batch.columns[0]!;
-  if (column.kind !== 'views') throw new Error('the first column is no key');
+  if (column.kind !== 'views') throw new Error('the first column is not a key');
   const { u8, u32 } = batch.heap;
   const view = (column.at >>> 2) + row * 2;
   return Buffer.from(u8.buffer, u32[view]!, u32[view + 1]!);

@@ -8,7 +8,7 @@ import { RowSorter } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
 
 // Each row has numbers after its columns: a mark for each level, which is 1 in the subtotals of this level, and the
-// position of the row among the rows of its own level. Sorted groups need one sort, by the group columns, with the mark
+// position of the row among the rows of the same level. Sorted groups need one sort, by the group columns, with the mark
 // of each level after its columns. Groups in the order of their first appearance need two: the first one puts each
 // subtotal before its groups, which then take over its position, and the second one sorts by these positions.
 

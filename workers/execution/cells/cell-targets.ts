@@ -12,7 +12,7 @@ export const intoParameter = Type.Optional(
   }),
 );
 
-export interface TargetWish {
+export interface TargetRequest {
   readonly columns: ColumnSet;
   readonly into?: string | readonly string[] | undefined;
   /**
@@ -28,12 +28,12 @@ export interface TargetWish {
   readonly makesKinds?: true;
 }
 
-export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
-  const sources = columnsOfTypes(scope, wish.columns, '/columns', wish.takes);
-  if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish));
-  const names = typeof wish.into === 'string' ? [wish.into] : wish.into;
-  const wanted = listOf(wish.columns) ?? sources.map(({ name }) => name);
-  if (names.length !== wanted.length && (scope.closed || isList(wish.columns))) {
+export function cellTargets(scope: Scope, request: TargetRequest): CellTarget[] {
+  const sources = columnsOfTypes(scope, request.columns, '/columns', request.takes);
+  if (request.into === undefined) return sources.map((source) => inPlace(scope, source, request));
+  const names = typeof request.into === 'string' ? [request.into] : request.into;
+  const wanted = listOf(request.columns) ?? sources.map(({ name }) => name);
+  if (names.length !== wanted.length && (scope.closed || isList(request.columns))) {
     scope.problem(
       '/into',
       'INTO_COUNT',
@@ -46,12 +46,12 @@ export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
     const source = byName.get(wanted[index] ?? '');
     // A skipped column in a list creates no new column. While a Template is checked, a pattern or "*" may match no
     // column yet, but the new columns exist nevertheless.
-    if (source === undefined && isList(wish.columns)) return [];
-    const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
-    const hasKinds = wish.moves === true ? source?.hasKinds : wish.makesKinds;
-    const target = scope.add(name, wish.makes ?? source?.type ?? 'text', pointer, undefined, hasKinds);
+    if (source === undefined && isList(request.columns)) return [];
+    const pointer = typeof request.into === 'string' ? '/into' : `/into/${index}`;
+    const hasKinds = request.moves === true ? source?.hasKinds : request.makesKinds;
+    const target = scope.add(name, request.makes ?? source?.type ?? 'text', pointer, undefined, hasKinds);
     if (source === undefined) return [];
-    if (wish.makes === null) scope.setClock(target, source.clock);
+    if (request.makes === null) scope.setClock(target, source.clock);
     return [{ source, target }];
   });
 }
@@ -79,7 +79,7 @@ function columnsOfTypes(
   return fitting;
 }
 
-function inPlace(scope: Scope, source: Column, { makes, makesKinds }: TargetWish): CellTarget {
+function inPlace(scope: Scope, source: Column, { makes, makesKinds }: TargetRequest): CellTarget {
   if (makesKinds === true) {
     scope.retype(source, 'text', true);
     return { source, target: { ...source, hasKinds: true } };

@@ -16,7 +16,7 @@ export function constantValue(
   if (constant === null) return { value: null, type };
   const value = valueFor(constant, type);
   if (value !== null) return { value, type };
-  return { problem: `${JSON.stringify(constant)} is no ${type}. Write ${TYPE_FORMS[type]}.` };
+  return { problem: `${JSON.stringify(constant)} is not a valid ${type}. Write ${TYPE_FORMS[type]}.` };
 }
 
 /** How to write a value of each type, for messages. */
@@ -68,7 +68,7 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** Returns a text with a number of any type as a value of `type`: 12.00 as the integer 12. null if there is none. */
+/** Parses a number as a value of `type`: 12.00 as the integer 12. Returns null if that type has no such value. */
 export function numberOfType(text: string, type: ColumnType): unknown {
   const decimal = parseDecimal(text, true);
   if (decimal === null || type === 'decimal') return decimal;

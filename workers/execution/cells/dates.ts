@@ -204,7 +204,7 @@ export interface DateReading {
 }
 
 /**
- * A cell with a native date kind is used as it is, including the time of day if a time is wanted. A whole number is
+ * A cell with a native date kind is used unchanged, including the time of day if the result is a datetime. A whole number is
  * parsed as the text of its digits (20260131). Any other number is parsed by `epoch` or `excelSerial` only, because a
  * pattern with a point must not match it.
  */

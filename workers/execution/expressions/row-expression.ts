@@ -53,7 +53,7 @@ export class RowExpression {
     const startedAt = parseTimestamp(context.startedAt);
     const readerOf = (name: string): CellReader => {
       const index = columns.findIndex((column) => column.name === name);
-      if (index < 0) throw new Error('a checked expression names a column that is not there');
+      if (index < 0) throw new Error('a checked expression names a missing column');
       const reader = readers.get(name) ?? new CellReader(columns[index]!.type, index, true);
       readers.set(name, reader);
       return reader;

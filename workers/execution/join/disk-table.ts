@@ -496,7 +496,7 @@ export class TableCells {
    * Sets the ids of the keys, KEY_ABSENT for keys that the table does not contain. Returns false if the arena is full.
    */
   find(list: KeyList): boolean {
-    if (!this.#isBuilt) throw new Error('a table is asked before it is read');
+    if (!this.#isBuilt) throw new Error('a table is queried before it is read');
     if (this.#disk === null) {
       this.#index.find(list);
       return true;
@@ -526,7 +526,7 @@ export class TableCells {
 
   /** Returns the cell of the only key in a list, or null if it is not found. Allocates no memory. */
   single(list: KeyList): string | null {
-    if (!this.#isBuilt) throw new Error('a table is asked before it is read');
+    if (!this.#isBuilt) throw new Error('a table is queried before it is read');
     this.#index.hash(list);
     const { heap } = this.#context.arena;
     if (this.#disk !== null) {

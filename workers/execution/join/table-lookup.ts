@@ -138,7 +138,7 @@ export function tableLookup(
   const list: KeyList = { views, rows: views + 8, count: 1, hashes: views + 16, ids: views + 24 };
   const encoder = new TextEncoder();
   return (key) => {
-    if (bytes === 0) throw new Error('a table is asked before it is read');
+    if (bytes === 0) throw new Error('a table is queried before it is read');
     if (key.length > longest) return null;
     const { read, written } = encoder.encodeInto(key, heap.u8.subarray(bytes, bytes + longest));
     if (read < key.length) return null;

@@ -58,7 +58,7 @@ export function matchSteps(heap: Heap, level: MatchLevel): TextStep[] {
   ];
 }
 
-/** Applies the steps to a text. Like keys of rows, a text that a step makes longer than a cell stays as it is. */
+/** Applies the steps to a text. Returns the text unchanged if a step makes it longer than a cell; keys of rows do the same. */
 export function matchText(steps: readonly TextStep[], text: string): string {
   let edited = text;
   for (const step of steps) {
@@ -273,8 +273,8 @@ export class RowKeys {
 }
 
 /**
- * Gives a row its original text again if its edited text is longer than a cell, and therefore has no bytes. Only normal
- * forms of some texts over LONG_BYTES are so long: one letter of Arabic becomes 18.
+ * Restores the original text of a row if its edited text is longer than a cell, and was therefore not written. Only
+ * Unicode normalisation of texts over LONG_BYTES makes texts that long: one Arabic letter becomes 18 letters.
  */
 function restoreTooLong({ u32 }: Heap, from: number, to: number, row: number): void {
   const [original, edited] = [(from + row * VIEW_BYTES) >>> 2, (to + row * VIEW_BYTES) >>> 2];

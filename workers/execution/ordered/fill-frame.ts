@@ -121,7 +121,7 @@ export class FillFrame {
 
 /** Finishes a new column: rows that are not selected become null. Returns the number of cells with a value. */
 export function settleNewColumn(batch: Batch, column: ColumnData, chosen: Marks | null): number {
-  if (column.kind === 'raw') throw new Error('a new column is none of the file');
+  if (column.kind === 'raw') throw new Error('a new column is never raw');
   const { u8, u32 } = batch.heap;
   let filled = 0;
   for (let position = 0; position < batch.live; position++) {

@@ -269,7 +269,7 @@ function putLast(batch: Batch, column: ColumnData, row: number, last: LastCells,
     if (value !== undefined) writeTyped(batch, column, row, value);
     return;
   }
-  if (column.kind === 'raw') throw new Error('a new column is none of the file');
+  if (column.kind === 'raw') throw new Error('a new column is never raw');
   const [start, length] = last.text(group);
   const { u8, u32 } = batch.heap;
   u32[(column.at >>> 2) + row * 2] = start;

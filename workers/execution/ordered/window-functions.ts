@@ -342,7 +342,7 @@ function totalOf(text: string | null): unknown {
   if (text === null) return null;
   if (text === TOO_LARGE) return new CellFault('OUT_OF_RANGE');
   const value = parseDecimal(text, true);
-  if (!(value instanceof Decimal)) throw new Error('a total is no decimal');
+  if (!(value instanceof Decimal)) throw new Error('a total is not a decimal');
   return value;
 }
 

@@ -5,7 +5,7 @@ import type { Column } from '../../batch/schema.ts';
 import { countCode } from '../../protocol/report.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 
-/** Number of rows that are looked at: enough to see what a column contains. */
+/** Number of rows examined: enough to see what a column contains. */
 const ROWS_MAX = 1000;
 
 /** Longer cells are not numbers. */
@@ -24,7 +24,10 @@ interface SeenCell {
   readonly source: number;
 }
 
-/** Looks at the rows that the operator receives. `columns` are those that it compares; only texts matter. */
+/**
+ * Examines the rows that the operator receives.
+ * @param columns the columns that the operator compares; only text columns are checked
+ */
 export function withOrderCheck(operator: Operator, columns: readonly Column[], context: OperatorContext): Operator {
   const texts = [...new Set(columns)].filter(({ type }) => type === 'text');
   if (texts.length === 0) return operator;
@@ -88,7 +91,7 @@ function firstMisplaced(cells: readonly SeenCell[]): SeenCell | null {
 
 const DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:\D.*)?$/;
 
-/** A date that begins with its day, or with its month. NaN for the order in which its month is none. */
+/** Reads a date as day-month and as month-day. NaN for an order in which the month is above 12. */
 function dateOf(text: string): number[] | null {
   const [, first, second, year] = DATE.exec(text) ?? [];
   if (year === undefined) return null;

@@ -14,7 +14,7 @@ import {
   NULL_LAST,
   NUMBER,
   TERM_BYTES,
-  TERM_FALLS,
+  TERM_DESCENDING,
   TERM_KIND,
   TERM_META,
   TERM_NULLS_FIRST,
@@ -365,7 +365,7 @@ export class SortKeys implements RowOrder {
       u32[(term + TERM_KIND) >>> 2] = KINDS[type];
       u32[(term + TERM_VALUES) >>> 2] = values;
       u32[(term + TERM_META) >>> 2] = meta;
-      u32[(term + TERM_FALLS) >>> 2] = descending ? 1 : 0;
+      u32[(term + TERM_DESCENDING) >>> 2] = descending ? 1 : 0;
       u32[(term + TERM_NULLS_FIRST) >>> 2] = nullsFirst ? 1 : 0;
       term += TERM_BYTES;
     }

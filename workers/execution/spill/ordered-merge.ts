@@ -53,7 +53,7 @@ export function byKey(arena: Arena): MergeOrder {
 /** Index (in u32 words) of the view of the first column's cell. */
 function keyView({ batch, row }: MergeInput): number {
   const column = batch.columns[0]!;
-  if (column.kind !== 'views') throw new Error('the first column is no key');
+  if (column.kind !== 'views') throw new Error('the first column is not a key');
   return (column.at + row * VIEW_BYTES) >>> 2;
 }
 

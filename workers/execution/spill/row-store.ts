@@ -23,7 +23,7 @@ export function rowsBetween(batch: Batch, from: number, to: number): Batch {
     return { ...column, at, meta: column.meta + from, big: bigBetween(column.big, from, to) };
   });
   const { arena, selection, sourceRows } = batch;
-  if (!('at' in sourceRows)) throw new Error('rows that were read back have source rows of their own');
+  if (!('at' in sourceRows)) throw new Error('rows that were read back have their own source rows');
   return targetBatch({ arena, columns, rows: to - from, selection, sources: sourceRows.at + from * 8 });
 }
 
@@ -102,7 +102,7 @@ export class RowStore {
       const reader = this.#reader!;
       while (reader.advance() === 0) {
         const part = this.#parts.shift();
-        if (part === undefined) throw new Error('rows that were put aside are missing');
+        if (part === undefined) throw new Error('stored rows are missing');
         reader.open(part);
       }
       this.#batch = reader.batch();
@@ -256,7 +256,7 @@ export class RowStack {
     this.#target ??= this.#makeTarget();
     const at = piece.isFiled ? this.#fromFile(piece) : piece.at;
     const { rows, reached } = this.#codec.decode(this.#target, at, at + piece.bytes);
-    if (reached !== at + piece.bytes) throw new Error('a piece has more rows than were put there');
+    if (reached !== at + piece.bytes) throw new Error('a piece has more rows than were written');
     const columns = this.#codec.columns(this.#target, rows);
     return targetBatch({ arena, columns, rows, selection: this.#selection, sources: this.#target.sources });
   }

@@ -162,13 +162,13 @@ function isFault(value: unknown): value is CellFault {
 
 const dayOf = (startedAt: string): CalendarDate => {
   const days = parseDateText(startedAt.slice(0, 10));
-  if (days === null) throw new Error('a Run starts at a time that is none');
+  if (days === null) throw new Error('the start time of a Run is invalid');
   return new CalendarDate(days);
 };
 
 const instantOf = (startedAt: string): Timestamp => {
   const instant = parseTimestamp(startedAt);
-  if (instant === null) throw new Error('a Run starts at a time that is none');
+  if (instant === null) throw new Error('the start time of a Run is invalid');
   return instant;
 };
 
@@ -371,7 +371,7 @@ function within(
   reading: Reading | null,
   around: RuleScope,
 ): PlannedCheck | null {
-  if (reading === null) throw new Error('a check takes a type that it cannot read');
+  if (reading === null) throw new Error('a check got a column type that it does not support');
   const low = min === undefined ? null : bound(min, reading.type);
   const high = max === undefined ? null : bound(max, reading.type, true);
   if (low !== null && 'problem' in low) return around.problem('min', low.problem);

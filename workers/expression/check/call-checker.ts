@@ -79,8 +79,8 @@ function calendarHint(operator: string, left: Type, right: Type): string {
 
 /** Hint for chained comparisons: `1 < x < 5` would compare a boolean with 5. */
 function chainHint({ operator, left }: BinaryNode): string {
-  const goesOn = left.kind === 'binary' && ORDERS.has(operator) && ORDERS.has(left.operator);
-  return goesOn ? ` Write a ${left.operator} b && b ${operator} c.` : '';
+  const isChained = left.kind === 'binary' && ORDERS.has(operator) && ORDERS.has(left.operator);
+  return isChained ? ` Write a ${left.operator} b && b ${operator} c.` : '';
 }
 
 const ORDERS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);

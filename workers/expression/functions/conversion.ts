@@ -411,7 +411,7 @@ function checkFormat(constants: Constants): string | null {
   if (typeof pattern !== 'string') return null;
   for (const [clause, precision, verb] of pattern.matchAll(CLAUSE)) {
     if (!'%sdfebxXo'.includes(verb!) || verb === '')
-      return `${clause} is no part of a format: use %s %d %f %e %b %o %x %X %%.`;
+      return `${clause} is not a format clause: use %s %d %f %e %b %o %x %X %%.`;
     if (Number(precision ?? 0) > PRECISION_MAX)
       return `A format has at most ${PRECISION_MAX} digits after the decimal point.`;
   }

@@ -148,7 +148,7 @@ export class TwoWayAutomaton {
         pending.push({ place: node.next, slots: slot === undefined ? slots : { slot, before: slots } });
       }
     }
-    throw new Error('a state promised a match that is not there');
+    throw new Error('a state announced a match, but no match was found');
   }
 
   #wayBehind(node: ByteNode & { kind: 'byte' }, state: number, slots: Slots | null): Way {

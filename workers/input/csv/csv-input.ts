@@ -74,7 +74,7 @@ const MESSAGES: Record<Exclude<CsvDefect, 'utf8'>, (line: number) => string> = {
   ragged: (line) => `Line ${line} ${RAGGED}`,
   stray: (line) => `Line ${line} ${STRAY}`,
   swallowed: (line) =>
-    `Line ${line} begins a quoted field that goes on over line breaks and has text after its closing quote. Probably its ` +
+    `Line ${line} begins a quoted field that continues over line breaks and has text after its closing quote. Probably its ` +
     `quote is not closed on its line. ${OPEN_QUOTE_ADVICE}`,
   escape: (line) =>
     `Line ${line} begins a row in which backslashes seem to escape quotes, delimiters or line breaks, but no escape character is declared. ${ESCAPE_ADVICE}`,

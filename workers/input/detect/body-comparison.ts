@@ -17,7 +17,7 @@ export interface Comparison {
   /** Number of these columns in which the record also has such a cell. */
   readonly alike: number;
   /**
-   * Number of these columns in which the record has a text, or a year or date above cells that are no years or dates.
+   * Number of these columns in which the record has a text, or a year or date above cells that are not years or dates.
    */
   readonly named: number;
 }

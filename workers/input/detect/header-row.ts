@@ -144,13 +144,13 @@ function lastHeaderLine(records: Records, first: number, width: number): number 
   for (let lines = 1; lines < HEADER_LINES_MAX; lines++) {
     const next = nextFilled(records, last + 1);
     if (next < 0) break;
-    if (!goesOn(records, last, next, width)) break;
+    if (!continuesHeader(records, last, next, width)) break;
     last = next;
   }
   return last;
 }
 
-function goesOn(records: Records, last: number, next: number, width: number): boolean {
+function continuesHeader(records: Records, last: number, next: number, width: number): boolean {
   const above = records.at(last);
   const record = records.at(next);
   const isNear = next === last + 1;

@@ -4,8 +4,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { Failed } from '../../protocol/failure.ts';
 import type { EncodingSetting } from '../../template/template.ts';
-import { type HighLineSample, highLinesOf } from './high-lines.ts';
 import { leastUtf8Cost, likelyReadings, type Reading, singleByteCosts } from './likely-encoding.ts';
+import { type NonAsciiSample, nonAsciiLinesOf } from './non-ascii-lines.ts';
 import { charactersOf, DOS_NAMES, isTotal, SINGLE_BYTE_NAMES } from './single-byte-table.ts';
 import { endsInsideCharacter, type MixedLines, mixedEncodings, Undecodable } from './undecodable.ts';
 
@@ -51,7 +51,7 @@ const OPEN_BYTES_MIN = 2;
  * `likely`: the rest of the file shows that it is UTF-8. `possible`: the last byte is the only non-ASCII byte. null: the
  * file is not UTF-8 up to its last character.
  */
-export function cutOff({ bytes, openBytes, hasMark }: HighLineSample): 'likely' | 'possible' | null {
+export function cutOff({ bytes, openBytes, hasMark }: NonAsciiSample): 'likely' | 'possible' | null {
   if (openBytes === 0) return null;
   // The last line is followed by an LF.
   const text = bytes.subarray(0, bytes.length - 1 - openBytes);
@@ -60,13 +60,13 @@ export function cutOff({ bytes, openBytes, hasMark }: HighLineSample): 'likely' 
 }
 
 /** Throws Failed if the file seems to be UTF-8 that is cut off. */
-export function refuseCutOff(lines: HighLineSample): void {
+export function refuseCutOff(lines: NonAsciiSample): void {
   const failed = cutOffFailure(lines);
   if (failed !== null) throw failed;
 }
 
 /** Returns the failure of a file that seems to be UTF-8 that is cut off, or null. */
-export function cutOffFailure(lines: HighLineSample): Failed | null {
+export function cutOffFailure(lines: NonAsciiSample): Failed | null {
   return cutOff(lines) === 'likely' ? endsInsideCharacter(lines.numbers.at(-1)!) : null;
 }
 
@@ -85,7 +85,7 @@ const LF = 10;
  * Returns the line numbers of both kinds, or null if a single encoding for all lines is more likely.
  * @param readings likelyReadings of all lines, if the caller has them
  */
-export function mixtureOf({ bytes, numbers }: HighLineSample, readings?: readonly Reading[]): MixedLines | null {
+export function mixtureOf({ bytes, numbers }: NonAsciiSample, readings?: readonly Reading[]): MixedLines | null {
   const lines = { utf8: [] as Uint8Array[], other: [] as Uint8Array[] };
   const found = { utf8: [] as number[], other: [] as number[] };
   let from = 0;
@@ -125,12 +125,12 @@ export interface EncodingTries {
   /** Names of the encodings in which the file is invalid. */
   readonly failed: readonly string[];
   /** Lines with non-ASCII bytes from the whole file, or null if the file has not been scanned for them. */
-  readonly highLines: HighLineSample | null;
+  readonly nonAsciiLines: NonAsciiSample | null;
   /** Set if a quoted field after spaces occurred after the part of the file that detection examines (see LateQuote). */
   readonly quotesAfterSpace?: true;
 }
 
-export const NOTHING_TRIED: EncodingTries = { failed: [], highLines: null };
+export const NOTHING_TRIED: EncodingTries = { failed: [], nonAsciiLines: null };
 
 /** Maximum number of encodings that `auto` tries, because each attempt may read the whole file. */
 const AUTO_TRIES_MAX = 4;
@@ -185,7 +185,7 @@ export function encodingOf(
   if (name === undefined) throw new Undecodable('utf-8', NO_ENCODING);
   const skipped = names.slice(0, names.indexOf(name));
   if (!skipped.includes('utf-8')) return { name, markBytes };
-  const lines = tries.highLines ?? highLinesOf(head, isWhole);
+  const lines = tries.nonAsciiLines ?? nonAsciiLinesOf(head, isWhole);
   refuseCutOff(lines);
   const mixture = mixtureOf(lines);
   if (mixture !== null) throw mixedEncodings(mixture);
@@ -213,16 +213,16 @@ function markOf(head: Uint8Array): Encoding | null {
   return head[0] === 0xfe && head[1] === 0xff ? { name: 'utf-16be', markBytes: 2 } : null;
 }
 
-function restOf(isWhole: boolean, { highLines }: EncodingTries): Pick<Encoding, 'mayBeMixed'> {
-  return isWhole || highLines !== null ? {} : { mayBeMixed: true };
+function restOf(isWhole: boolean, { nonAsciiLines }: EncodingTries): Pick<Encoding, 'mayBeMixed'> {
+  return isWhole || nonAsciiLines !== null ? {} : { mayBeMixed: true };
 }
 
 function likelyOf(head: Uint8Array, isWhole: boolean, tries: EncodingTries): Omit<Encoding, 'markBytes'> {
-  const { failed, highLines } = tries;
+  const { failed, nonAsciiLines } = tries;
   const utf16 = looksLikeUtf16(head);
   if (utf16 !== null && !failed.includes(utf16)) return { name: utf16, guessedBy: 'NUL in every second byte' };
   if (!failed.includes('utf-8') && mayBeValid(head, isWhole, 'utf-8')) return { name: 'utf-8' };
-  const lines = highLines ?? highLinesOf(head, isWhole);
+  const lines = nonAsciiLines ?? nonAsciiLinesOf(head, isWhole);
   refuseCutOff(lines);
   const readings = likelyReadings(lines.bytes);
   const likely = readings.find(({ encoding }) => !failed.includes(encoding));

@@ -205,7 +205,7 @@ const SINGLE_BYTE_READINGS: readonly SingleByteReading[] = [
 
 /**
  * Readings of a text, the most likely first; empty for ASCII text. This takes tens of milliseconds: keep the result.
- * @param lines see HighLines
+ * @param lines see NonAsciiLines
  */
 export function likelyReadings(lines: Uint8Array): readonly Reading[] {
   if (lines.length === 0) return [];

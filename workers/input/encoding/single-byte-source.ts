@@ -3,7 +3,7 @@ import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import { FROM, LENGTH_SHIFT, STATE_BYTES, TABLE_BYTES, TO, UTF8_BYTES_MAX } from '../../kernel/layout/single-byte.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { ByteSource, DecodeWork, FileRest } from '../source/source.ts';
-import { lineBreaks } from './high-lines.ts';
+import { lineBreaks } from './non-ascii-lines.ts';
 import { isTotal } from './single-byte-table.ts';
 import { LateUtf8, notValid } from './undecodable.ts';
 import type { Utf8Lines } from './utf8-lines.ts';

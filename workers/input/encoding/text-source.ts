@@ -4,7 +4,7 @@ import type { OpenSettings } from '../format.ts';
 import { ConvertedSource } from '../source/converted-source.ts';
 import type { ByteSource } from '../source/source.ts';
 import type { Encoding } from './encoding.ts';
-import { lineBreaks } from './high-lines.ts';
+import { lineBreaks } from './non-ascii-lines.ts';
 import { SingleByteSource } from './single-byte-source.ts';
 import { charactersOf } from './single-byte-table.ts';
 import { notValid, oddUtf16 } from './undecodable.ts';

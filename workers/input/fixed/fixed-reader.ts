@@ -367,7 +367,7 @@ class FixedReader implements RowReader {
 
 function noLineEnds(): Failed {
   const message =
-    'The file is one line, which goes on after the last column of input.fixed: its records seem to have no line ends. ' +
+    'The file is one line, which continues after the last column of input.fixed. Its records seem to have no line ends. ' +
     'Write their length in characters into the Template: input.fixed.record_length.';
   return new Failed('MALFORMED_FILE', message);
 }

@@ -14,7 +14,7 @@ import {
 import type { Coroutine } from '../../scheduling/coroutine.ts';
 import { type EnteredList, enterRecords, leaveRecords, type RecordsPath, stepped } from './find-records.ts';
 import type { JsonText } from './json-text.ts';
-import { endsEarly, goesOn, type ValueBefore } from './malformed-json.ts';
+import { anotherValue, endsEarly, type ValueBefore } from './malformed-json.ts';
 
 const OPEN_LIST = 0x5b;
 
@@ -135,7 +135,7 @@ export class JsonRecords {
     }
     if (text.peek() !== 'event') return 'more';
     const isList = this.#list!.brackets.length === 0 && text.byte === OPEN_LIST;
-    if (!isList || this.areLists) throw goesOn(text.place(), this.#kind);
+    if (!isList || this.areLists) throw anotherValue(text.place(), this.#kind);
     text.pass();
     text.set(PHASE, PHASE_FIRST);
     this.#part = 'records';

@@ -30,7 +30,7 @@ import {
 import type { Heap } from '../../memory/heap.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import { Window } from '../csv/window.ts';
-import { isOpen } from '../encoding/high-lines.ts';
+import { isOpen } from '../encoding/non-ascii-lines.ts';
 import type { OpenSettings } from '../format.ts';
 import { ReadAheadRows, type RowsAhead } from '../read-ahead/read-ahead-rows.ts';
 import type { ReadAheadThread } from '../read-ahead/read-ahead-thread.ts';

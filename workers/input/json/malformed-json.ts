@@ -121,7 +121,7 @@ const ADVICE_ON_NEXT_VALUE: Readonly<Record<ValueBefore, string>> = {
   other: 'Send one list of all records, or records one after the other.',
 };
 
-export function goesOn(place: TextPlace, before: ValueBefore): Failed {
+export function anotherValue(place: TextPlace, before: ValueBefore): Failed {
   const advice = ADVICE_ON_NEXT_VALUE[before];
   return malformedAt(place, `the end of the file is expected after its JSON, and another value begins. ${advice}`);
 }

@@ -209,7 +209,7 @@ class JsonOpening {
 
   *#lookAtWhole(): Coroutine<Found> {
     const { whole } = this.#settings;
-    if (whole === undefined) throw new Error('a JSON file that must be whole is read where none can be');
+    if (whole === undefined) throw new Error('a JSON file must be read as a whole, which is not possible here');
     this.#whole = yield* whole();
     return (yield* this.#look(true))!;
   }

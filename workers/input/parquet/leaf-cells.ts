@@ -238,7 +238,7 @@ export class LeafCells {
   #look(index: number, entry: number): void {
     const { heap } = this.#arena;
     const dictionary = this.#pages.dictionary!;
-    if (entry >= dictionary.count) throw lacks(entry, dictionary.count, this.#pages.position);
+    if (entry >= dictionary.count) throw missingEntry(entry, dictionary.count, this.#pages.position);
     const slot = (this.#entriesAt >>> 2) + entry * ENTRY_WORDS;
     const kind = heap.u32[slot + 2]!;
     this.at[index] = heap.u32[slot]!;
@@ -283,7 +283,7 @@ export class LeafCells {
   }
 }
 
-function lacks(entry: number, count: number, position: number): Failed {
+function missingEntry(entry: number, count: number, position: number): Failed {
   return malformedParquet(`a value with number ${entry} in a dictionary of ${count} values`, position);
 }
 

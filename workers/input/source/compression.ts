@@ -65,7 +65,7 @@ export function corrupt(compression: Compression, error: NodeJS.ErrnoException, 
   }
   if (code === 'Z_BUF_ERROR') return cutOff(compression, position);
   // Message of zlib.
-  if (/incorrect header check/.test(message)) return goesOn(compression, `${position} or after it`);
+  if (/incorrect header check/.test(message)) return otherDataFollows(compression, `${position} or after it`);
   const isChanged = /incorrect (?:data|length) check/.test(message) || code === 'ZSTD_error_checksum_wrong';
   const what = isChanged ? 'is damaged: its checksum is wrong' : 'is corrupt';
   return malformed(compression, what, `${position} or after it`);
@@ -77,7 +77,7 @@ export function cutOff(compression: Compression, position: number): Failed {
 }
 
 /** @param position offset in the file at which other data begins */
-export function goesOn(compression: Compression, position: number | string): Failed {
+export function otherDataFollows(compression: Compression, position: number | string): Failed {
   return malformed(compression, 'ends, and other data follows', position);
 }
 

@@ -1,7 +1,7 @@
 // Decompresses an upload while it is read, with Node's zlib in its thread pool.
 
 import { Failed } from '../../protocol/failure.ts';
-import { type Compression, corrupt, cutOff, type Decoder, goesOn, makeDecoder } from './compression.ts';
+import { type Compression, corrupt, cutOff, type Decoder, makeDecoder, otherDataFollows } from './compression.ts';
 import type { ByteSource } from './source.ts';
 
 // Finds the ends of Zstandard frames (RFC 8878) without decompressing them, and whether the last frame is complete. The
@@ -88,7 +88,7 @@ export class ZstdFrames {
   #begin(magic: number, position: number): void {
     if (magic === FRAME_MAGIC) this.#expect('descriptor', 1);
     else if ((magic & SKIPPABLE_MASK) === SKIPPABLE_MAGIC) this.#expect('skippableSize', 4);
-    else throw goesOn('zstd', position);
+    else throw otherDataFollows('zstd', position);
   }
 
   #expectHeader(descriptor: number): void {
@@ -219,7 +219,7 @@ export class InflatingSource implements ByteSource {
       const padding = this.#left.findIndex((byte) => byte !== 0);
       this.#left = padding < 0 ? NOTHING : this.#left.subarray(padding);
       if (this.#left.length === 0) return;
-      if (this.#left[0] !== GZIP_FIRST_BYTE) throw goesOn(this.#compression, this.#position);
+      if (this.#left[0] !== GZIP_FIRST_BYTE) throw otherDataFollows(this.#compression, this.#position);
       this.#decoder = this.#openDecoder();
     }
     this.#give(this.#decoder);

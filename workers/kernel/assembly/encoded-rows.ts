@@ -256,11 +256,11 @@ function sortRests(entries: usize, spare: usize, count: u32, offset: usize, dept
   const word = load<u64>(entries);
   const end = entries + (<usize>count) * ENTRY_BYTES;
   // Bytes that all keys share do not increase the depth.
-  for (let goesOn = true; goesOn; offset += 8) {
-    goesOn = loadWords(entries, end, offset);
+  for (let hasMoreWords = true; hasMoreWords; offset += 8) {
+    hasMoreWords = loadWords(entries, end, offset);
     sortWords(entries, spare, count, counts);
     if (load<u64>(entries) == load<u64>(end - ENTRY_BYTES)) continue;
-    if (goesOn) sortTies(entries, spare, count, offset + 8, depth + 1, counts);
+    if (hasMoreWords) sortTies(entries, spare, count, offset + 8, depth + 1, counts);
     break;
   }
   for (let entry = entries; entry < end; entry += ENTRY_BYTES) store<u64>(entry, word);
@@ -271,13 +271,13 @@ function sortRests(entries: usize, spare: usize, count: u32, offset: usize, dept
  * them.
  */
 function loadWords(entries: usize, end: usize, offset: usize): bool {
-  let goesOn = false;
+  let hasMoreWords = false;
   for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
     const rest = restOf(entry), length = <usize>load<u32>(rest);
-    goesOn = goesOn || length > offset + 8;
+    hasMoreWords = hasMoreWords || length > offset + 8;
     store<u64>(entry, length > offset ? wordOf(rest + 4 + offset, length - offset) : 0);
   }
-  return goesOn;
+  return hasMoreWords;
 }
 
 /** Merge sort by the bytes of the keys from `offset` on. */

@@ -9,7 +9,7 @@ import {
   NULL_LAST,
   NUMBER,
   TERM_BYTES,
-  TERM_FALLS,
+  TERM_DESCENDING,
   TERM_KIND,
   TERM_META,
   TERM_NULLS_FIRST,
@@ -68,7 +68,7 @@ function putTerm(term: usize, row: usize, o: usize, limit: usize): usize {
     store<u8>(start, meta);
     o = start + 1;
   }
-  if (load<u32>(term, TERM_FALLS) != 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
+  if (load<u32>(term, TERM_DESCENDING) != 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
   return o;
 }
 

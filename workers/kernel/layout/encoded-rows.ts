@@ -10,8 +10,8 @@ export const DIGITS: usize = 256;
 export const SORT_COUNTS_BYTES: usize = 8 * DIGITS * 4;
 
 /**
- * State of packing or listing a run: u32 the end that was reached, and at RUN_WORD the previous u64 word. A run begins
- * with word 0.
+ * State while the entries of a run are packed or unpacked: u32 end of the entries so far, and at RUN_WORD the previous
+ * u64 word, which is 0 at the start of a run.
  */
 export const RUN_WORD: usize = 8;
 export const RUN_STATE_BYTES: usize = 16;
@@ -19,5 +19,5 @@ export const RUN_STATE_BYTES: usize = 16;
 /** A run being merged: u32 next entry, u32 end. */
 export const RUN_BYTES: usize = 8;
 
-/** Passed instead of the number of the run that continues: all runs enter the tournament. */
+/** Argument for the start of a merge, when all runs enter the tournament; later calls pass the run that just supplied a row. */
 export const ALL_ENTER: u32 = 0xffffffff;

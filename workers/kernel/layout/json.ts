@@ -1,10 +1,9 @@
 // Memory layout shared by the JSON kernels and their callers: the state, the table of keys, and the codes of syntax
 // errors.
 
-/**
- * u32 words of the state, in and out, given as byte offsets. Address at which to continue reading: after the last
- * complete record or token.
- */
+// The state: u32 words, given as byte offsets. The caller sets them, and the kernel updates those marked "out".
+
+/** In and out: address at which to continue reading, after the last complete record or token. */
 export const AT: usize = 0;
 /** Number of line feeds passed so far, and the address after the last one (0: no line feed yet). */
 export const LINES: usize = 4;
@@ -20,10 +19,7 @@ export const ROWS: usize = 24;
 export const PHASE: usize = 28;
 /** FORM bits. */
 export const FORM: usize = 32;
-/**
- * For each row of a column, a view of 8 bytes and a kind of one byte. STRIDE is the number of rows from one column to
- * the next.
- */
+/** Addresses of the cells, column by column: views of 8 bytes and kinds of one byte. STRIDE: rows reserved per column. */
 export const VIEWS: usize = 36;
 export const KINDS: usize = 40;
 export const STRIDE: usize = 44;

@@ -87,6 +87,6 @@ export const EXPONENT_BIAS: u32 = 2048;
 export const TERM_KIND: usize = 0;
 export const TERM_VALUES: usize = 4;
 export const TERM_META: usize = 8;
-export const TERM_FALLS: usize = 12;
+export const TERM_DESCENDING: usize = 12;
 export const TERM_NULLS_FIRST: usize = 16;
 export const TERM_BYTES: usize = 20;

@@ -13,7 +13,7 @@ import type { TypedFormat } from '../cell-content.ts';
 import { defineOutputSection, type OutputForm } from '../format.ts';
 import { outputEncoding, outputEncodings } from '../sink/output-sink.ts';
 
-// Cells of the lines above the header of a CSV, and the values of the file that they contain.
+// Lines above the header of a CSV. Their cells may contain placeholders for values of the input file.
 
 /**
  * A cell of such a line. Texts are quoted like texts of the table, numbers are not texts, and null is an empty cell.
@@ -23,13 +23,13 @@ export type PreambleCell = string | number | boolean | null;
 /** A value above or below the table of the input file. */
 const PLACEHOLDER = /\{run\.meta\.([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Names of the file's values that the lines contain. */
+/** Names of the placeholders in the lines. */
 function placeholdersOf(lines: readonly (readonly PreambleCell[])[]): string[] {
   const texts = lines.flat().filter((cell) => typeof cell === 'string');
   return texts.flatMap((text) => [...text.matchAll(PLACEHOLDER)].map((match) => match[1]!));
 }
 
-/** Replaces placeholders by their values. A value that the file lacks becomes empty. */
+/** Replaces placeholders by their values. A value that is missing in the file becomes empty. */
 export function filledIn(text: string, meta: MetaValues): string {
   return text.replace(PLACEHOLDER, (_, name: string) => meta[name] ?? '');
 }
@@ -134,7 +134,7 @@ function checkEncoding(csv: CsvSettings, report: ReportProblem): void {
   const encoding = outputEncoding(csv.encoding);
   if (encoding === null) {
     const hint = suggestion(csv.encoding, outputEncodings) || ` Known: ${outputEncodings.join(', ')}.`;
-    report('/encoding', 'BAD_VALUE', `${JSON.stringify(csv.encoding)} is no encoding of the output.${hint}`);
+    report('/encoding', 'BAD_VALUE', `${JSON.stringify(csv.encoding)} is not an output encoding.${hint}`);
   } else if (csv.bom && !encoding.startsWith('utf-')) {
     report('/bom', 'BAD_VALUE', `The encoding ${csv.encoding} has no byte order mark. Write bom: false.`);
   }

@@ -88,7 +88,7 @@ export class ThriftWriter {
   #head(field: number, type: number): void {
     const step = field - this.#fields.at(-1)!;
     this.#fields[this.#fields.length - 1] = field;
-    if (step < 1 || step > SHORT_STEP_MAX) throw new Error('fields are written in their order');
+    if (step < 1 || step > SHORT_STEP_MAX) throw new Error('fields must be written in ascending order');
     this.#bytes.appendByte((step << 4) | type);
   }
 

@@ -91,7 +91,7 @@ export function workbookFrame({ columns, freezeHeader, autofilter }: WorkbookLoo
     const part = new SheetPart();
     part.prepare(model, { styles, sharedStrings: null, date1904: false, drawings: [], commentRefs: [], media: [] });
     const [before, behind] = part.toXml(model).split(NO_ROWS);
-    if (before === undefined || behind === undefined) throw new Error('the sheet of the frame has no place for rows');
+    if (before === undefined || behind === undefined) throw new Error('the sheet has no element for rows');
     return [`${before}<sheetData>`, `</sheetData>${behind}`];
   };
   const [beforeRows] = sheet(ranges, 1);

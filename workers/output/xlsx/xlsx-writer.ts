@@ -153,7 +153,7 @@ class SheetProgram {
  * have native kinds.
  */
 function sheetSource(batch: Batch, column: ColumnData, type: ColumnType): SheetSource {
-  if (column.kind === 'raw') throw new Error('a raw column came to a writer that takes none');
+  if (column.kind === 'raw') throw new Error('the writer does not accept raw columns');
   if (column.kind === 'views')
     return { kind: 'views', at: column.at, beside: type === 'text' ? (column.kinds ?? 0) : 0 };
   if (column.type === 'number') return { kind: 'number', at: typedViews(batch, column, SHEET_FORMAT), beside: 0 };

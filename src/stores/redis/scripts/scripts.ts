@@ -261,7 +261,7 @@ export const FINISH = defineScript(
 local run, record, has_output, output, expires_at = unpack(ARGV, 1, 5)
 local is_charged, fingerprint, code, oldest_day = unpack(ARGV, 6, 9)
 local text = redis.call('HGET', KEYS[1], run)
--- Asked again: it is done where what was recorded is this end, and not that of whoever gave the Run up.
+-- A repeated call: done if the stored record is that of this call, lost if another node gave the Run up.
 if not text then return redis.call('GET', prefix .. 'run:' .. run) == record and 'done' or 'lost' end
 local claim = cjson.decode(text)
 release(run, claim)

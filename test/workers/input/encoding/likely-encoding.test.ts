@@ -3,8 +3,8 @@
 import { TextDecoder } from 'node:util';
 import { test } from 'tap';
 import { mixtureOf } from '../../../../workers/input/encoding/encoding.ts';
-import { highLinesOf } from '../../../../workers/input/encoding/high-lines.ts';
 import { likelyEncodings } from '../../../../workers/input/encoding/likely-encoding.ts';
+import { nonAsciiLinesOf } from '../../../../workers/input/encoding/non-ascii-lines.ts';
 import { charactersOf } from '../../../../workers/input/encoding/single-byte-table.ts';
 import { encode } from './encode.ts';
 import { LANGUAGE_TEXTS } from './language-texts.ts';
@@ -16,7 +16,7 @@ const CASES = LANGUAGE_TEXTS.flatMap(({ language, encodings, text }) =>
   encodings.map((encoding) => ({ language, encoding, text })),
 );
 
-const likelyOf = (bytes: Uint8Array): string | undefined => likelyEncodings(highLinesOf(bytes, true).bytes)[0];
+const likelyOf = (bytes: Uint8Array): string | undefined => likelyEncodings(nonAsciiLinesOf(bytes, true).bytes)[0];
 
 function decode(bytes: Uint8Array, encoding: string): string {
   const characters = charactersOf(encoding);
@@ -51,7 +51,7 @@ test('of equally likely encodings the common one is named', async (t) => {
 });
 
 test('ASCII has no likely encoding, UTF-8 is itself, and signs alone are signs of the west', async (t) => {
-  t.strictSame(likelyEncodings(highLinesOf(Buffer.from('a,b\n1,2\n'), true).bytes), []);
+  t.strictSame(likelyEncodings(nonAsciiLinesOf(Buffer.from('a,b\n1,2\n'), true).bytes), []);
   t.equal(likelyOf(Buffer.from('a,ä\n')), 'utf-8');
   t.equal(likelyOf(encode('price (£);20 °C;10–20;“quoted”\n', 'windows-1252')), 'windows-1252');
 });
@@ -86,7 +86,7 @@ test('a few symbols mean windows-1252, not letters of a rare alphabet', async (t
 test('lines of UTF-8 among lines of another encoding are found by their numbers', async (t) => {
   const mixed = (utf8: string, other: string, encoding = 'windows-1252') =>
     Buffer.concat([Buffer.from(utf8), encode(other, encoding)]);
-  const found = (bytes: Uint8Array) => mixtureOf(highLinesOf(bytes, true));
+  const found = (bytes: Uint8Array) => mixtureOf(nonAsciiLinesOf(bytes, true));
   t.strictSame(found(mixed('id,name\n1,M\u00fcller\n2,J\u00fcrgen\n', '3,G\u00f6\u00dfler\n')), {
     utf8: [2, 3],
     other: [4],

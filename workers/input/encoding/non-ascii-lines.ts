@@ -30,19 +30,19 @@ export function isOpen(bytes: Uint8Array): boolean {
 // both kinds, those in UTF-8 and those in another encoding, because a file may change its encoding after thousands of lines.
 
 /** Enough bytes for a reliable judgement, and few enough to test every encoding within some milliseconds. */
-const HIGH_LINES_BYTES_MAX = 16_384;
+const SAMPLE_BYTES_MAX = 16_384;
 
 /** Maximum number of bytes examined as one line. Longer lines are examined in parts. */
 const LINE_BYTES_MAX = 4_096;
 
 /**
- * Minimum number of bytes of each kind of lines (UTF-8 or not). After HIGH_LINES_BYTES_MAX, only a kind below this
+ * Minimum number of bytes of each kind of lines (UTF-8 or not). After SAMPLE_BYTES_MAX, only a kind below this
  * minimum is collected.
  */
 const KIND_BYTES_MIN = 4_096;
 
 /** Lines with non-ASCII bytes, concatenated, each followed by an LF. */
-export interface HighLineSample {
+export interface NonAsciiSample {
   readonly bytes: Uint8Array;
   /** Line number of each of these lines in the file, from 1, counted by LF and CRLF. Parts of a line have its number. */
   readonly numbers: readonly number[];
@@ -52,7 +52,7 @@ export interface HighLineSample {
   readonly hasMark: boolean;
 }
 
-export const NO_LINES: HighLineSample = { bytes: new Uint8Array(0), numbers: [], openBytes: 0, hasMark: false };
+export const NO_LINES: NonAsciiSample = { bytes: new Uint8Array(0), numbers: [], openBytes: 0, hasMark: false };
 
 const LF = 10;
 const CR = 13;
@@ -65,8 +65,8 @@ const FIRST_INNER_BYTE = 0x30;
  * Collects the lines from the pieces of a file, in order. A line begins after an LF or CR, which never occur inside
  * multi-byte characters.
  */
-export class HighLines {
-  readonly #collected = new Uint8Array(HIGH_LINES_BYTES_MAX + KIND_BYTES_MIN + 2 * (LINE_BYTES_MAX + 1));
+export class NonAsciiLines {
+  readonly #collected = new Uint8Array(SAMPLE_BYTES_MAX + KIND_BYTES_MIN + 2 * (LINE_BYTES_MAX + 1));
   #length = 0;
   /** Length of the current line, or of its current part. It starts at offset `#length` of the collected bytes. */
   #lineBytes = 0;
@@ -83,7 +83,7 @@ export class HighLines {
 
   /** True if no more pieces are needed. */
   get isFull(): boolean {
-    return this.#length >= HIGH_LINES_BYTES_MAX && !this.#lacks('utf8') && !this.#lacks('other');
+    return this.#length >= SAMPLE_BYTES_MAX && !this.#lacks('utf8') && !this.#lacks('other');
   }
 
   #lacks(kind: 'utf8' | 'other'): boolean {
@@ -107,7 +107,7 @@ export class HighLines {
   }
 
   /** @param isCut whether the last line is incomplete or was cut by the caller */
-  sample(isCut: boolean): HighLineSample {
+  sample(isCut: boolean): NonAsciiSample {
     if (isCut) this.#lineBytes = this.#wholeBytes();
     const openBytes = isCut || this.#isSkipped ? 0 : openBytesOf(this.#current());
     this.#endLine();
@@ -156,7 +156,7 @@ export class HighLines {
 
   #collect(bytes: number): void {
     const kind = isUtf8(this.#collected.subarray(this.#length, this.#length + bytes)) ? 'utf8' : 'other';
-    if (this.#length >= HIGH_LINES_BYTES_MAX && !this.#lacks(kind)) return;
+    if (this.#length >= SAMPLE_BYTES_MAX && !this.#lacks(kind)) return;
     this.#kindBytes[kind] += bytes;
     this.#length += bytes;
     this.#collected[this.#length++] = LF;
@@ -176,8 +176,8 @@ function startsWithMark(piece: Uint8Array): boolean {
 }
 
 /** Collects the lines from the first bytes of a file. */
-export function highLinesOf(head: Uint8Array, isWhole: boolean): HighLineSample {
-  const lines = new HighLines();
+export function nonAsciiLinesOf(head: Uint8Array, isWhole: boolean): NonAsciiSample {
+  const lines = new NonAsciiLines();
   lines.add(head);
   return lines.sample(!isWhole);
 }
