@@ -39,29 +39,29 @@ t.test('they have a heading for every operation and every command', async (t) =>
 
 t.test('a part is inserted between its comments, and the text around it is unchanged', async (t) => {
   const page = (one: string): string =>
-    `# Page\n\n<!-- made of the program: one -->\n${one}\n<!-- end -->\n\nBetween.\n\n<!-- made of the program: two -->\n<!-- end -->\n`;
+    `# Page\n\n<!-- generated: one -->\n${one}\n<!-- end -->\n\nBetween.\n\n<!-- generated: two -->\n<!-- end -->\n`;
   const parts = { one: '| 1 |\n', two: '2' };
   const whole = withParts('page', page(''), parts);
   t.equal(
     whole,
-    '# Page\n\n<!-- made of the program: one -->\n\n| 1 |\n\n<!-- end -->\n\nBetween.\n\n' +
-      '<!-- made of the program: two -->\n\n2\n\n<!-- end -->\n',
+    '# Page\n\n<!-- generated: one -->\n\n| 1 |\n\n<!-- end -->\n\nBetween.\n\n' +
+      '<!-- generated: two -->\n\n2\n\n<!-- end -->\n',
   );
   t.equal(withParts('page', page('\nwhat it was\n'), parts), whole);
   t.equal(withParts('page', whole, parts), whole, 'again');
 });
 
 t.test('a part without its comments is a mistake that is named, and so are comments of no part', async (t) => {
-  const begin = '<!-- made of the program: one -->\n';
+  const begin = '<!-- generated: one -->\n';
   const end = '\n<!-- end -->\n';
   const parts = { one: 'text' };
   for (const [page, told] of [
-    ['# Page\n', 'page has no place for "one": write <!-- made of the program: one --> and <!-- end -->'],
+    ['# Page\n', 'page has no place for "one": write <!-- generated: one --> and <!-- end -->'],
     [`${begin}`, 'page: the place of "one" has no <!-- end -->'],
     [`${begin}\n${begin}${end}`, 'page: the place of "one" has no <!-- end -->'],
-    [`${begin}${end}${begin}${end}`, 'page has a place that nothing is made for: <!-- made of the program: one -->'],
-    [`${begin}${end}${begin.replace('one', 'two')}${end}`, /nothing is made for: .*: two -->/],
-    ['<!-- made of the program: one->\n', /nothing is made for: <!-- made of the program: one->/],
+    [`${begin}${end}${begin}${end}`, 'page has a mark for which nothing is generated: <!-- generated: one -->'],
+    [`${begin}${end}${begin.replace('one', 'two')}${end}`, /for which nothing is generated: .*: two -->/],
+    ['<!-- generated: one->\n', /for which nothing is generated: <!-- generated: one->/],
   ] as const) {
     t.throws(() => withParts('page', page, parts), { message: told }, page);
   }
@@ -69,6 +69,6 @@ t.test('a part without its comments is a mistake that is named, and so are comme
   for (const name of readdirSync('docs', { recursive: true, encoding: 'utf8' })) {
     const path = join('docs', name);
     if (!name.endsWith('.md') || made.has(path)) continue;
-    t.notMatch(readFileSync(path, 'utf8'), /<!-- made of the program: /, `${path}: nothing is made for it`);
+    t.notMatch(readFileSync(path, 'utf8'), /<!-- generated: /, `${path}: nothing is made for it`);
   }
 });

@@ -30,7 +30,7 @@ const OWN_PROCESS = /\bmemoryUsage\b|\bprocess\.(?:on|chdir)\(|\bprocess\.env\[[
 const ALL_TESTS_ONLY = /^\/\/ With all tests only: (.+)\.$/m;
 
 /** Those of these files that mostly wait, for leases, stalls and nodes: one at a time runs beside the others. */
-const MOSTLY_WAITING = /^\/\/ With all tests only: (?:faults that are waited for by the clock|several nodes)/m;
+const MOSTLY_WAITING = /^\/\/ With all tests only: (?:faults that only time limits detect|several nodes)/m;
 
 const { values, positionals } = parseArgs({
   options: {

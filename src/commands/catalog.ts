@@ -23,7 +23,7 @@ export const command: Command = actionsCommand({
     check: {
       form: '[DIR]',
       summary: `Checks plans, accounts, keys, Templates, tables and secrets, and runs the Templates' tests.
-Problems go to standard output, one a line; exit status 1 when there are any.`,
+Problems go to standard output, one per line. Exit status: 0 no problem, 1 a problem, 2 usage.`,
       flags: CHECK_FLAGS,
       run: check,
     },

@@ -19,7 +19,7 @@ const USAGE = `template-run completion bash|zsh|fish
 
 Prints a script that completes commands, actions and flags:
   bash  source <(template-run completion bash)         in ~/.bashrc
-  zsh   source <(template-run completion zsh)          in ~/.zshrc, behind compinit
+  zsh   source <(template-run completion zsh)          in ~/.zshrc, after compinit
   fish  template-run completion fish | source          in ~/.config/fish/config.fish`;
 
 /** @param commands the table of commands */

@@ -137,7 +137,7 @@ const FLAGS = {
   template: {
     kind: 'value',
     placeholder: 'FILE',
-    purpose: 'reads like a Run of this Template, also in the service (the most likely way)',
+    purpose: 'reads the file as a Run of this Template would (none: everything is detected)',
   },
   encoding: {
     kind: 'value',

@@ -23,7 +23,7 @@ export const CHECK_FLAGS = {
     kind: 'value',
     placeholder: 'FILE',
     purpose:
-      'a column that an operation reads but this file ("-" is standard input) lacks is a problem (off: files are assumed to have it)',
+      'a sample file ("-" is standard input); a column that an operation reads but the sample does not have is a problem (off: files are assumed to have all columns)',
   },
   lenient: {
     kind: 'switch',

@@ -138,7 +138,7 @@ export const command: Command = actionsCommand({
     diff: {
       form: 'OLD NEW [SAMPLE...]',
       summary: `Shows what differs between two versions of a Template: columns, and rows of their tests and of sample files.
-Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 usage.`,
+Exit status: 0 no difference, 1 a difference or a problem of a Template, 2 usage.`,
       flags: DIFF_FLAGS,
       run: diffOnEngine,
     },
@@ -151,7 +151,7 @@ Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 
     draft: {
       form: 'SAMPLE',
       summary: `Generates a Template from a sample file, with evidence for each line. Lines that could lose data are comments.
-Exit status: 0 it is printed, 1 a file cannot be read, 2 usage.`,
+Exit status: 0 success, 1 a file cannot be read, 2 usage.`,
       flags: DRAFT_FLAGS,
       run: draftOnEngine,
     },

@@ -27,8 +27,8 @@ export interface DraftLine {
   /** For an operation that removes rows: the number of rows counted in the sample. */
   readonly rowsDropped?: number;
   /**
-   * Set on the lines for a total row: `end` ends the table there; `total` belongs to the check of its amounts, whose
-   * lines only work together.
+   * Set on the lines for a total row. `end`: the line ends the table at that row. `total`: one of the lines that
+   * together check the amounts of that row.
    */
   readonly footer?: 'end' | 'total';
 }

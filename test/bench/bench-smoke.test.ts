@@ -1,4 +1,4 @@
-// The benchmark at a size for everyday tests, without its peers: each workload by template-run and by its hand-written JavaScript
+// A small benchmark without the other systems: each workload by template-run and by its hand-written JavaScript
 // over csv-parse, whose answers must agree; and the parts of the tool itself.
 // With all tests only: the files of examples and packages.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// ZIP archives over HTTP: the one file in them is read as what it is; all others are refused by name.
+// ZIP archives over HTTP: the only file in an archive is read according to its type; other archives are refused with the reason.
 // With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-// Every answer of the balancers themselves that a client of the API can get is JSON, with Retry-After where the client should try
+// Errors that the balancers themselves send to clients of the API are JSON, with Retry-After where the client should try
 // again: a node that dies, hangs, is not ready or is away, and paths and requests that the balancer refuses. A node that drains
 // finishes the requests that it has.
 // With all tests only: several nodes, Redis and HAProxy.

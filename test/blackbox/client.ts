@@ -1,5 +1,5 @@
-// A small HTTP client that shows everything: every header line, held uploads, vanishing, bare sockets.
-// It refuses any answer (other than an output) that holds a word of the upload.
+// A small HTTP client for tests: every header line, paused uploads, disconnects, raw sockets. It refuses any answer
+// (other than an output) that holds a word of the upload.
 import http from 'node:http';
 import net from 'node:net';
 import { CANARY, type Form, form, type Part } from './multipart.ts';

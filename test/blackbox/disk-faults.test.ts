@@ -1,4 +1,4 @@
-// Disks that refuse: what clients learn, what the operator finds in the log, and that nothing stays behind.
+// Disks that refuse writes: responses, log lines for the operator, and no files left over.
 // With all tests only: attacks and faults of the machine.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

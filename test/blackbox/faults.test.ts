@@ -1,6 +1,6 @@
 // A node with threads that do not respond or do not end, and repeated signals: Runs of other accounts continue,
 // readiness is reported correctly, and the process ends in time with status 0.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

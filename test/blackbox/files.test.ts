@@ -1,4 +1,4 @@
-// Faults of the file by themselves, and the order in which the checks of create_run speak when several things are wrong.
+// Each error of a file by itself, and which error create_run reports if there are several.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { skipUnlessLong } from '../sweep.ts';

@@ -1,5 +1,5 @@
-// Outputs that are too large for Redis, in a folder and in a bucket: the same from every node, and a place that hangs holds up
-// those alone who want something of it.
+// Outputs that are too large for Redis, in a folder and in a bucket: the same from every node, and a place that hangs
+// delays only requests that need it.
 // With all tests only: several nodes, Redis and HAProxy.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -111,7 +111,7 @@ for (const [name, open] of PLACES) {
   );
 
   t.test(
-    `${name} that hangs: others are served, the budget holds, and then all goes on`,
+    `${name} that hangs: other requests are served, the budget is not exceeded, and later all uploads finish`,
     { skip: skipWithoutRedis },
     async (t) => {
       const place = await open(t);
@@ -164,7 +164,7 @@ for (const [name, open] of PLACES) {
         async () => refused,
         (count) => count > 0,
       );
-      t.ok(refused > 0, 'a full node says so');
+      t.ok(refused > 0, 'a node without free memory refuses Runs');
 
       place.goOn();
       for (const answer of await Promise.all(stuck)) expectNew(t, answer);
@@ -176,7 +176,7 @@ for (const [name, open] of PLACES) {
         () => heldBytes(node),
         (bytes) => bytes <= idleBytes,
       );
-      t.ok(left <= idleBytes, 'nothing is held any more');
+      t.ok(left <= idleBytes, 'all memory is released');
       for (const each of fleet.nodes) await checkLogs(t, each, [fleet.catalog.key('acme')]);
     },
   );
@@ -206,7 +206,7 @@ for (const [name, open] of PLACES) {
   );
 
   t.test(
-    `${name} that hangs while a node is told to stop: who waits is answered`,
+    `${name} that hangs while a node stops: waiting requests get a response`,
     { skip: skipWithoutRedis },
     async (t) => {
       const place = await open(t);
@@ -232,7 +232,7 @@ for (const [name, open] of PLACES) {
 }
 
 t.test(
-  'a bucket that refuses: 503 and a line that says why; a node does not start on one',
+  'a bucket that refuses requests: 503 and a log line with the reason; a node does not start with it',
   { skip: skipWithoutRedis },
   async (t) => {
     const store = await S3Server.open(t);

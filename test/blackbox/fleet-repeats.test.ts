@@ -1,5 +1,5 @@
-// Repeats that wait at one node for a Run of another one: they take its place where it leaves none, and are answered where
-// their own node ends first.
+// Repeats that wait at one node for a Run of another node: they take over if that node leaves no Run, and get a
+// response if the node where they wait ends first.
 // With all tests only: several nodes, Redis and HAProxy.
 import t, { type Test } from 'tap';
 import { Fleet } from '../fixtures/fleet.ts';

@@ -1,4 +1,4 @@
-// Where the folders of a node lie: a catalog and data in each other are refused at start.
+// The folders of a node: a catalog inside the data folder, or the reverse, is refused at start.
 import { spawn } from 'node:child_process';
 import { cpSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // A hostile catalog, or one that changes without a pause, while the service runs: the service continues to respond,
 // revoked access takes effect first, and a vanished catalog is not treated as empty.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

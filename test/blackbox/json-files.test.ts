@@ -1,4 +1,4 @@
-// JSON and NDJSON as uploads: every form of them, compressed and in other encodings, as they come and whole; and hostile ones.
+// JSON and NDJSON as uploads: every form, compressed, in other encodings, in one piece and in many; and hostile files.
 // With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// One connection, many requests: whatever a request's answer, framing and packets, it is answered, and then the next
-// request on the connection is, or the answer said `Connection: close` and the connection is closed.
+// Many requests on one connection, with any status, framing and packets: each request gets a response. Then either the
+// next request is answered, or the response has `Connection: close` and the connection is closed.
 // With all tests only: attacks and faults of the machine.
 
 import t from 'tap';

@@ -1,4 +1,4 @@
-// The operator's page on --ops-port: what is going on now, without anything of an upload.
+// The operator's page on --ops-port: current activity of the node, without any content of uploads.
 import t from 'tap';
 import { skipBehindBalancer } from '../fixtures/test-stores.ts';
 import { axeFindings, NO_BROWSER, openPage } from '../src/studio/browser.ts';

@@ -1,5 +1,5 @@
-// Large uploads one after the other and beside each other: each is written over the spool file of one before, and none may
-// ever show in another's output. Nothing stays behind once they end.
+// Large uploads, one after the other and concurrent: each reuses the spool file of an earlier upload. No output ever
+// contains bytes of another upload, and no files remain at the end.
 // With all tests only: attacks and faults of the machine.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

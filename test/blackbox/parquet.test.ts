@@ -1,4 +1,4 @@
-// Parquet over HTTP: in and out, what is read of it, what is refused, and that it stays within the node's memory.
+// Parquet over HTTP as input and output: what is read, what is refused, and that memory stays within the budget.
 // With all tests only: files of all formats over HTTP.
 import { gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';

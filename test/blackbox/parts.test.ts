@@ -1,4 +1,4 @@
-// The form of create_run: parts, parameters, how they are sent, and every fault of the file by itself.
+// The form of create_run: parts, parameters, their encoding, and each error of the file by itself.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { PICK, plan, step, template } from './catalog-folder.ts';

@@ -1,4 +1,4 @@
-// Runs and their outputs as they are read: fields, failed Runs, downloads, ranges, conditions, retention.
+// Reading Runs and their outputs: fields, failed Runs, downloads, ranges, conditional requests, retention.
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { skipUnlessLong } from '../sweep.ts';

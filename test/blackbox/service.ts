@@ -1,5 +1,5 @@
-// Runs the built service on a catalog made for the test, and looks at its logs when it is over: one process, or several behind
-// a balancer where the stores of the test are those of a fleet.
+// Runs the built service on a catalog made for the test, and checks its logs at the end. One process, or several behind
+// a balancer if the tests use the stores of a fleet.
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

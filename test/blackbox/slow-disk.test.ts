@@ -1,4 +1,4 @@
-// A disk that does not say how much room it has: what needs room waits for it, and what needs none does not.
+// A disk that does not report its free space: requests that need space wait for it, other requests do not.
 // With all tests only: attacks and faults of the machine.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

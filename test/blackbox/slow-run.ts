@@ -1,5 +1,5 @@
-// Runs that last for seconds by honest work alone: many steps over accented text, and a parameter behind the file, so
-// that the work begins anew when the last byte has come.
+// Runs that take seconds because of real work: many steps over accented text, and a parameter after the file, so that
+// the work restarts after the last byte.
 import { step, template } from './catalog-folder.ts';
 import { CANARY, field, file, type Part } from './multipart.ts';
 

@@ -1,6 +1,6 @@
 // Uploads that fill the memory of their Runs and then become very slow: other accounts are served normally, and the
 // slow uploads finally get the same response as a fast client.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import t, { type Test } from 'tap';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { step, template } from './catalog-folder.ts';

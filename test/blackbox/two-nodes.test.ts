@@ -1,4 +1,4 @@
-// Two nodes that share stores which answer later: a repeat may go to either of them.
+// Two nodes that share slow stores: a repeat may go to either node.
 // With all tests only: several nodes, Redis and HAProxy.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

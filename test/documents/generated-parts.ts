@@ -1,6 +1,6 @@
-// Parts of a page that are made of the program, between two comments; what people wrote around them stays.
+// Parts of a page that are generated from the code, between two comments. The text around them stays unchanged.
 
-const BEGIN = /^<!-- made of the program: (.+) -->\n/;
+const BEGIN = /^<!-- generated: (.+) -->\n/;
 const END = '<!-- end -->';
 
 /**
@@ -9,19 +9,20 @@ const END = '<!-- end -->';
  */
 export function withParts(path: string, page: string, parts: Readonly<Record<string, string>>): string {
   // With a line before it, so that a place may be the first of the page, too.
-  const [before = '', ...places] = `\n${page}`.split(/(?<=\n)(?=<!-- made of the program: )/);
+  const [before = '', ...places] = `\n${page}`.split(/(?<=\n)(?=<!-- generated: )/);
   const left = new Map(Object.entries(parts));
   const written = places.map((place) => {
     const [begin = '', name = ''] = BEGIN.exec(place) ?? [];
     const end = place.indexOf(`\n${END}\n`);
     const text = left.get(name);
-    if (text === undefined) throw new Error(`${path} has a place that nothing is made for: ${place.split('\n')[0]}`);
+    if (text === undefined)
+      throw new Error(`${path} has a mark for which nothing is generated: ${place.split('\n')[0]}`);
     if (end < 0) throw new Error(`${path}: the place of "${name}" has no ${END}`);
     left.delete(name);
     return `${begin}\n${text.trim()}\n${place.slice(end)}`;
   });
   for (const name of left.keys()) {
-    throw new Error(`${path} has no place for "${name}": write <!-- made of the program: ${name} --> and ${END}`);
+    throw new Error(`${path} has no place for "${name}": write <!-- generated: ${name} --> and ${END}`);
   }
   return [before, ...written].join('').slice(1);
 }

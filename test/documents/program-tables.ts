@@ -1,4 +1,4 @@
-// Tables of pages that are made of what the program defines: flags, metrics and error codes.
+// Tables of pages that are generated from the code: flags, metrics and error codes.
 import { SETTINGS } from '../../src/config.ts';
 import { FAILURES, HTTP_ERROR_CODES, isHttpError, meaningOf, statusOf } from '../../src/http/error-codes.ts';
 import { FLEET_METRICS } from '../../src/stores/redis/redis-stores.ts';

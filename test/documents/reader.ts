@@ -1,5 +1,5 @@
-// A reader who does what a page says: in a folder of their own with the examples in it, command by command, in bash. What
-// serves goes on in the background until they leave.
+// Executes the commands of a page in bash, one after the other, in a new folder with the examples. Services run in the
+// background until the end of the page.
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,

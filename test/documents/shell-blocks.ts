@@ -1,5 +1,5 @@
-// What a page tells its reader to do, in its order: files to write, and commands with the output that is shown for them. It
-// reads Markdown and runs nothing.
+// Extracts from a page, in its order, the files to write and the commands with their expected output. Reads Markdown
+// and runs nothing.
 //
 // A fence of `sh` holds commands. A fence directly below it, with no name of a file, shows what they print. A fence with a
 // name behind its language, such as `yaml bank.yaml`, is a file that the reader has from there on.

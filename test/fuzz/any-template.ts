@@ -1,4 +1,4 @@
-// Templates put together by chance from the examples of all operations, and files with untidy cells for them. Each row of
+// Random Templates made from the examples of all operations, and files with untidy cells for them. Each row of
 // such a file carries a witness, a cell that no operation touches, so that a row that goes without a count is seen.
 import { operationTable } from '../../workers/operations/index.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';

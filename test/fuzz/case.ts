@@ -1,4 +1,4 @@
-// What one case of the fuzzing sends, and what must be true of its answer beside what is asked of all.
+// One fuzzing case: what it sends, and what its response must fulfil in addition to the general rules.
 import type { Answer } from '../blackbox/client.ts';
 import type { Form } from '../blackbox/multipart.ts';
 

@@ -1,4 +1,4 @@
-// The cases of the fuzzing by their number: marked tables in any dialect, hostile files, spoiled forms, any Template.
+// The fuzzing cases by number: marked tables in any dialect, hostile files, damaged forms, random Templates.
 import type { Answer } from '../blackbox/client.ts';
 import { CANARY, type Form, field, file, form, type Part } from '../blackbox/multipart.ts';
 import { type AnyTemplate, fileFor, WITNESS } from './any-template.ts';

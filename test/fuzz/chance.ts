@@ -1,4 +1,4 @@
-// Repeatable noise for the fuzzing: everything that a case does follows from its seed and its number.
+// Repeatable randomness for fuzzing: everything in a case follows from its seed and its number.
 
 export class Chance {
   #state: number;

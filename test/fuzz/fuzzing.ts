@@ -1,4 +1,4 @@
-// One service under fuzzing: sends cases by their number, judges each answer, and keeps what was found.
+// Fuzzes one service: sends cases by their number, checks each response, and records the findings.
 import { type Answer, type Client, pause } from '../blackbox/client.ts';
 import type { AnyTemplate } from './any-template.ts';
 import type { FuzzCase } from './case.ts';

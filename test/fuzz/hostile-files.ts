@@ -1,4 +1,4 @@
-// Files that want to do harm: sound ones spoiled by chance, giants within the ceilings, and texts on which careless code
+// Harmful files: valid files with random damage, very large files within the limits, and texts on which careless code
 // takes long.
 import { gzipSync } from 'node:zlib';
 import { CANARY } from '../blackbox/multipart.ts';

@@ -1,4 +1,4 @@
-// Tables whose every cell can be found again: written as people's programs write them, in a dialect drawn by chance.
+// Tables in which every cell is unique and can be found again in the output, written in a random CSV dialect.
 import { parse } from 'csv-parse/sync';
 import { CANARY } from '../blackbox/multipart.ts';
 import type { Chance } from './chance.ts';

@@ -1,5 +1,5 @@
-// Sound files of every format, spoiled by chance: as they are stored, or, where they are packed, what is packed, so that the spoiling
-// reaches the reader behind the archive.
+// Valid files of every format with random damage: to the stored bytes, or to the files inside an archive, so that the
+// damage reaches the reader of these files.
 import { gzipSync } from 'node:zlib';
 import { flatFile, nestedFile } from '../workers/input/parquet/sample-files.ts';
 import { rowsOf, type WrittenWorkbook, workbookOf } from '../workers/input/xlsx/workbook-writer.ts';

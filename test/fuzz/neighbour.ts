@@ -1,4 +1,4 @@
-// What somebody else sees of the service while it is fuzzed: another account whose Runs of 1 KB want to be quick.
+// Another account that sends Runs of 1 KB while the service is fuzzed, and measures their duration.
 import { type Client, pause } from '../blackbox/client.ts';
 import { file, form } from '../blackbox/multipart.ts';
 

@@ -85,14 +85,14 @@ output: {format: ndjson}`,
     template: `operations: [${DAYS}, {complete: {column: day}}]`,
     input: 'day\n2026-01-01\n0206-01-01\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group lacks more than 100000 steps. Filter wrong values before, or choose a larger step.',
+      'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group has more than 100000 missing steps. Filter wrong values before, or choose a larger step.',
   },
   {
     name: 'nor do two of them',
     template: `operations: [{cast: {columns: {n: integer}}}, {complete: {column: n}}]`,
     input: 'n\n0\n9000000000\n9000000001\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group lacks more than 100000 steps. Filter wrong values before, or choose a larger step.',
+      'TEMPLATE_CHECK_FAILED: Operation 2 complete (line 1, /operations/1): a group has more than 100000 missing steps. Filter wrong values before, or choose a larger step.',
   },
   {
     name: 'declarations that do not fit',

@@ -1,4 +1,4 @@
-// The package as a stranger gets it: what is in it, whether its entries lead somewhere, and that it works in an empty folder.
+// The package as users install it: its files, its entry points, and that it works in an empty folder.
 // With all tests only: the files of examples and packages.
 import { type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Settings of a node that is one of several: every mistake is said, together with what to write instead.
+// Settings of a node that is one of several: every mistake is reported, with what to write instead.
 import t from 'tap';
 import { UsageError } from '../../src/commands/command.ts';
 import { readServeConfig } from '../../src/config.ts';

@@ -1,4 +1,4 @@
-// Sort, dedupe, aggregate, join and fill_up on 200 MB with 16 MiB of state: the answers are DuckDB's, byte for byte.
+// Sort, dedupe, aggregate, join and fill_up on 200 MB with 16 MiB of state: the outputs equal DuckDB's, byte for byte.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

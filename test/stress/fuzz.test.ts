@@ -1,4 +1,4 @@
-// Fuzzes the service over files, forms and Templates: looks for 5xx, stalls, memory over the promise, lost cells, and words
+// Fuzzes the service over files, forms and Templates: looks for 5xx, stalls, memory above the documented limit, lost cells, and words
 // of uploads in answers and logs. A few seconds, or two minutes in `npm run test:all`. A finding names its case:
 // TEMPLATE_RUN_SEED and TEMPLATE_RUN_FUZZ_CASE send it again, alone.
 // With all tests only: minutes of hostile files, clients and load.

@@ -164,7 +164,7 @@ class AppendedRows implements Operator {
         const text = place < 0 ? null : batch.text({ kind: 'views', at: batch.views(place) }, row);
         const made = constantValue(text, column.type);
         if ('value' in made) return made.value;
-        const message = `The reference table ${JSON.stringify(name)} has no ${column.type} in row ${done + row + 1}, column ${JSON.stringify(column.name)}.`;
+        const message = `The reference table ${JSON.stringify(name)} has an invalid ${column.type} in row ${done + row + 1}, column ${JSON.stringify(column.name)}.`;
         throw new Failed('TEMPLATE_CHECK_FAILED', message);
       });
       done += batch.live;

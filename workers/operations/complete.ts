@@ -63,7 +63,7 @@ const parameters = Type.Object({
       ],
       {
         description:
-          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row counts for the one in which it is, and added dates have the day of the other rows, or the last day of the month if all rows have it.',
+          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row belongs to the month, quarter or year of its date. Added dates have the same day of the month as the rows, or the last day of the month if all rows have it.',
       },
     ),
   ),
@@ -190,8 +190,8 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
     return null;
   }
   if (unit === null ? units.length > 0 : !units.includes(unit)) {
-    const known = units.length === 0 ? 'no step, only every' : `a step of ${units.join(', ')}`;
-    scope.problem('/step', 'BAD_VALUE', `A column of type ${column.type} has ${known}.`);
+    const advice = units.length === 0 ? 'Remove "step"; only "every" applies.' : `Write ${units.join(', ')}.`;
+    scope.problem('/step', 'BAD_VALUE', `This step does not fit a column of type ${column.type}. ${advice}`);
     return null;
   }
   const range = planRange(given.range, column, scope);
@@ -374,7 +374,7 @@ class AddedRows {
       if (this.#inGroup++ === ADDED_MAX) {
         this.#isOver = true;
         errors.failCheck(
-          `a group lacks more than ${ADDED_MAX} steps. Filter wrong values before, or choose a larger step.`,
+          `a group has more than ${ADDED_MAX} missing steps. Filter wrong values before, or choose a larger step.`,
         );
         return;
       }

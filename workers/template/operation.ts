@@ -166,9 +166,9 @@ export interface Operator {
    */
   lastRow?(): number | null;
   /**
-   * In addition to `rowsWanted`: returns, from the cells of `columns` (indexes in its input) alone, after which rows of
-   * a batch it may need no more rows (ascending counts of rows). Calling it changes nothing: errors are reported when
-   * the rows arrive.
+   * In addition to `rowsWanted`: finds the rows of a batch after which the operator may need no more rows. Returns them
+   * as ascending counts of rows. Reads only the cells of `columns` (indexes in the input) and has no side effects:
+   * errors are reported when the rows arrive.
    */
   readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
   /**

@@ -90,14 +90,14 @@ function* decodedOnce(text: string): Generator<undefined, string | null, undefin
 /** True if the character may come from a text that was misread. */
 function isPlausible(point: number, second: string): boolean {
   if (point >= 0x800) return true;
-  // No correct text contains a control character of this range, so it is of a text that was misread twice.
+  // A correct text contains no control characters of this range: the text was misread twice.
   if (point < 0xa0) return second.charCodeAt(0) === point;
   // A text that was misread again contains all characters of windows-1252, such as ƒ.
   if (BYTES.has(String.fromCodePoint(point))) return true;
   return PLAUSIBLE_RANGES.some(([first, last]) => point >= first && point <= last);
 }
 
-/** True if the sequence shows a misread text: it cannot be the end of a correct word and what follows that word. */
+/** True if the sequence proves a misread text, because it cannot be the last letter of a word with a sign after it. */
 function isEvidence(text: string, at: number, length: number): boolean {
   const lead = text[at]!;
   if ((lead === 'Â' || lead === 'Ã') && endsWord(text, at)) return false;

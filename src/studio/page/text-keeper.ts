@@ -9,7 +9,7 @@ const PAUSE_MILLISECONDS = 400;
 /** Delay until a copy that the server did not answer is sent again, in milliseconds. */
 const RETRY_MILLISECONDS = 3_000;
 
-/** Browsers send no more with a request that survives the page, in characters of up to three bytes. */
+/** Maximum length of a text sent while the page closes: browsers limit such requests to 64 KiB. In characters. */
 const LAST_CHARACTERS_MAX = 20_000;
 
 export class TextKeeper {
@@ -23,7 +23,7 @@ export class TextKeeper {
   /** Names of the offered texts about which the user has decided. */
   readonly #seen: string[] = [];
   #hasCopy = false;
-  /** Copies arrive one after the other, so that the last one stays. */
+  /** The request in progress. Copies are sent one after the other, so that the last one is kept. */
   #copying: Promise<void> = Promise.resolve();
 
   constructor(page: string, recovered: RecoveredText | null, onError: (error: unknown) => void) {

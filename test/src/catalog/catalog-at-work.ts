@@ -1,4 +1,4 @@
-// A small sound catalog, a checker of Templates that can be held up, and a store on both: what tests of reloading share.
+// Shared by tests of reloading: a small valid catalog, a checker of Templates that can be paused, and a store on both.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// The catalog's folder: what a snapshot holds, what is refused and how it is said, reloading while it changes.
+// The catalog's folder: contents of a snapshot, refusals and their messages, reloading while it changes.
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

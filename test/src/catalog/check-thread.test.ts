@@ -1,5 +1,5 @@
 // The thread that checks Templates: its results, and Templates that block or end the thread.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import t from 'tap';
 import { CheckThread, OVERRUNS_MAX } from '../../../src/catalog/check-thread.ts';
 

@@ -1,4 +1,4 @@
-// The gate before the catalog: what makes tests of a Template run again, and that nothing else does.
+// Which changes make the tests of a Template run again before a catalog is used; other changes do not.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
 // The clients for Node and browsers against the real service on faulty connections: one charge and equal bytes in every case.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

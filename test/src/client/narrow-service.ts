@@ -1,5 +1,5 @@
-// A service of a plan with few slots, for what clients do with refusals for want of one: Runs that take their time, one output
-// for all, and the usage where the key may read it.
+// A service whose plan has few slots, for tests of clients that are refused because no slot is free. Runs take some
+// time and have the same output; usage can be read if the key permits it.
 import { createHash } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// The command line of the client for Python: what it refuses before anything is sent, where it puts outputs, and what it makes
-// of refusals and of answers before the answer.
+// The command line of the client for Python: what it refuses before anything is sent, where it puts outputs, and how it
+// handles refusals and interim responses.
 // With all tests only: a second client, in Python.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {

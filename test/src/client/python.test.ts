@@ -1,4 +1,4 @@
-// The client for Python on the bad ways of faults.test.ts, with the same scenarios, and what its command line does.
+// The client for Python on faulty connections, with the scenarios of faults.test.ts, and its command line.
 // With all tests only: a second client, in Python.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Seeded bad ways to a service for the client's tests: files, their outputs, and faults that come to an upload, to its
-// answer, to a look at the Run and to a download.
+// Seeded scenarios of faulty connections for tests of the clients: files, their outputs, and faults during the upload,
+// its response, a query of the Run and the download.
 import type { Fault } from '../../fixtures/fault-proxy.ts';
 import { type Noise, noise } from '../../random.ts';
 

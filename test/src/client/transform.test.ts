@@ -1,4 +1,4 @@
-// `transform`, a Run and its output in one: nothing is charged that cannot be kept, and a Run that is lost comes again.
+// `transform`, a Run and its output in one: nothing is charged if the output cannot be saved, and a lost Run is repeated.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The map with expiry against a naive model, and with many records; the rate limits that live in it.
+// The map with expiry against a naive model, and with many records; and the rate limits that use it.
 
 import t from 'tap';
 import { ExpiringMap } from '../../../src/collections/expiring-map.ts';

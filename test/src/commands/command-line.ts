@@ -1,4 +1,4 @@
-// Runs a command line within the test's own process, and keeps what it says.
+// Runs a command line within the test's own process, and keeps its output.
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../../src/commands/run-cli.ts';
 

@@ -1,4 +1,4 @@
-// `completion` in the shells that are here: what bash offers at each place of a command line.
+// `completion` in the installed shells: what bash offers at each place of a command line.
 // With all tests only: a shell for each place of a command line.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A file that is named as if it held another format than the Template's.
+// Notes about a file name whose extension does not match the format.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';

@@ -1,4 +1,4 @@
-// `--help` at every level: of the program, of each command and of each action, with the flags and what counts without them.
+// `--help` at every level: of the program, of each command and of each action, with the flags and their defaults.
 import t from 'tap';
 import { COMMANDS } from '../../../src/commands/index.ts';
 import { readServeConfig, SETTINGS } from '../../../src/config.ts';

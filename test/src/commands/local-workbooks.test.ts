@@ -60,7 +60,7 @@ t.test('all sheets with their sizes and kinds, also those that are not read', as
   });
 });
 
-t.test('--sheet reads another by number or name, and its header row counts as the sheet does', async (t) => {
+t.test('--sheet selects a sheet by number or name, and its header row is counted as in the sheet', async (t) => {
   for (const sheet of ['2', 'Data', 'data']) {
     const { lines } = await inspect('--explain', '--sheet', sheet, at('cover.xlsx'));
     t.match(lines[0], {

@@ -1,4 +1,4 @@
-// Sums at the foot of a sample: where the table ends, and the check of their amounts.
+// Total rows at the end of a sample: where the table ends, and the check of their amounts.
 // With all tests only: a process of the command line for each case.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `template draft`: what it writes for a sample, what it only offers, and that nothing it does to a file loses or changes a cell.
+// `template draft`: active lines, suggestions in comments, and that the active lines lose or change no cell.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test, test } from 'tap';

@@ -1,4 +1,4 @@
-// The lines of a draft, without their indents: of a sample that is written for it, and the same at a second time.
+// The lines of a draft for a given sample, without indentation. Checks that a second draft is the same.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';

@@ -1,4 +1,5 @@
-// That connections of a bounded port never bring a full buffer of the HTTP library at once, which would make it read on.
+// Connections of a port with a limited receive buffer never fill the buffer of the HTTP library at once, which would make
+// it continue to read.
 import { connect } from 'node:net';
 import t from 'tap';
 import { Connections } from '../../../src/http/connections.ts';

@@ -1,5 +1,5 @@
-// create_run at the HTTP border, around a stub worker that fails, waits and dies as its file says: races of one key, clients
-// that vanish, lost threads, parameters that come late; and after each of them nothing is held.
+// create_run over HTTP with a stub worker that fails, waits or dies as its file requests: concurrent requests with one
+// key, clients that disconnect, lost threads, late parameters. After each of them, all resources are released.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

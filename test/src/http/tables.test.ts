@@ -1,4 +1,4 @@
-// Results built from tables and texts: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
+// Functions that build texts and tables: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

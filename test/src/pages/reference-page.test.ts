@@ -1,5 +1,5 @@
-// The reference of the API: all of the OpenAPI document is on it, under a policy that lets nothing in; in a browser it is
-// read by keys, in both themes, and asks for nothing.
+// The reference of the API: it contains the whole OpenAPI document and has a policy that allows no other content. In a
+// browser, it is read by keys, in both themes, and sends no requests.
 // With all tests only: a browser.
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

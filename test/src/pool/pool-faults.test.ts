@@ -1,6 +1,6 @@
 // The pool with unresponsive threads: Runs that they have not begun run elsewhere, once; threads that do not end are
 // counted and replaced within bounds.
-// With all tests only: faults that are waited for by the clock.
+// With all tests only: faults that only time limits detect.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

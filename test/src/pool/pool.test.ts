@@ -1,4 +1,4 @@
-// The pool on real threads: placement, a thread that dies, one that spins, cancelling, growing files.
+// The pool with real threads: assignment of Runs, a thread that dies, a thread in an endless loop, cancellation, growing files.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

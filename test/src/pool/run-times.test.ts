@@ -2,7 +2,7 @@
 import { test } from 'tap';
 import { RunTimes } from '../../../src/pool/pool.ts';
 
-test('the oldest Run is the first given of those that have not ended', async (t) => {
+test('the oldest Run is the one in progress that was submitted first', async (t) => {
   const times = new RunTimes();
   t.equal(times.oldestSeconds(5_000), 0, 'without Runs there is no age');
   const ends: string[] = [];
@@ -16,7 +16,7 @@ test('the oldest Run is the first given of those that have not ended', async (t)
   t.strictSame(ends, ['done', 'cancelled']);
 });
 
-test('a wait counts when a thread begins the Run, and not for one that none began', async (t) => {
+test('waiting time counts when a thread begins the Run; a Run that never begins does not count', async (t) => {
   const times = new RunTimes();
   let begun = 0;
   const now = performance.now();

@@ -1,5 +1,5 @@
-// The engine's work on one slow upload, with the thread pool played by the test: when it is set aside, what it gives back,
-// and when it begins again.
+// The engine's work on one slow upload, with a simulated thread pool: when the Run is suspended, what it releases, and
+// when it restarts.
 import t from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { RunMemories, type RunMemory } from '../../../src/admission/run-memory.ts';

@@ -1,4 +1,4 @@
-// Idempotency-Keys against a plain Map of them, whatever comes, ends, is retried, is given up and expires.
+// Idempotency-Keys against a plain Map, for random sequences of requests, ends, retries, aborts and expiry.
 import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
 import { MemoryBudget } from '../../../src/admission/memory-budget.ts';

@@ -1,4 +1,4 @@
-// The ledger is for its owner alone, whatever the mode of the folder above, and of a ledger that an older version made.
+// Only the owner can read the ledger, whatever the mode of the folder above it; also if an older version created it.
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Debian's Chromium, driven by playwright-core, for tests of pages. A test that finds none is skipped, with the reason.
+// Debian's Chromium, driven by playwright-core, for tests of pages. Without Chromium, these tests are skipped, with the reason.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

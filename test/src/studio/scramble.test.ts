@@ -1,4 +1,4 @@
-// Scrambled cells: another text of the same shape that reads as the first one did.
+// Scrambled cells: another text of the same shape that operations parse in the same way.
 import { test } from 'tap';
 import { Scrambler } from '../../../src/studio/golden-test.ts';
 import { shapeOf } from '../../../workers/watch/column-profile.ts';

@@ -1,4 +1,4 @@
-// The command ends when it is told to, whatever it is doing.
+// The command ends after a signal, whatever it is doing.
 // With all tests only: some seconds for each moment.
 import { test } from 'tap';
 import { pause } from '../../blackbox/client.ts';

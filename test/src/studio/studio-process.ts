@@ -1,4 +1,4 @@
-// A studio as a process, with a Template and a sample in a folder of the test's own, and a client of its answers.
+// A studio as a process, with a Template and a sample in a separate folder, and a client for its requests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The studio's server: whom it answers, what it writes, and what it says of a Template over a sample.
+// The studio's server: which requests it accepts, which files it writes, and its results for a Template and a sample.
 
 import {
   chmodSync,

@@ -1,4 +1,4 @@
-// That reading the event loop's delay changes nothing for others who read it.
+// Several readers of the event loop's delay do not influence each other.
 import t from 'tap';
 import { EventLoopDelay } from '../../../src/telemetry/metrics.ts';
 

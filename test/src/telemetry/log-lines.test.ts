@@ -1,4 +1,4 @@
-// The log where the system does not take it: a full disk, a reader that stops. The node serves on and ends when told.
+// The log when its output is blocked by a full disk or a stopped reader: the node continues to serve, and ends on SIGTERM.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

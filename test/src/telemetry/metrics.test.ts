@@ -1,4 +1,4 @@
-// That `/metrics` is what the definitions say: every metric with its kind and its help, and none beside them.
+// `/metrics` contains exactly the defined metrics, each with its kind and its help.
 import t from 'tap';
 import { FLEET_METRICS } from '../../../src/stores/redis/redis-stores.ts';
 import type { MetricValues } from '../../../src/telemetry/metric-definition.ts';

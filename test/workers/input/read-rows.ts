@@ -1,4 +1,4 @@
-// Drives a row reader as the conveyor does, and keeps all its results for comparison with a reference.
+// Drives a row reader as the pipeline does, and keeps all its results for comparison with a reference.
 import type { Batch } from '../../../workers/batch/batch.ts';
 import type { CsvDialect, CsvReaderParts } from '../../../workers/input/csv/csv-input.ts';
 import type { ReadAheadThread } from '../../../workers/input/read-ahead/read-ahead-thread.ts';

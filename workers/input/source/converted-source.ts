@@ -202,8 +202,8 @@ export class UnspacedSource extends ConvertedSource {
   }
 
   /**
-   * Removes spaces from the `bytes` bytes after the space reserved for held-back spaces, and moves the result to the
-   * front. Returns its length.
+   * Removes spaces from the `bytes` bytes that begin at SPACES_MAX in `#piece`, and moves the result to the start of
+   * `#piece`. Returns its length.
    */
   #filter(bytes: number): number {
     const target = this.#piece;

@@ -1,4 +1,4 @@
-// NaN and Infinity become null wherever the pieces of a file end, and texts stay as they are.
+// NaN and Infinity become null wherever the pieces of a file end, and texts stay unchanged.
 import { test } from 'tap';
 import { NanFreeSource } from '../../../../workers/input/source/nan-free-source.ts';
 import type { ByteSource } from '../../../../workers/input/source/source.ts';

@@ -1,4 +1,4 @@
-// Drives the JSON reader as the conveyor does. Returns all cells with their kinds, or the reason why the file is refused.
+// Drives the JSON reader as the pipeline does. Returns all cells with their kinds, or the reason why the file is refused.
 import { writeFileSync } from 'node:fs';
 import { ExpectedHeaders } from '../../../../workers/input/expected-headers.ts';
 import { FileStart, START_BYTES } from '../../../../workers/input/file-start.ts';
