@@ -203,6 +203,19 @@ golden('fill and blank', [
     input: 'a,b\nn/a,x\n-,y\n1,z\n',
     output: 'a,b\n,x\n,y\n1,\n',
   },
+  {
+    name: 'blank_if: numbers by value in columns of numbers, as written in texts',
+    template: `operations:
+  - cast: {columns: {i: integer, d: decimal, n: number}}
+  - blank_if: {columns: "*", values: [0, -9.5, "-"]}`,
+    input: 't,i,d,n\n0,0,0.00,0\n0.00,1,-9.50,-9.5\n-,9007199254740993,0.01,1e3\n-9.5,,,-0\n',
+    output: 't,i,d,n\n,,,\n0.00,1,,\n,9007199254740993,0.01,1000\n,,,\n',
+  },
+  {
+    name: 'blank_if: texts alone are not compared with numbers',
+    template: 'operations: [{cast: {columns: {n: integer}}}, {blank_if: {columns: n, values: ["0"]}}]',
+    problems: ['/operations/1/blank_if/columns WRONG_TYPE'],
+  },
 ]);
 
 golden('columns', [
