@@ -237,6 +237,8 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const source = scope.read(column, '/column');
   if (pair === key)
     scope.problem('/key', 'BAD_VALUE', 'Pairs and their keys end with the same text. Write another one.');
+  if (quote !== null && (pair.includes(quote) || key.includes(quote)))
+    scope.problem('/quote', 'BAD_VALUE', 'The quote is also part of a separator. Write another quote, or none.');
   const keys = Object.keys(into).map(keyOf);
   for (const [index, name] of Object.keys(into).entries()) {
     const pointer = `/into/${pointerSegment(name)}`;

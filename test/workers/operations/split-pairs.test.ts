@@ -108,3 +108,15 @@ test('quoted values contain separators', async (t) => {
     'a value that is not quoted as a whole is kept as written',
   );
 });
+
+test('a quote that is part of a separator is refused', async (t) => {
+  for (const [pair, key] of [
+    ['"', '='],
+    [' ', '"'],
+    ['","', ':'],
+  ]) {
+    const operation = { op: 'split_pairs', column: 'c', pair, key, quote: '"', into: { a: 'a' } };
+    const { problems } = runOperation(splitPairs, operation, { columns: ['c'], rows: [] });
+    t.same(problems, ['/quote BAD_VALUE The quote is also part of a separator. Write another quote, or none.']);
+  }
+});
