@@ -137,6 +137,22 @@ golden('types of reference tables', [
     error: 'TEMPLATE_CHECK_FAILED: The reference table "rates" has no column "open", whose type the Template declares.',
   },
   {
+    name: 'exists_in compares with declared types by value, and refuses other types',
+    template: `tables: {rates: {ref: rates, columns: {rate: decimal, from: date}}}
+operations:
+  - cast: {columns: {a: integer}}
+  - validate: {rules: [{column: a, check: exists_in, table: rates, key: rate}], on_error: drop_row}`,
+    input: 'a\n12\n13\n',
+    tables: { rates: 'rate,from\n12.00,2026-01-31\n' },
+    output: 'a\n12\n',
+  },
+  {
+    name: 'exists_in with a column of another type than the declared one',
+    template: `tables: {rates: {ref: rates, columns: {rate: decimal, from: date}}}
+operations: [{validate: {rules: [{column: a, check: exists_in, table: rates, key: from}]}}]`,
+    problems: ['/operations/0/validate/rules/0/key WRONG_TYPE'],
+  },
+  {
     name: 'numbers of different types are compared by value',
     template: `tables: {sizes: {ref: sizes, columns: {size: number}}, sums: {ref: sums, columns: {sum: decimal}}}
 operations:

@@ -1,10 +1,10 @@
 // Plans the rules of a Template: the column that each rule reads, and the check that judges it.
-import type { Column } from '../../batch/schema.ts';
+import type { Column, ColumnType } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import { checkCondition } from '../../template/check-expression.ts';
 import type { RowErrorRule } from '../../template/operation.ts';
 import type { Scope } from '../../template/scope.ts';
-import { checkTableColumn, tableColumns } from '../join/table-lookup.ts';
+import { checkTableColumn, checkTableKey, tableColumns, tableColumnType } from '../join/table-lookup.ts';
 import type { MatchLevel } from '../keys/row-keys.ts';
 import { checks, type PlannedCheck, type Rule, type RuleParameter, ruleParameters } from './checks.ts';
 
@@ -17,7 +17,13 @@ export type RuleTest =
   | { readonly kind: 'value'; readonly check: PlannedCheck }
   | { readonly kind: 'expression'; readonly expression: CheckedExpression }
   | { readonly kind: 'unique'; readonly columns: readonly Column[]; readonly match: MatchLevel }
-  | { readonly kind: 'exists'; readonly table: string; readonly key: string; readonly match: MatchLevel };
+  | {
+      readonly kind: 'exists';
+      readonly table: string;
+      readonly key: string;
+      readonly declared: ColumnType;
+      readonly match: MatchLevel;
+    };
 
 /**
  * True for a rule that needs more than the row itself. A separate stage evaluates it and adds the result as a column of
@@ -157,15 +163,16 @@ function specialTest(rule: Rule, column: Column | null, scope: Scope, pointer: s
     const expression = checkCondition(scope, rule.expr!, `${pointer}/expr`, column?.type);
     return expression === null ? null : { kind: 'expression', expression };
   }
-  if (rule.check === 'exists_in') return existsTest(rule, scope, pointer);
+  if (rule.check === 'exists_in') return existsTest(rule, column!, scope, pointer);
   const columns = column === null ? scope.resolve(rule.columns!, `${pointer}/columns`) : [column];
   if (columns.length === 0) return null;
   return { kind: 'unique', columns, match: rule.match ?? 'exact' };
 }
 
-function existsTest(rule: Rule, scope: Scope, pointer: string): RuleTest {
+function existsTest(rule: Rule, column: Column, scope: Scope, pointer: string): RuleTest {
   const [table, key] = [rule.table!, rule.key!];
   const known = tableColumns(table, scope, `${pointer}/table`);
   checkTableColumn(key, table, known, `${pointer}/key`, scope);
-  return { kind: 'exists', table, key, match: rule.match ?? 'exact' };
+  checkTableKey(column, key, table, `${pointer}/key`, scope);
+  return { kind: 'exists', table, key, declared: tableColumnType(key, table, scope), match: rule.match ?? 'exact' };
 }

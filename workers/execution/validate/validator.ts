@@ -439,13 +439,13 @@ const keepFilled = (batch: Batch, columns: readonly number[], rows: number, coun
 
 /** Marks all rows. The last stage ignores rows without a value and rows that `where` excludes. */
 function existsStage(
-  { table: name, key, match }: Extract<RuleTest, { kind: 'exists' }>,
+  { table: name, key, declared, match }: Extract<RuleTest, { kind: 'exists' }>,
   column: Column,
   context: OperatorContext,
 ): Operator {
   const table = context.tables.get(name);
   if (table === undefined) throw new Error('a planned table is not there');
-  const tableKey = { column: table.columns.indexOf(key), type: column.type, match };
+  const tableKey = { column: table.columns.indexOf(key), type: column.type, declared, match };
   const index = new TableIndex(context, table.columns.length, [tableKey]);
   const probed = { columns: [context.indexOf(column)], levels: [match] };
   const probe = new TableProbe(context, probed, [], 'first');
