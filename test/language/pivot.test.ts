@@ -238,10 +238,51 @@ output: {format: ndjson}`,
   {
     name: 'the label is a text, and needs a group column',
     template: `operations:
-  - cast: {columns: {g: date}}
+  - cast: {columns: {g: json}}
   - aggregate: {group_by: g, metrics: [{fn: count}], totals: {label: all}}
   - aggregate: {metrics: [{fn: count}], totals: {label: all}}`,
     problems: ['/operations/1/aggregate/totals/label WRONG_TYPE', '/operations/2/aggregate/totals UNUSED_PARAMETER'],
+  },
+  {
+    name: 'a column of numbers with a label keeps its numbers in JSON, also for texts after it',
+    template: `operations:
+  - cast: {columns: {year: integer}}
+  - aggregate: {group_by: year, metrics: [{fn: count}], order: sorted, totals: {label: Total}}
+  - text: {columns: year, steps: [upper]}
+output: {format: ndjson}`,
+    input: 'year\n2026\n999\n2026\n',
+    output: '{"year":999,"count":1}\n{"year":2026,"count":2}\n{"year":"TOTAL","count":3}\n',
+  },
+  {
+    name: 'dates with labels of subtotals, in order',
+    template: `operations:
+  - cast: {columns: {day: date}}
+  - aggregate:
+      group_by: [day, shop]
+      metrics: [{fn: count}]
+      order: sorted
+      totals: {label: Total, by: day}`,
+    input: 'day,shop\n2026-02-01,b\n2026-01-31,c\n2026-02-01,a\n,a\n',
+    output: [
+      'day,shop,count',
+      '2026-01-31,c,1',
+      '2026-01-31,Total,1',
+      '2026-02-01,a,1',
+      '2026-02-01,b,1',
+      '2026-02-01,Total,2',
+      ',a,1',
+      ',Total,1',
+      'Total,,4',
+      '',
+    ].join('\n'),
+  },
+  {
+    name: 'a date column that contains the label of subtotals',
+    template: `operations:
+  - cast: {columns: {day: date}}
+  - aggregate: {group_by: [shop, day], metrics: [{fn: count}], totals: {label: all, by: shop}}`,
+    input: 'day,shop\n2026-02-01,b\n2026-01-31,b\n',
+    output: 'shop,day,count\nb,2026-02-01,1\nb,2026-01-31,1\nb,all,2\nall,,2\n',
   },
   {
     name: 'subtotals follow their groups, in the order of first appearance',
@@ -295,9 +336,9 @@ output: {format: ndjson}`,
     ],
   },
   {
-    name: 'a group column that contains the label of a subtotal is a text',
+    name: 'a group column that contains the label of a subtotal is a text or a date',
     template: `operations:
-  - cast: {columns: {d: date}}
+  - cast: {columns: {d: decimal}}
   - aggregate: {group_by: [a, d], metrics: [{fn: count}], totals: {label: all, by: a}}`,
     problems: ['/operations/1/aggregate/totals/label WRONG_TYPE'],
   },

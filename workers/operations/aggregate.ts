@@ -1,5 +1,7 @@
 // The operation `aggregate`: reduces each group to one row.
-import type { Batch } from '../batch/batch.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
+import { ColumnBuilder } from '../batch/column-builder.ts';
+import { NativeText } from '../batch/native-cell.ts';
 import { type Column, type ColumnType, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { METRICS, type MetricName, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
@@ -8,9 +10,11 @@ import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
 import { SubtotalOrder } from '../execution/aggregate/subtotal-order.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
-import { valueBatch } from '../execution/cells/value-cells.ts';
+import { setCell, textOfValue, valueBatch } from '../execution/cells/value-cells.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { CellReader } from '../expression/compile/cell-values.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER } from '../kernel/layout/cells.ts';
 import { DONE, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { checkCondition } from '../template/check-expression.ts';
@@ -108,7 +112,7 @@ export const aggregate = defineOperation({
         {
           additionalProperties: false,
           description:
-            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns, and the columns that `rest` keeps, are null. A group with the same name as the label keeps its own row before the total row. A table without rows has no total row. `by` adds subtotals: with `group_by: [country, city]` and `by: country`, the groups of each country are together, and a row with the metrics of the country follows them. `by` names the first columns of `group_by`, and all but the last may be named: `by: [country, city]` adds subtotals of each city and of each country, like `ROLLUP` in SQL.',
+            'Adds a row after the groups, with the metrics of all rows: totals are computed from the rows, so that means and distinct counts are correct. Its other group columns, and the columns that `rest` keeps, are null. A column of dates or numbers that contains the label becomes a column of texts; workbooks and JSON still have its dates and numbers. A group with the same name as the label keeps its own row before the total row. A table without rows has no total row. `by` adds subtotals: with `group_by: [country, city]` and `by: country`, the groups of each country are together, and a row with the metrics of the country follows them. `by` names the first columns of `group_by`, and all but the last may be named: `by: [country, city]` adds subtotals of each city and of each country, like `ROLLUP` in SQL.',
         },
       ),
     ),
@@ -209,6 +213,32 @@ export const aggregate = defineOperation({
       },
     },
     {
+      title: 'A total below days',
+      operation: {
+        op: 'aggregate',
+        group_by: 'day',
+        metrics: [{ fn: 'sum', column: 'amount', as: 'amount' }],
+        totals: { label: 'Total' },
+      },
+      input: {
+        columns: ['day', 'amount'],
+        types: ['date', 'decimal'],
+        rows: [
+          ['2026-01-30', '2.5'],
+          ['2026-01-31', '1'],
+          ['2026-01-30', '4'],
+        ],
+      },
+      output: {
+        columns: ['day', 'amount'],
+        rows: [
+          ['2026-01-30', '6.5'],
+          ['2026-01-31', '1'],
+          ['Total', '7.5'],
+        ],
+      },
+    },
+    {
       title: 'Subtotals',
       operation: {
         op: 'aggregate',
@@ -276,6 +306,8 @@ export const aggregate = defineOperation({
       }
     }
     scope.arrange(groups, { rest: false });
+    const labelled = totals === undefined ? [] : groups.slice(0, levels.length + 1);
+    for (const column of labelled) if (column.type !== 'text') scope.retype(column, 'text', true);
     // Columns that are not known yet may be among the other columns.
     if (rest === 'drop') scope.close();
     for (const [index, name] of names.entries()) {
@@ -295,7 +327,7 @@ export const aggregate = defineOperation({
     const rows = groupedRows(groups.length, planned, context, sorted && levels.length === 0);
     const subtotals = levels.map((leading) => groupedRows(leading, planned, context, false));
     const totals = label === null ? null : groupedRows(0, planned, context, false);
-    const next = withBlankFlags(context);
+    const next = labelTexts(planned, context, withBlankFlags(context));
     const operator: Operator = {
       push: (batch: Batch) =>
         conditions.apply(batch, (chosen) => {
@@ -343,11 +375,13 @@ function planTotals(
     scope.problem('/totals/by', 'WRONG_PARAMETER', message);
     return [];
   }
-  const labelled = groups.slice(0, leading.length + 1).find(({ type }) => type !== 'text');
-  if (labelled !== undefined) {
-    const which = labelled === groups[0] ? 'the first group column' : 'the group column that contains it';
-    const message = `The label is a text, but ${which} is ${labelled.type}. Format it as a text before, or begin group_by with a text column.`;
-    scope.problem('/totals/label', 'WRONG_TYPE', message);
+  for (const column of groups.slice(0, leading.length + 1)) {
+    if (column.type === 'text') continue;
+    // Subtotals are placed by the texts of the groups: 1.0 and 1.00 are one group, but two texts.
+    const isAllowed = leading.length === 0 ? column.type !== 'json' : column.type === 'date';
+    const which = column === groups[0] ? 'the first group column' : 'the group column that contains it';
+    const message = `The label is a text, but ${which} is ${column.type}. Format it as a text before, or begin group_by with a text column.`;
+    if (!isAllowed) scope.problem('/totals/label', 'WRONG_TYPE', message);
   }
   return leading.map((_, index) => index + 1);
 }
@@ -372,11 +406,13 @@ function* finishWithSubtotals(
 ): Steps {
   const { groups, metrics, sorted, levels } = planned;
   const types = [...storedTypes(groups), ...metrics.map(madeType)];
+  for (let index = 0; index <= levels.length; index++) if (types[index] !== 'text') types[index] = 'text_with_kind';
   const order = new SubtotalOrder(context, { types, groups: groups.length, levels, sorted });
   for (const [level, each] of [...subtotals, rows].entries()) {
     yield* each.finish((batch) => {
       const mark = context.arena.next;
-      order.add(level < levels.length ? labelled(batch, levels[level]!, planned, context) : batch, level);
+      const rows = level < levels.length ? labelled(batch, levels[level]!, planned, context) : batch;
+      order.add(withLabelTexts(rows, planned, context), level);
       context.arena.release(mark);
       return DONE;
     });
@@ -397,6 +433,7 @@ function labelled(
   const rest = metrics.filter(({ isRest }) => isRest);
   const missing = groups.length - leading;
   const types = [...storedTypes(groups.slice(leading)), ...rest.map(madeType)];
+  if (missing > 0) types[0] = 'text';
   const cells = types.map((_, index) => (index === 0 ? label : null));
   const made = Array.from({ length: batch.rows }, () => ({ cells, source: 0 }));
   const { columns } = valueBatch(context, made, types);
@@ -407,6 +444,49 @@ function labelled(
     ...kept.slice(leading),
     ...columns.slice(missing),
   ]);
+}
+
+/** Kind of cells with a label in their column, which the writers of workbooks and JSON use. */
+const KIND_OF_TYPE: Readonly<Partial<Record<StoredType, number>>> = {
+  integer: KIND_NUMBER,
+  decimal: KIND_NUMBER,
+  number: KIND_NUMBER,
+  boolean: KIND_BOOLEAN,
+  date: KIND_DATE,
+  datetime: KIND_DATETIME,
+};
+
+/** Converts the group columns that may contain a label from their type to texts with kinds. */
+function labelTexts(planned: PlannedGroups, context: OperatorContext, next: Next): Next {
+  if (planned.label === null) return next;
+  return (batch) => next(withLabelTexts(batch, planned, context));
+}
+
+function withLabelTexts(batch: Batch, { groups, levels }: PlannedGroups, context: OperatorContext): Batch {
+  const columns = batch.columns.map((column, index): ColumnData => {
+    if (index > levels.length || column.kind !== 'typed') return column;
+    return kindedTexts(batch, index, groups[index]!.type, context);
+  });
+  return batch.withColumns(columns);
+}
+
+function kindedTexts(batch: Batch, index: number, type: ColumnType, { arena }: OperatorContext): ColumnData {
+  const reader = new CellReader(type, index);
+  const builder = new ColumnBuilder(arena, 'text_with_kind');
+  const kind = KIND_OF_TYPE[type]!;
+  reader.bind(batch);
+  for (;;) {
+    const mark = arena.next;
+    let isDone = builder.begin(batch.rows);
+    for (let position = 0; isDone && position < batch.live; position++) {
+      const row = batch.physicalRow(position);
+      const value = reader.read(row);
+      isDone = setCell(builder, row, value === null ? null : new NativeText(textOfValue(value), kind));
+    }
+    if (isDone) return builder.column;
+    arena.release(mark);
+    arena.enlarge(arena.capacityBytes * 2);
+  }
 }
 
 function madeType({ fn, source, type }: PlannedMetric): StoredType {
