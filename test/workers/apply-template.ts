@@ -95,6 +95,7 @@ export interface Limits {
   /** Only with `spills`: bytes of state that are allowed beyond the reservation. */
   readonly stateBytes?: number;
   readonly outputBytesMax?: number;
+  readonly rowsMax?: number;
   readonly cancelled?: () => boolean;
   /** Failures name headers of the file, as on the command line. */
   readonly showsHeaders?: boolean;
@@ -142,7 +143,7 @@ export async function applyTemplate(
       ending: 'csv',
       overrides: { delimiter: null, headerRow: null },
       limits: {
-        rowsMax: null,
+        rowsMax: limits.rowsMax ?? null,
         outputRowsMax: limits.outputRowsMax ?? null,
         outputBytesMax: limits.outputBytesMax ?? null,
         inflatedBytesMax: null,

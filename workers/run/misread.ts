@@ -1,12 +1,15 @@
 // Restarts a Run that read its file in an encoding in which the file is not valid or may not be meant, or without
 // allowing for quotes after spaces. The results of that attempt are discarded. The next attempt reads the file again
-// from the spool, or the file is refused with a message that names the most likely encoding.
+// from the spool, or the file is refused with a message that names the most likely encoding. Also decides whether a
+// broken file is reported as too large.
 import { LateQuote } from '../input/csv/late-quote.ts';
 import { canTryAgain, cutOffFailure, type EncodingTries, mixtureOf } from '../input/encoding/encoding.ts';
 import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
 import { NO_LINES, type NonAsciiSample } from '../input/encoding/non-ascii-lines.ts';
 import { LateUtf8, mixedEncodings, type Undecodable } from '../input/encoding/undecodable.ts';
+import { openContent } from '../input/open-rows.ts';
 import { nonAsciiLinesOfFile } from '../input/scan-encoding.ts';
+import { compressionOf } from '../input/source/compression.ts';
 import { Cancelled, Failed } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -96,4 +99,60 @@ function* scannedLines(job: RunJob): Coroutine<NonAsciiSample | null> {
   });
   const giveWay = () => clock.rest(job.turn ?? (() => new Promise((resolve) => setImmediate(resolve))));
   return yield* nonAsciiLinesOfFile(job.source, inflatedBytesMax, { clock, giveWay });
+}
+
+// Decides between two failures of a compressed file that is both broken and larger than its limit when inflated.
+// FILE_TOO_LARGE takes precedence, so that the response to a decompression bomb does not depend on its content.
+
+/** Number of leading bytes that identify a compressed file. */
+const TYPE_BYTES = 4;
+
+/**
+ * Maximum number of inflated bytes that are counted in a broken file: at most half a second of work. A larger file is
+ * reported as broken.
+ */
+const COUNTED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Inflated bytes between two checks for cancellation. */
+const PIECE_BYTES = 1_048_576;
+
+/** True if the size of the file may change the outcome. */
+export function dependsOnSize({ task }: RunJob, { failure }: RunOutcome): boolean {
+  return failure?.code === 'MALFORMED_FILE' && task.limits.inflatedBytesMax !== null && task.part === undefined;
+}
+
+/**
+ * Returns FILE_TOO_LARGE if the inflated file is too large, otherwise the given outcome. Waits until the upload is
+ * complete. Throws Cancelled.
+ */
+export function* settleSize(job: RunJob, outcome: RunOutcome): Coroutine<RunOutcome> {
+  const { source } = job;
+  const head = new Uint8Array(TYPE_BYTES);
+  source.rewind();
+  source.read(head);
+  if (compressionOf(head) === null) return outcome;
+  yield* beginAgain(job);
+  try {
+    yield* count(job, job.task.limits.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    if (error.failure.code === 'FILE_TOO_LARGE') return { ...outcome, failure: error.failure };
+  }
+  return outcome;
+}
+
+function* count(job: RunJob, inflatedBytesMax: number): Coroutine<void> {
+  const { source } = yield* openContent(job.source, inflatedBytesMax);
+  try {
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let counted = 0; counted < COUNTED_BYTES_MAX && !source.ended; ) {
+      const bytes = source.read(piece);
+      counted += bytes;
+      if (bytes === 0 && !source.ended) yield source.wait();
+      job.beat();
+      if (job.cancelled()) throw new Cancelled();
+    }
+  } finally {
+    source.close();
+  }
 }

@@ -224,8 +224,11 @@ export class OutputStage {
     return written;
   }
 
-  /** Writers of formats that can be split write nothing after the rows. */
-  endPart(): void {
+  /**
+   * Ends the output, so that nothing remains in buffers, but reports nothing. Writers of formats that can be split
+   * write nothing after the rows.
+   */
+  flush(): void {
     this.#writer.finish();
   }
 

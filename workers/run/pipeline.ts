@@ -36,7 +36,7 @@ import type { Template } from '../template/template.ts';
 import { type CountedStep, ExactEnd } from './exact-end.ts';
 import { countedAhead, OutputStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
-import { naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
+import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
 import {
   type EndingStep,
@@ -60,6 +60,24 @@ export class RowsNamed extends Error {
     super('rows named');
     this.name = 'RowsNamed';
     this.names = names;
+  }
+}
+
+// Decides between an error in a row and a failure of an operation or the output, such as a full disk. Rows after the one
+// with the error may have been in the same batch, so the failure may be theirs.
+
+/**
+ * Thrown by an attempt that ended with an error in a row. The next attempt processes only the rows before it: if these
+ * fail, their failure counts, otherwise the error. So the outcome does not depend on the batches. Neither a failure nor
+ * a fault.
+ */
+export class RowsCut extends Error {
+  readonly row: FatalRow;
+
+  constructor(row: FatalRow) {
+    super('rows cut');
+    this.name = 'RowsCut';
+    this.row = row;
   }
 }
 
@@ -214,15 +232,23 @@ export interface Pipeline {
   /**
    * Signals the end of input: every operator emits the rows that it holds. Yields between batches. Throws RowsNamed,
    * EndFound and EndPassed.
+   * @param isCut the Run fails in any case (see RowsCut)
    */
-  finish(): Steps;
+  finish(isCut?: boolean): Steps;
   /**
    * After `push` has failed: throws EndFound if the rows end among those that an operator holds back. The row that
    * failed is then after the end, so that it must not fail the Run.
    */
   lookForEnd(): Steps;
-  /** The failure that errors in rows cause, if any. Call it after `finish`. */
-  verdict(rowsRead: number): Failure | null;
+  /** The row that ends the Run, as far as it is known. */
+  readonly fatal: FatalRow | null;
+  /** True if operators may emit rows in `finish`. */
+  readonly holdsRows: boolean;
+  /**
+   * The failure that errors in rows cause, if any. Call it after `finish`.
+   * @param fatal the row that ends the Run unless an earlier row does (see RowsCut)
+   */
+  verdict(rowsRead: number, fatal: FatalRow | null): Failure | null;
   readonly rowsWritten: number;
   readonly truncated: boolean;
   takeFiles(): Pick<RunOutcome, 'output' | 'rejects'>;
@@ -439,17 +465,21 @@ class Chain implements Pipeline {
   }
 
   endPart(): void {
-    this.#output.endPart();
+    this.#output.flush();
   }
 
-  *finish(): Steps {
+  *finish(isCut = false): Steps {
     for (const { operator, step } of this.#links) {
       if (operator.finish !== undefined) yield* naming(step, operator.finish());
     }
     // Also needed if a row ended the Run, because that row may be after the end.
     const end = lateEnd(this.#links, this.#parts.ends);
     if (end !== null) throw end;
-    if (this.#errors.fatal) return;
+    if (isCut || this.#errors.fatal) {
+      // The rows before the fatal one may be more than the output can have.
+      this.#output.flush();
+      return;
+    }
     const names = this.#links.at(-1)?.operator.rowNames?.() ?? null;
     if (names !== null) throw new RowsNamed(names);
     this.#output.finish();
@@ -472,10 +502,18 @@ class Chain implements Pipeline {
     if (end !== null) throw end;
   }
 
-  verdict(rowsRead: number): Failure | null {
-    const { first } = this.#errors;
+  get fatal(): FatalRow | null {
+    return this.#errors.first;
+  }
+
+  get holdsRows(): boolean {
+    return this.#links.some(({ operator }) => operator.finish !== undefined);
+  }
+
+  verdict(rowsRead: number, fatal: FatalRow | null): Failure | null {
+    const first = this.#errors.first ?? fatal;
     if (first !== null && this.#parts.watch?.continuesAfterFailure !== true) this.#reportOnly(first);
-    return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
+    return this.#errors.verdict(this.#parts.template.defaults, rowsRead, fatal);
   }
 
   /**

@@ -79,7 +79,7 @@ export function* naming<T>({ operation }: PlannedStep, slices: Iterable<T>): Ite
 // source row, and among these the error of the earliest operation.
 
 /** The first error of a step with `on_error: fail`, by source row. */
-interface FatalRow {
+export interface FatalRow {
   readonly sourceRow: number;
   readonly step: number;
   /** Name of the operation in messages. */
@@ -202,9 +202,12 @@ export class RunErrors {
     return { fatal, count };
   }
 
-  /** The failure that the errors cause after the last row; null if they cause none. */
-  verdict(defaults: TemplateDefaults, rowsRead: number): Failure | null {
-    const { first } = this;
+  /**
+   * The failure that the errors cause after the last row; null if they cause none.
+   * @param fatal ends the Run if no row of this attempt does
+   */
+  verdict(defaults: TemplateDefaults, rowsRead: number, fatal: FatalRow | null = null): Failure | null {
+    const first = this.first ?? fatal;
     if (first !== null) return rowFailure(first, this.#publicName);
     if (this.#failedCheck !== null) return { code: 'TEMPLATE_CHECK_FAILED', message: this.#failedCheck.message };
     if (this.#steps === null) return null;

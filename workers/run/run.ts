@@ -9,9 +9,8 @@ import { LateQuote } from '../input/csv/late-quote.ts';
 import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
 import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
-import { type FileSettings, openContent, openRows, resumeRows } from '../input/open-rows.ts';
+import { type FileSettings, openRows, resumeRows } from '../input/open-rows.ts';
 import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
-import { compressionOf } from '../input/source/compression.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
@@ -25,66 +24,11 @@ import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import type { TemplateInput } from '../template/template.ts';
-import { afterMisread, beginAgain, Misread } from './misread.ts';
-import { buildPipeline, type Pipeline, RowsNamed } from './pipeline.ts';
+import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
+import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
+import type { FatalRow } from './row-errors.ts';
 import { emptyReport, gatedRun, type RunJob } from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
-
-// Decides between two failures of a compressed file that is both broken and larger than its limit when inflated.
-// FILE_TOO_LARGE takes precedence, so that the response to a decompression bomb does not depend on its content.
-
-/** Number of leading bytes that identify a compressed file. */
-const TYPE_BYTES = 4;
-
-/**
- * Maximum number of inflated bytes that are counted in a broken file: at most half a second of work. A larger file is
- * reported as broken.
- */
-const COUNTED_BYTES_MAX = 256 * 1024 * 1024;
-
-/** Inflated bytes between two checks for cancellation. */
-const PIECE_BYTES = 1_048_576;
-
-/** True if the size of the file may change the outcome. */
-function dependsOnSize({ task }: RunJob, { failure }: RunOutcome): boolean {
-  return failure?.code === 'MALFORMED_FILE' && task.limits.inflatedBytesMax !== null && task.part === undefined;
-}
-
-/**
- * Returns FILE_TOO_LARGE if the inflated file is too large, otherwise the given outcome. Waits until the upload is
- * complete. Throws Cancelled.
- */
-function* settleSize(job: RunJob, outcome: RunOutcome): Coroutine<RunOutcome> {
-  const { source } = job;
-  const head = new Uint8Array(TYPE_BYTES);
-  source.rewind();
-  source.read(head);
-  if (compressionOf(head) === null) return outcome;
-  yield* beginAgain(job);
-  try {
-    yield* count(job, job.task.limits.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
-  } catch (error) {
-    if (!(error instanceof Failed)) throw error;
-    if (error.failure.code === 'FILE_TOO_LARGE') return { ...outcome, failure: error.failure };
-  }
-  return outcome;
-}
-
-function* count(job: RunJob, inflatedBytesMax: number): Coroutine<void> {
-  const { source } = yield* openContent(job.source, inflatedBytesMax);
-  try {
-    const piece = new Uint8Array(PIECE_BYTES);
-    for (let counted = 0; counted < COUNTED_BYTES_MAX && !source.ended; ) {
-      const bytes = source.read(piece);
-      counted += bytes;
-      if (bytes === 0 && !source.ended) yield source.wait();
-      job.beat();
-      if (job.cancelled()) throw new Cancelled();
-    }
-  } finally {
-    source.close();
-  }
-}
 
 /**
  * Factor from the bytes of a cell to the memory of its JavaScript strings: the text, its result and intermediate
@@ -101,6 +45,8 @@ interface Start {
   readonly rowNames: readonly string[] | null;
   /** See EndFound and EndPassed. */
   readonly ends: KnownEnds;
+  /** See RowsCut. */
+  readonly cutAt: FatalRow | null;
 }
 
 /** Applies a Template to one file. Failures are in the outcome; throws Cancelled, or a fault of ours. */
@@ -112,7 +58,7 @@ export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
 
 /** Repeats attempts until there is an outcome. */
 function* lastTry(job: RunJob): Coroutine<RunOutcome> {
-  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED, rowNames: null, ends: NO_ENDS };
+  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED, rowNames: null, ends: NO_ENDS, cutAt: null };
   for (;;) {
     try {
       const outcome = yield* runOnce(job, start);
@@ -121,12 +67,13 @@ function* lastTry(job: RunJob): Coroutine<RunOutcome> {
       // Only the bytes in the spool remain from a discarded attempt.
       if (error instanceof MemoryWanted && !start.withArena) start = { ...start, withArena: true };
       else if (error instanceof RowsNamed) start = { ...start, rowNames: error.names };
+      else if (error instanceof RowsCut) start = { ...start, cutAt: error.row };
       else if (error instanceof EndFound || error instanceof EndPassed)
         start = { ...start, ends: withEnd(start.ends, error) };
       else if (error instanceof Misread) {
         const next = yield* afterMisread(job, start.encodingTries, error);
         if (!('failed' in next)) return dependsOnSize(job, next) ? yield* settleSize(job, next) : next;
-        start = { ...start, encodingTries: next, ends: NO_ENDS };
+        start = { ...start, encodingTries: next, ends: NO_ENDS, cutAt: null };
       } else throw error;
     }
     yield* beginAgain(job);
@@ -138,15 +85,16 @@ function withEnd({ lastRows, rowsBefore }: KnownEnds, found: EndFound | EndPasse
   return { lastRows, rowsBefore: new Map([...rowsBefore, [found.step, found.rows]]) };
 }
 
-function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Start): Coroutine<RunOutcome> {
+function* runOnce(job: RunJob, start: Start): Coroutine<RunOutcome> {
+  const { withArena, encodingTries, rowNames, ends, cutAt } = start;
   const kernel = job.kernels.borrow();
   const { reservationBytes } = job.task;
   const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
   const paidBytes = reservationBytes - asideBytes;
   const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, gatedRun(job));
-  const start = kernel.exports.heapStart();
+  const heapStart = kernel.exports.heapStart();
   const views = job.kernels.viewsOf(kernel);
-  const heap = new Heap(kernel.memory, start, job.budget, paidBytes, asideBytes, gate, views);
+  const heap = new Heap(kernel.memory, heapStart, job.budget, paidBytes, asideBytes, gate, views);
   const spill = new SpillFolder(job.task.spillDirectory);
   let run: RunAttempt | null = null;
   try {
@@ -156,7 +104,7 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames, ends }: Sta
       job.kernels.madeTexts(cellBytes * TEXTS_OF_CELL);
     };
     const arena = new Arena(heap, ARENA_BYTES, madeTexts);
-    run = new RunAttempt(job, { kernel, arena, spill, gate, encodingTries, rowNames, ends });
+    run = new RunAttempt(job, { kernel, arena, spill, gate, encodingTries, rowNames, ends, cutAt });
     return yield* run.drive();
   } finally {
     // If the disk refuses to remove files, the error is reported, and the memory is released nevertheless.
@@ -275,6 +223,8 @@ export interface TryParts {
   readonly rowNames: readonly string[] | null;
   /** See EndFound and EndPassed. */
   readonly ends: KnownEnds;
+  /** See RowsCut. */
+  readonly cutAt: FatalRow | null;
 }
 
 /**
@@ -295,6 +245,13 @@ export class RunAttempt {
   #pipeline: Pipeline | null = null;
   /** Failure of a file that is still read to its end, because its syntax may be broken further down. */
   #held: Failure | null = null;
+  /**
+   * Failure that an operation or the writer has thrown. The file is still read to its end: a failure of the file or its
+   * number of rows takes precedence, and the report describes the whole file.
+   */
+  #thrown: Failure | null = null;
+  /** True after the last row before `cutAt`. */
+  #isCut = false;
   readonly #clock: SliceClock;
   /** Memory that was taken for the plan. */
   #planBytes = 0;
@@ -313,7 +270,7 @@ export class RunAttempt {
 
   /**
    * A file with missing columns or too many rows is still read to its end. Broken syntax further down takes
-   * precedence, and the response must not depend on how much of the file had arrived. Throws RowsNamed,
+   * precedence, and the response must not depend on how much of the file had arrived. Throws RowsNamed, RowsCut,
    * EndFound, EndPassed and Misread.
    */
   *drive(): Coroutine<RunOutcome> {
@@ -325,10 +282,7 @@ export class RunAttempt {
       yield* this.#readAll(reader, pipeline);
       yield* this.#readMoreParts(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
-      yield* this.#goThrough(pipeline.finish());
-      this.#report.rows_read = reader.rowsRead;
-      const failure = pipeline.verdict(reader.rowsRead);
-      return this.#outcome(failure, pipeline);
+      return yield* this.#end(reader, pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       const outcome = this.#outcome(error.failure, null);
@@ -336,6 +290,24 @@ export class RunAttempt {
         throw new Misread(outcome, error);
       return outcome;
     }
+  }
+
+  *#end(reader: RowReader, pipeline: Pipeline): Coroutine<RunOutcome> {
+    const { cutAt } = this.#parts;
+    const { fatal, holdsRows } = pipeline;
+    if (this.#thrown === null) {
+      try {
+        yield* this.#goThrough(pipeline.finish(cutAt !== null));
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        this.#thrown = error.failure;
+      }
+    }
+    const mayCut = cutAt === null && this.#job.watch === undefined && this.#job.task.part === undefined;
+    if (fatal !== null && mayCut && (holdsRows || this.#thrown !== null)) throw new RowsCut(fatal);
+    if (this.#thrown !== null) return this.#outcome(this.#thrown, null);
+    this.#report.rows_read = reader.rowsRead;
+    return this.#outcome(pipeline.verdict(reader.rowsRead, cutAt), pipeline);
   }
 
   close(): void {
@@ -482,7 +454,7 @@ export class RunAttempt {
     const picker = picked === null ? null : new RowPicker(picked);
     for (;;) {
       this.#parts.arena.clear();
-      const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
+      const wanted = this.#rowsWanted(pipeline);
       const left = (watch?.rowsMax ?? Number.POSITIVE_INFINITY) - reader.rowsRead;
       if (left <= 0) return;
       const read = reader.next(Math.min(rowsMax, wanted, left));
@@ -493,7 +465,7 @@ export class RunAttempt {
       } else {
         this.#job.progressed?.(reader.rowsRead);
         this.#holdRowLimit(reader.rowsRead);
-        const batch = picker === null ? read : picker.pick(read);
+        const batch = this.#beforeCut(picker === null ? read : picker.pick(read));
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
           yield* this.#push(pipeline, batch, reader.raggedRows);
         }
@@ -502,11 +474,26 @@ export class RunAttempt {
     }
   }
 
+  #rowsWanted(pipeline: Pipeline | null): number {
+    const isOver = this.#held !== null || this.#thrown !== null || this.#isCut;
+    return isOver || pipeline === null ? 0 : pipeline.rowsWanted();
+  }
+
+  /** Returns the rows before the one that ended an earlier attempt. */
+  #beforeCut(batch: Batch): Batch {
+    const { cutAt } = this.#parts;
+    if (cutAt === null || batch.live === 0 || sourceRow(batch, batch.live - 1) < cutAt.sourceRow) return batch;
+    this.#isCut = true;
+    let rows = 0;
+    while (sourceRow(batch, rows) < cutAt.sourceRow) rows++;
+    return batch.slice(0, rows);
+  }
+
   /** Reads further parts with the same pipeline, because building it takes longer than the rows of a part. */
   *#readMoreParts(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const { parts } = this.#job;
     if (parts === undefined || pipeline === null) return;
-    while (this.#held === null && pipeline.rowsWanted() > 0) {
+    while (this.#rowsWanted(pipeline) > 0) {
       pipeline.endPart();
       if (!(yield* parts.next(reader.rowsRead))) return;
       reader.resume!();
@@ -518,8 +505,9 @@ export class RunAttempt {
     try {
       for (const _ of pipeline.push(batch, ragged)) if (this.#clock.isDue()) yield this.#rest();
     } catch (error) {
-      if (error instanceof Failed) yield* this.#goThrough(pipeline.lookForEnd());
-      throw error;
+      if (!(error instanceof Failed)) throw error;
+      yield* this.#goThrough(pipeline.lookForEnd());
+      this.#thrown = error.failure;
     }
   }
 
