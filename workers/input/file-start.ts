@@ -10,7 +10,11 @@ import { withoutEndMarks } from './end-mark.ts';
 export const START_BYTES = 65_536;
 
 export class FileStart {
-  readonly bytes: Uint8Array;
+  /**
+   * A Buffer, because many detectors look for a byte: `includes` takes 0.4 us for 64 KiB in a Buffer, and 27 us in a
+   * Uint8Array. Views of it are Buffers, too.
+   */
+  readonly bytes: Buffer;
   /** True if the bytes are the whole file. */
   readonly isWhole: boolean;
   /**
@@ -26,7 +30,7 @@ export class FileStart {
    * @param tries what an earlier attempt learnt about the file
    */
   constructor(bytes: Uint8Array, ending: string, tries: EncodingTries = NOTHING_TRIED) {
-    this.bytes = bytes;
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.isWhole = bytes.length < START_BYTES;
     this.ending = ending;
     this.#tries = tries;

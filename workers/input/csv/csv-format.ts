@@ -66,14 +66,17 @@ function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Co
     headerRow === null && preamble !== undefined ? valuesOfFirstRows(preamble, sample, start.isWhole, written) : null;
   const columns = headerRow === null ? widestRecord(form, start.isWhole, settings) : 0;
   const source = textSource(footer?.source ?? raw, encoding, settings);
-  const rewritten = rewrittenSource(source, { ...written, spaced, escapes }, csv);
+  const { delimiter, quote } = written;
+  const rewritten = rewrittenSource(source, { delimiter, quote, spaced, escapes }, csv);
   const parts: CsvReaderParts = {
     heap: settings.arena.heap,
     arena: settings.arena,
     kernel: settings.kernel,
-    ...rewritten,
+    source: rewritten.source,
+    comments: rewritten.comments,
+    nul: rewritten.nul,
     dialect: {
-      delimiter: written.delimiter,
+      delimiter,
       quote: escapes === null ? form.quote : quoteBehindEscapes(escapes),
       headerRow,
       headerLines,
@@ -81,7 +84,7 @@ function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Co
       hasSeparatorLine: separator !== null,
       columns,
     },
-    found: foundOf({ ...form, quote: written.quote, spaced: spaced ? true : undefined }, rewritten.source !== source),
+    found: foundOf(form, quote, spaced, rewritten.source !== source),
     wideRowsMin: isDelimiterDeclared(settings) ? Number.POSITIVE_INFINITY : WIDE_ROWS_MIN,
     nullValues: settings.input.nullValues,
     ragged: csv.ragged,
@@ -153,8 +156,8 @@ function* inSlices<T>(work: Sliced<T>, clock: Pauses | undefined, giveWay: () =>
 }
 
 /** Facts for FileHead that are not in the dialect. Most files have no such facts. */
-function foundOf(form: CsvForm, isRewritten: boolean): CsvReaderParts['found'] {
-  const { delimiter, quote, spaced, oneColumn, headerLines, escapes } = form;
+function foundOf(form: CsvForm, quote: string, spaced: boolean, isRewritten: boolean): CsvReaderParts['found'] {
+  const { delimiter, oneColumn, headerLines, escapes } = form;
   const isOwn = delimiter !== null && oneColumn === undefined && headerLines === undefined;
   if (isOwn && !isRewritten) return undefined;
   return {
