@@ -4,7 +4,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
 import { COMMANDS } from '../src/commands/index.ts';
+import { EXTRA_DATE_FUNCTIONS } from '../workers/expression/functions/extra-date.ts';
+import { EXTRA_NUMBER_FUNCTIONS } from '../workers/expression/functions/extra-number.ts';
+import { EXTRA_SIMILARITY_FUNCTIONS, EXTRA_TEXT_FUNCTIONS } from '../workers/expression/functions/extra-text.ts';
+import { EXTRA_TIME_FUNCTIONS } from '../workers/expression/functions/extra-time.ts';
+import { KEY_FUNCTIONS, MISSING_VALUE_FUNCTIONS } from '../workers/expression/functions/extra-value.ts';
+import { inputFormats } from '../workers/input/index.ts';
 import { operationTable } from '../workers/operations/index.ts';
+import { outputFormats } from '../workers/output/index.ts';
 import { templateLanguage } from '../workers/plan/plan.ts';
 import { templateReference } from '../workers/template/reference.ts';
 import { problemsOf } from './workers/template/check-problems.ts';
@@ -14,6 +21,11 @@ const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'
 const LANGUAGE_PAGES = ['template', 'input', 'operations', 'expressions', 'output'].map(
   (name) => `docs/reference/${name}.md`,
 );
+/** Functions that CEL and its extensions do not have. */
+const OWN_FUNCTIONS = [
+  ...[...MISSING_VALUE_FUNCTIONS, ...KEY_FUNCTIONS, ...EXTRA_TEXT_FUNCTIONS, ...EXTRA_SIMILARITY_FUNCTIONS],
+  ...[...EXTRA_NUMBER_FUNCTIONS, ...EXTRA_DATE_FUNCTIONS, ...EXTRA_TIME_FUNCTIONS],
+];
 const LANGUAGE = LANGUAGE_PAGES.map(read).join('\n');
 const METRICS = read('docs/reference/metrics.md');
 
@@ -123,11 +135,24 @@ test('settings, functions and row errors of the language match the program', asy
   const functions = rows(section(LANGUAGE, 'Expressions')).flatMap(([, calls]) => [...calls!.matchAll(/`(\w+)\(/g)]);
   t.ok(functions.length > 30, 'the document names functions');
   for (const [, name] of functions) t.ok(new RegExp(`\\b${name}\\(`).test(reference), `${name}()`);
+  const listed = new Set(functions.map(([, name]) => name));
+  for (const { name } of OWN_FUNCTIONS) t.ok(listed.has(name), `docs/reference/expressions.md lists ${name}()`);
   const [, union = ''] = /export type RowErrorCode =([^;]+);/.exec(read('workers/protocol/report.ts')) ?? [];
   t.strictSame(codesIn(section(LANGUAGE, 'Errors in rows')), unique(union.matchAll(/'([A-Z_]+)'/g)));
 });
 
-test('Templates and parts of them that are shown are sound', async (t) => {
+test('the README and the pages about files name every format', async (t) => {
+  for (const { name } of inputFormats) {
+    for (const path of ['README.md', 'docs/reference/input.md'])
+      t.match(read(path), new RegExp(`\\b${name}\\b`, 'i'), `${path} names the input format ${name}`);
+  }
+  for (const name of outputFormats.keys()) {
+    for (const path of ['README.md', 'docs/reference/output.md'])
+      t.match(read(path), new RegExp(`\\b${name}\\b`, 'i'), `${path} names the output format ${name}`);
+  }
+});
+
+test('Templates and parts of them that are shown are valid', async (t) => {
   let shown = 0;
   for (const path of ['README.md', 'docs/tutorial.md', ...LANGUAGE_PAGES]) {
     for (const source of templatesIn(read(path))) {

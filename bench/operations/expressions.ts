@@ -35,7 +35,7 @@ function numeric(row: OperationRow, ...numbers: string[]): OperationRow {
 
 export const EXPRESSION_ROWS: readonly OperationRow[] = [
   numeric(
-    family('likeness of two texts', {
+    family('similarity of two texts', {
       // ASCII texts only, because DuckDB compares bytes.
       alike: ['similarity(sku, email)', 'jaro_winkler_similarity(sku, email)'],
     }),

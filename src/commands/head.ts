@@ -17,7 +17,7 @@ export const command: Command = {
   name: 'head',
   usage: `template-run head FILE [-n ROWS]
 
-Prints the first rows of a file (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard input) as a table.
+Prints the first rows of a file (such as CSV or XLSX, also in gzip or ZIP; "-" is standard input) as a table.
 
 ${flagsHelp(FLAGS)}
 

@@ -340,10 +340,10 @@ export const command: Command = {
        template-run run -e OPERATION... INPUT... [-o FILE or DIR]
        template-run run --to FORMAT INPUT [-o FILE or DIR]
 
-Applies the Template file (JSON or YAML) to each input (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard
-input). With -e, the operations come from the command line instead of a Template file. With --to and a single file, the
-file is converted. The output goes to standard output, or with -o to a file or into a folder (one file for each input).
-Progress and summary are on standard error, failures as CODE: message.
+Applies the Template file (JSON or YAML) to each input (such as CSV or XLSX, also in gzip or ZIP; "-" is standard input).
+With -e, the operations come from the command line instead of a Template file. With --to and a single file, the file is
+converted. The output goes to standard output, or with -o to a file or into a folder (one file for each input). Progress
+and summary are on standard error, failures as CODE: message.
 
 ${flagsHelp(FLAGS)}
 

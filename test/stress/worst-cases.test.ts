@@ -1,9 +1,8 @@
 // Each operation and each function of expressions with its worst cell, widest row and longest parameter, in a service with little
-// memory: four Runs at once may not take more memory than the budget and the base. The test fails if an operation or function is
-// missing in the tables.
+// memory: four Runs at once may not take more memory than the budget and the base. test/operations/cases.test.ts fails
+// if an operation or function is missing in the tables.
 // With all tests only: minutes of hostile files, clients and load.
 import tap, { type Test } from 'tap';
-import { FUNCTIONS } from '../../workers/expression/functions/index.ts';
 import { template } from '../blackbox/catalog-folder.ts';
 import { Client, until } from '../blackbox/client.ts';
 import { file } from '../blackbox/multipart.ts';
@@ -12,7 +11,7 @@ import { loadOperationCases } from '../operations/operation-cases.ts';
 import type { WorstCase } from '../operations/worst-cases.ts';
 import { isLong, partOf, skipUnlessLong } from '../sweep.ts';
 import { BASE_BYTES, forgetPeak, gauges, heldBytes, MIB, mebibytes, resident } from './probe.ts';
-import { SMALL_FUNCTIONS, WORST_EXPRESSIONS, WORST_FUNCTIONS } from './worst-expressions.ts';
+import { WORST_EXPRESSIONS, WORST_FUNCTIONS } from './worst-expressions.ts';
 import { WORST_FILES } from './worst-files.ts';
 
 const BUDGET_BYTES = 256 * MIB;
@@ -48,14 +47,6 @@ const KNOWN_BYTES_MAX = 560 * MIB;
 
 /** Cases of the ordinary suite: those that exceeded the promised memory before it was bounded. */
 const QUICK = /^(aggregate (\d+ shortRows|14 )|split_column 0|flatten_json 1 |set 1 |expression 0)/;
-
-tap.test('every function has its worst case', async (t) => {
-  const known = new Set([...Object.keys(WORST_FUNCTIONS), ...SMALL_FUNCTIONS]);
-  t.same(
-    [...FUNCTIONS.keys()].filter((name) => !known.has(name)),
-    [],
-  );
-});
 
 tap.test(
   'no worst case takes more than the budget and the base',

@@ -23,7 +23,7 @@ const texts = heap.allocate(4096);
 const [vector, values, marks] = [heap.allocate(16), heap.allocate(8), heap.allocate(8)];
 
 /** The kernel's result for two texts: a double, or the mark of a missing result. */
-function likeness(left: string | null, right: string | null): number | 'null' | 'unknown' {
+function similarityOf(left: string | null, right: string | null): number | 'null' | 'unknown' {
   let next = texts;
   for (const [index, text] of [left, right].entries()) {
     const bytes = Buffer.from(text ?? '');
@@ -51,12 +51,12 @@ test('the similarity of two texts equals that of the reference', async (t) => {
     fc.property(text, text, (left, right) => {
       const [a, b] = [[...left], [...right]];
       const isBeyond = a.length > 64 || b.length > 64 || left.includes('😀') || right.includes('😀');
-      return likeness(left, right) === (isBeyond ? 'unknown' : jaroWinkler(a, b));
+      return similarityOf(left, right) === (isBeyond ? 'unknown' : jaroWinkler(a, b));
     }),
     { numRuns: sweep({ short: 500, long: 100_000 }) },
   );
-  t.equal(likeness(null, 'a'), 'null');
-  t.equal(likeness('', ''), 1);
+  t.equal(similarityOf(null, 'a'), 'null');
+  t.equal(similarityOf('', ''), 1);
 });
 
 /** The replacement of each byte of a text. */

@@ -53,7 +53,7 @@ function pointsOf(text: string): readonly string[] {
   return points;
 }
 
-export const EXTRA_LIKENESS_FUNCTIONS: readonly DocumentedFunction[] = [
+export const EXTRA_SIMILARITY_FUNCTIONS: readonly DocumentedFunction[] = [
   documented(
     'fingerprint(text)',
     "A key that is equal for different spellings of a name, like OpenRefine's fingerprint: lower case, without accents and punctuation, with sorted and distinct words.",
