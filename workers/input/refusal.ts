@@ -208,26 +208,30 @@ const EBCDIC: KnownType = {
   advice: 'convert it to UTF-8, for example with iconv -f IBM037 -t UTF-8, and send that',
 };
 
+/** A reference table can only be a CSV. */
+const JSON_TYPE: KnownType = { name: 'JSON', advice: 'only CSV is read here' };
+
 /** `[`, `{` and `<`. */
 const OTHER_BEGINNINGS = [0x5b, 0x7b, 0x3c];
 
-/**
- * Returns Failed UNSUPPORTED_FILE_TYPE for a known type that no format reads, or null for a text that may be a table.
- */
-export function refusalOf(start: FileStart, { csv, format }: TemplateInput): Failed | null {
+/** Returns Failed UNSUPPORTED_FILE_TYPE for a known type that no format reads, or null for a text that may be a table. */
+export function refusalOf(start: FileStart, input: TemplateInput): Failed | null {
+  const type = unreadableTypeOf(start, input);
+  return type && new Failed('UNSUPPORTED_FILE_TYPE', `The file is ${type.name}; ${type.advice}.`);
+}
+
+/** Returns the known type of a file that is not a table of text, or null for a text that may be a table. */
+export function unreadableTypeOf(start: FileStart, { csv, format }: TemplateInput): KnownType | null {
   const type = knownTypeOf(start.bytes);
-  if (type !== null) return unsupported(type);
+  if (type !== null) return type;
   const isDeclared = typeof csv.encoding === 'string' && csv.encoding !== AUTO;
-  if (!isDeclared && isEbcdic(start.bytes)) return unsupported(EBCDIC);
+  if (!isDeclared && isEbcdic(start.bytes)) return EBCDIC;
   // Any text can be read as lines.
   if (format === 'lines') return null;
   const sample = start.text(csv.encoding);
   if (beginsAsTable(sample)) return null;
   const text = sampleText(sample);
-  // A reference table can only be a CSV.
-  if (looksLikeJson(text)) return unsupported({ name: 'JSON', advice: 'only CSV is read here' });
-  const markup = knownMarkupOf(text);
-  return markup && unsupported(markup);
+  return looksLikeJson(text) ? JSON_TYPE : knownMarkupOf(text);
 }
 
 /**
@@ -236,10 +240,6 @@ export function refusalOf(start: FileStart, { csv, format }: TemplateInput): Fai
 export function beginsAsTable(text: Uint8Array): boolean {
   const first = text[0];
   return first !== undefined && first > SPACE && first < DELETE && !OTHER_BEGINNINGS.includes(first);
-}
-
-function unsupported({ name, advice }: KnownType): Failed {
-  return new Failed('UNSUPPORTED_FILE_TYPE', `The file is ${name}; ${advice}.`);
 }
 
 /**

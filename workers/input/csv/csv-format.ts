@@ -14,7 +14,7 @@ import { readFooter } from '../footer.ts';
 import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
 import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
 import type { FileHead, RowReader } from '../reader.ts';
-import { beginsAsTable, refusalOf } from '../refusal.ts';
+import { beginsAsTable, unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, UnspacedSource, withoutNul } from '../source/converted-source.ts';
 import type { ByteSource } from '../source/source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
@@ -265,7 +265,7 @@ export const csvFormat: StreamedFormat = {
 
   /** Accepts any text that is of no other known type. */
   detect(start, input) {
-    if (refusalOf(start, input) !== null) return null;
+    if (unreadableTypeOf(start, input) !== null) return null;
     const sureness = input.format === 'lines' ? 'signature' : 'possible';
     const text = start.text(input.csv.encoding);
     if (beginsAsTable(text) || !start.isWhole || sampleText(text).trim() !== '') return { sureness, problem: null };

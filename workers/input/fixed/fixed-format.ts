@@ -9,7 +9,7 @@ import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
 import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
-import { refusalOf } from '../refusal.ts';
+import { unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, RecordLengthSource } from '../source/converted-source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 
@@ -24,7 +24,7 @@ export const fixedFormat: StreamedFormat = {
 
   /** Accepts any text if the Template declares the format. */
   detect(start, input) {
-    if (input.fixed === null || refusalOf(start, input) !== null) return null;
+    if (input.fixed === null || unreadableTypeOf(start, input) !== null) return null;
     const isBlank = start.isWhole && sampleText(start.text(input.csv.encoding)).trim() === '';
     const problem = isBlank ? new Failed('MALFORMED_FILE', 'The file has only blank lines.') : null;
     return { sureness: 'signature', problem };
