@@ -1,7 +1,6 @@
 // The sizes of the panes, which the user changes by dragging or with arrow keys, and whether they are shown.
-import type { Signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { keptSignal } from './session-kept.ts';
 
 export interface Pane {
   readonly name: string;
@@ -86,4 +85,31 @@ export function PaneBorder({ pane, axis }: { readonly pane: Pane; readonly axis:
       }}
     />
   );
+}
+
+// Values of the page that survive a reload, in the storage of the tab. Contains sizes only, nothing of the sample but names of
+// columns, and the browser deletes it when the tab is closed.
+
+/** A signal with the value that this tab kept last under a name, or with `first`. */
+export function keptSignal<Value>(name: string, first: Value): Signal<Value> {
+  const kept = signal(read(name) ?? first) as Signal<Value>;
+  effect(() => write(name, kept.value));
+  return kept;
+}
+
+function read(name: string): unknown {
+  try {
+    return JSON.parse(sessionStorage.getItem(name) ?? 'null');
+  } catch {
+    // A browser may forbid the storage.
+    return null;
+  }
+}
+
+function write(name: string, value: unknown): void {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // The page works without it.
+  }
 }

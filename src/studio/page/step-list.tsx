@@ -3,7 +3,6 @@
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
-import { FileButton } from './file-button.tsx';
 import { deleted, duplicated, moved, switched } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
 import type { StepForm } from './step-form.ts';
@@ -338,4 +337,36 @@ function titleOf(written: string): { readonly operation: string; readonly subjec
   const operation = /^\{(\w+)/.exec(written)?.[1] ?? '';
   const parameters = written.slice(operation.length + '{: '.length, -1).replace(/^\{(.*)\}$/, '$1');
   return { operation, subject: parameters.replace(/^(?:columns?|where|by): /, '') };
+}
+
+// A button with which the user opens a local file.
+
+export function FileButton({
+  label,
+  title,
+  onFile,
+}: {
+  readonly label: string;
+  readonly title: string;
+  readonly onFile: (file: File) => void;
+}): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" title={title} onClick={() => input.current?.click()}>
+        {label}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          if (file !== undefined) onFile(file);
+          // The same file can be opened again.
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
 }

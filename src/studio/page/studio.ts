@@ -15,7 +15,7 @@ import type {
 import { AskError, ask, askFile, sendFile } from './ask.ts';
 import { operationList } from './operation-list.ts';
 import type { Facet, OpenMenu, OtherText, Traced } from './page-parts.ts';
-import { keptSignal } from './session-kept.ts';
+import { keptSignal } from './panes.tsx';
 import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
 
