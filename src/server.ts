@@ -206,7 +206,7 @@ function routesOf(
   pages: Pages,
 ): Routes {
   return {
-    api: [...apiRoutes(gate, parts.node), ...pageRoutes(pages)],
+    api: [...apiRoutes(gate, parts.node), ...pageRoutes(pages, gate)],
     health: healthRoutes(parts.readiness),
     metrics: metricsRoutes(metrics),
     operator: operatorRoutes(parts),

@@ -70,6 +70,13 @@ export interface TemplateTestSummary {
 }
 
 /** A Template of an account. `Checked` is the result of the Template checker. */
+/** A column that a Template reads from the file. Contains words of the Template only. */
+export interface TemplateColumn {
+  /** Headers under which the column is found, the first one preferred; at least one. */
+  readonly headers: readonly string[];
+  readonly isRequired: boolean;
+}
+
 export interface CatalogTemplate<Checked> {
   readonly id: string;
   /** Path relative to the catalog, such as "templates/acme/orders.yaml". */
@@ -79,6 +86,8 @@ export interface CatalogTemplate<Checked> {
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;
+  /** The first columns; absent: unknown. */
+  readonly columns?: readonly TemplateColumn[];
   readonly format: 'json' | 'yaml';
   readonly source: string;
   /** Digest of the source's bytes, lower-case hex. */

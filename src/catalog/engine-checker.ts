@@ -5,8 +5,12 @@ import { checkTemplate, reservationBytes } from '../../workers/plan/template-cac
 import type { Template } from '../../workers/template/template.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
 import type { TemplateTest } from '../template-tests/run-tests.ts';
-import type { TemplateTestSummary } from './catalog.ts';
+import type { TemplateColumn, TemplateTestSummary } from './catalog.ts';
 import type { TemplateCheck } from './template-checker.ts';
+
+/** Maximum number of columns, and of headers of a column, that are kept to be shown to people. */
+const COLUMNS_SHOWN_MAX = 100;
+const HEADERS_SHOWN_MAX = 5;
 
 /** Names that a Template may refer to. */
 export interface ReferenceNames {
@@ -45,5 +49,12 @@ export function checkForService(
   if ('problems' in result) return result;
   const { checked, ...shown } = result.template;
   const kept = { output: { name: checked.output.name }, reservationBytes: reservationBytes(checked) };
-  return { template: { ...shown, checked: kept } };
+  return { template: { ...shown, columns: columnsOf(checked), checked: kept } };
+}
+
+function columnsOf({ fileColumns }: Template): TemplateColumn[] {
+  return fileColumns.slice(0, COLUMNS_SHOWN_MAX).map(({ name, match, ifMissing }) => {
+    const texts = match.filter((each) => typeof each === 'string').slice(0, HEADERS_SHOWN_MAX);
+    return { headers: texts.length === 0 ? [name] : texts, isRequired: ifMissing === 'fail' };
+  });
 }

@@ -1,6 +1,6 @@
 // The interface between the catalog's loader and the engine's Template checker. The loader receives a checker and
 // knows nothing about Templates.
-import type { CatalogTable, TemplateTestSummary } from './catalog.ts';
+import type { CatalogTable, TemplateColumn, TemplateTestSummary } from './catalog.ts';
 
 /** Names that a Template may refer to. */
 export interface TemplateContext {
@@ -17,6 +17,7 @@ export interface ValidTemplate<Checked> {
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;
+  readonly columns?: readonly TemplateColumn[];
   readonly checked: Checked;
   readonly tests?: TemplateTestSummary;
 }

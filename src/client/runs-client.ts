@@ -67,6 +67,8 @@ export interface RunOptions extends TransferOptions {
    * again.
    */
   readonly idempotencyKey?: string;
+  /** Called when the service has created the Run, which may still be running. */
+  readonly onCreated?: (run: Run) => void;
 }
 
 /** A file of a Run. */
@@ -121,7 +123,7 @@ export abstract class RunsClient<Source> {
    * Idempotency-Key, so that only one Run is charged. Rejects with RunFailedError if the Run fails.
    */
   async run(template: string, source: Source, options: RunOptions = {}): Promise<SucceededRun> {
-    const { delimiter, headerRow, onProgress, idempotencyKey = crypto.randomUUID() } = options;
+    const { delimiter, headerRow, onProgress, idempotencyKey = crypto.randomUUID(), onCreated } = options;
     const signal = this.signalOf(options);
     const fields = new Map<string, string>();
     if (delimiter !== undefined) fields.set('delimiter', delimiter);
@@ -134,7 +136,9 @@ export abstract class RunsClient<Source> {
     return retrying({ retries: this.retries, signal, alsoRetried }, async () => {
       const answer = await this.#post(template, idempotencyKey, { source, fields, onSent }, signal);
       await refuseErrors(answer);
-      const run = await this.#ended(await readRun(answer), signal);
+      const created = await readRun(answer);
+      onCreated?.(created.run);
+      const run = await this.#ended(created, signal);
       if (run.status === 'failed') throw new RunFailedError(run);
       return run;
     });

@@ -103,14 +103,20 @@ export interface Granted<Node> {
   readonly parameters: PathParameters;
 }
 
-/** An endpoint of the API that requires a key. */
-export interface Endpoint<Node> extends AccessRule {
+/** A route that requires a key. */
+export interface GuardedRoute<Node> extends AccessRule {
   readonly method: Method;
   /** For example /api/v1/runs/{run_id}. A parameter is one whole segment. */
   readonly path: string;
-  readonly openApi: EndpointDescription;
+  /** Name in the log and in metrics, if the route shares the rate limit of another endpoint. */
+  readonly routeName?: string;
   /** Set if its handler counts the request's rate together with another call to the stores. */
   readonly countsRate?: true;
   /** Responds to the exchange, immediately or later. A throw or rejection is a fault of the service. */
   readonly handle: (granted: Granted<Node>) => MaybePromise<void>;
+}
+
+/** An endpoint of the API. */
+export interface Endpoint<Node> extends GuardedRoute<Node> {
+  readonly openApi: EndpointDescription;
 }

@@ -12,9 +12,9 @@ import { API_PATH } from '../runs/run.ts';
 import { StoreUnavailableError } from '../stores/stores.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { getUsageEndpoint, listTemplatesEndpoint, type TemplateListParts } from './account.ts';
-import { type Endpoint, type Gate, grantAccess, identify } from './endpoint.ts';
+import { type Endpoint, type Gate, type GuardedRoute, grantAccess, identify } from './endpoint.ts';
 import { getRunOutputEndpoint, getRunRejectsEndpoint, type OutputParts } from './outputs.ts';
-import { consoleRoutes, referenceRoute, startRoute } from './pages.ts';
+import { consoleRoutes, referenceRoute, startRoute, templateColumns } from './pages.ts';
 import { createRunEndpoint, getRunEndpoint } from './runs.ts';
 
 // livez, readyz and metrics: for the operator's systems, without authentication.
@@ -60,7 +60,7 @@ export interface Pages {
 }
 
 /** The pages, and the start page with links to those that are served. */
-export function pageRoutes(pages: Pages): Route[] {
+export function pageRoutes(pages: Pages, gate: Gate): Route[] {
   const start = startRoute([
     ...(pages.docs ? [{ name: 'docs', path: '/docs' } as const] : []),
     ...(pages.console ? [{ name: 'console', path: '/console' } as const] : []),
@@ -69,7 +69,7 @@ export function pageRoutes(pages: Pages): Route[] {
   return [
     start,
     ...(pages.docs ? [referenceRoute(apiDocument(), OPENAPI_PATH)] : []),
-    ...(pages.console ? consoleRoutes() : []),
+    ...(pages.console ? [...consoleRoutes(pages.docs), guarded(templateColumns, gate, undefined)] : []),
   ];
 }
 
@@ -82,11 +82,11 @@ export function apiRoutes(gate: Gate, node: ApiParts): Route[] {
 }
 
 /** The handler only sees requests with access. */
-function guarded(endpoint: Endpoint<ApiParts>, gate: Gate, node: ApiParts): Route {
-  const { name, method, path, handle } = endpoint;
+function guarded<Node>(endpoint: GuardedRoute<Node>, gate: Gate, node: Node): Route {
+  const { name, method, path, handle, routeName = name } = endpoint;
   const grant = endpoint.countsRate ? identify : grantAccess;
   return {
-    name,
+    name: routeName,
     method,
     path,
     handle: (exchange, parameters) => {

@@ -1,10 +1,12 @@
 // The pages for people: the API reference and the console. They need no key: the reference has the content of the
-// OpenAPI document, and the console contains nothing until a user enters a key.
+// OpenAPI document, and the console contains nothing until a user enters a key. Only the columns of a Template need one.
 import { readFileSync } from 'node:fs';
+import { refusal } from '../http/error-codes.ts';
 import type { Route } from '../http/router.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NONCE_PLACE, Page, prefersHtml, type StartLink, startDocument, startPage } from '../pages/html-page.ts';
 import { type ApiDocument, referencePage } from '../pages/reference/reference-page.ts';
+import type { GuardedRoute } from './endpoint.ts';
 
 /** `/`: HTML for browsers, JSON for programs. */
 export function startRoute(links: readonly StartLink[]): Route {
@@ -35,10 +37,13 @@ export function referenceRoute(document: object, openApiPath: string): Route {
   };
 }
 
-/** The files of the console, as built, read once. */
-export function consoleRoutes(): Route[] {
+/**
+ * The files of the console, as built, read once.
+ * @param hasDocs true if the console links to /docs
+ */
+export function consoleRoutes(hasDocs: boolean): Route[] {
   const read = (name: string): string => readFileSync(new URL(`dist/console/${name}`, PACKAGE_FOLDER), 'utf8');
-  const html = new Page(read('index.html'), { hasScript: true });
+  const html = new Page(read('index.html').replace('data-docs="yes"', hasDocs ? '$&' : ''), { hasScript: true });
   const file = (name: string, type: string): Route => {
     const content = Buffer.from(read(name));
     const handle: Route['handle'] = (exchange) => exchange.text(200, `${type}; charset=utf-8`, content);
@@ -52,3 +57,17 @@ export function consoleRoutes(): Route[] {
   };
   return [page, file('page.js', 'text/javascript'), file('page.css', 'text/css')];
 }
+
+/** The columns that a Template reads, which the console shows before a file is sent. Not part of the API. */
+export const templateColumns = {
+  name: 'list_templates',
+  routeName: 'console',
+  method: 'GET',
+  path: '/console/templates/{template_id}',
+  scope: 'templates:read',
+  handle: ({ exchange, access: { account }, parameters }) => {
+    const template = account.templates.get(parameters['template_id']!);
+    if (template === undefined) exchange.refuse(refusal('TEMPLATE_NOT_FOUND', 'There is no Template with this id.'));
+    else exchange.json(200, { columns: template.columns ?? [] });
+  },
+} as const satisfies GuardedRoute<undefined>;

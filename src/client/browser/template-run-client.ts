@@ -62,6 +62,11 @@ export interface DownloadOptions extends TransferOptions {
   readonly file?: OutputName;
 }
 
+export interface PreviewOptions extends CallOptions {
+  /** First byte that is downloaded; 0 by default. */
+  readonly offsetBytes?: number;
+}
+
 export class TemplateRunClient extends RunsClient<Blob> {
   constructor(settings: ClientSettings) {
     super(settings, new FetchTransport());
@@ -84,12 +89,18 @@ export class TemplateRunClient extends RunsClient<Blob> {
     return sink.blob();
   }
 
-  /** Downloads at most the first `bytesMax` bytes of the Run's output. The digest is not verified. */
-  async preview(run: Pick<Run, 'id'>, bytesMax: number, options: CallOptions = {}): Promise<Blob> {
+  /** Downloads at most `bytesMax` bytes of the Run's output, the first ones by default. The digest is not verified. */
+  async preview(run: Pick<Run, 'id'>, bytesMax: number, options: PreviewOptions = {}): Promise<Blob> {
+    const { offsetBytes = 0 } = options;
     const signal = this.signalOf(options);
     try {
       return await retrying({ retries: this.retries, signal }, async () => {
-        const answer = await this.askOutput(run, 'output', { range: `bytes=0-${bytesMax - 1}` }, signal);
+        const answer = await this.askOutput(
+          run,
+          'output',
+          { range: `bytes=${offsetBytes}-${offsetBytes + bytesMax - 1}` },
+          signal,
+        );
         await refuseErrors(answer);
         const sink = new BlobSink();
         for await (const piece of answer.body) {

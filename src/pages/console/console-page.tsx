@@ -1,45 +1,71 @@
-// The view of the console: the key, the form that sends a file, and the Runs of this tab.
-import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+// The view of the console: the key, the form that sends files, and the Runs of this tab.
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { Report, Run, Usage } from '../../client/browser/template-run-client.ts';
-import { type Console, canPreview, type TabRun } from './console.ts';
+import type { Console, NeededColumn, RunState, TabRun } from './console.ts';
+import { type ErrorText, sizeText } from './error-texts.ts';
+import type { PreviewTable } from './output-preview.ts';
 
 // One Run of the tab: its progress, its report, a preview of its output, and its files.
 
-const STATES = {
+const STATES: Readonly<Record<RunState, string>> = {
+  waiting: 'waits until the files before it are done',
   sending: 'is being sent',
   working: 'is being processed',
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'was cancelled',
-} as const;
+  interrupted: 'was lost, because the page was closed before the service had the file. Send it again.',
+};
 
 function RunView({ console, tabRun }: { readonly console: Console; readonly tabRun: TabRun }): JSX.Element {
-  const { number, fileName, template, state, sentBytes, totalBytes, run, errorText } = tabRun;
-  const isUnderWay = state.value === 'sending' || state.value === 'working';
+  const { number, fileName, template, state, sentBytes, totalBytes, run, error, cancel } = tabRun;
+  const isUnderWay = ['waiting', 'sending', 'working'].includes(state.value);
   return (
     <article class={state.value} aria-label={`Run ${number}`}>
       <h3>
-        {fileName} <small>by {template}</small>
+        {fileName}{' '}
+        <small>
+          {sizeText(totalBytes)}, {console.templateName(template)}
+        </small>
       </h3>
       <p role="status">
         {number}: {STATES[state.value]}
-        {state.value === 'sending' && `, ${sentBytes.value} of ${totalBytes} bytes`}
-        {run.value?.rows_written != null && `, ${run.value.rows_written} rows written`}
-        {run.value?.truncated === true && ', truncated at the row limit'}
+        {state.value === 'sending' && `, ${sizeText(sentBytes.value)} of ${sizeText(totalBytes)}`}
+        {run.value?.rows_written != null && `, ${rowsText(run.value.rows_written)} written`}
+        {run.value?.truncated === true && ', cut off at the limit of rows'}
       </p>
-      {isUnderWay && (
-        <>
-          <progress aria-label="Upload" max={Math.max(1, totalBytes)} value={sentBytes.value} />
-          <button type="button" onClick={tabRun.cancel}>
-            Cancel
-          </button>
-        </>
+      {state.value === 'sending' && (
+        <progress aria-label={`Upload of file ${number}`} max={Math.max(1, totalBytes)} value={sentBytes.value} />
       )}
-      {errorText.value !== null && <p role="alert">{errorText.value}</p>}
+      {state.value === 'working' && <progress aria-label={`Work on file ${number}`} />}
+      {isUnderWay && cancel !== null && (
+        <button type="button" aria-label={`Cancel file ${number}`} onClick={cancel}>
+          Cancel
+        </button>
+      )}
+      {error.value !== null && <ErrorNote error={error.value} />}
       {run.value !== null && <Files console={console} tabRun={tabRun} run={run.value} />}
       {run.value?.report != null && <ReportView report={run.value.report} />}
     </article>
+  );
+}
+
+function rowsText(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`;
+}
+
+function ErrorNote({ error: { advice, details } }: { readonly error: ErrorText }): JSX.Element {
+  return (
+    <p role="alert">
+      {advice !== null && (
+        <>
+          {advice}
+          <br />
+        </>
+      )}
+      {advice === null ? details : <small>{details}</small>}
+    </p>
   );
 }
 
@@ -54,29 +80,74 @@ function Files({
 }): JSX.Element | null {
   if (run.output == null) return null;
   const { preview } = tabRun;
+  const until = run.expires_at == null ? null : new Date(run.expires_at);
+  if (!console.isOpen.value) return <p>Enter the key to see and download the output.</p>;
   return (
     <>
       <button type="button" onClick={() => void console.download(tabRun, 'output')}>
-        Download the output ({run.output.size_bytes} bytes)
+        Download the output ({sizeText(run.output.size_bytes)})
       </button>
       {run.rejects !== undefined && (
         <button type="button" onClick={() => void console.download(tabRun, 'rejects')}>
-          Download the rejected rows ({run.rejects.size_bytes} bytes)
+          Download the rejected rows ({sizeText(run.rejects.size_bytes)})
         </button>
       )}
-      {canPreview(run) && preview.value === null && (
+      {preview.value === null && (
         <button type="button" onClick={() => void console.preview(tabRun)}>
           Preview
         </button>
       )}
-      {preview.value !== null && (
-        // The element can have the focus, so that keys scroll it.
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by Tab
-        <section class="preview" aria-label="Preview of the output" tabIndex={0}>
-          <pre>{preview.value}</pre>
-        </section>
-      )}
+      {until !== null && <p class="quiet">The service keeps the output until {until.toLocaleString()}.</p>}
+      {preview.value !== null && <Preview number={tabRun.number} table={preview.value} />}
     </>
+  );
+}
+
+function Preview({
+  number,
+  table: { header, rows, isCut },
+}: {
+  readonly number: number;
+  readonly table: PreviewTable;
+}): JSX.Element {
+  return (
+    <>
+      <Scrolled label={`Preview of the output of file ${number}`}>
+        <table>
+          <thead>
+            <tr>
+              {header.map((name, index) => (
+                <th key={index} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>
+                {header.map((_, column) => (
+                  <td key={column}>{row[column]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+      <p class="quiet">
+        {isCut ? `The first ${rowsText(rows.length)}. Download the output to see all.` : 'These are all rows.'}
+      </p>
+    </>
+  );
+}
+
+/** A part of the page that scrolls by itself. It can have the focus, so that keys scroll it. */
+function Scrolled({ label, children }: { readonly label: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by Tab
+    <section class="preview" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
   );
 }
 
@@ -91,7 +162,7 @@ function ReportView({ report }: { readonly report: Report }): JSX.Element {
     <details>
       <summary>Report</summary>
       <p>
-        {rowsRead} rows read ({read.filter((part) => part !== null).join(', ')}), {rowsWritten} written.{' '}
+        {rowsText(rowsRead)} read ({read.filter((part) => part !== null).join(', ')}), {rowsWritten} written.{' '}
         {errorsText(input.errors)}
       </p>
       <table>
@@ -130,30 +201,34 @@ function errorsText(errors: Report['input']['errors']): string {
     .join('; ');
 }
 
-// The view of the console: the key, the form that sends a file, and the Runs of this tab.
+// The page: the key, the form that sends files, and the Runs of this tab.
 
 export function ConsolePage({ console }: { readonly console: Console }): JSX.Element {
+  const hasDocs = document.documentElement.dataset['docs'] === 'yes';
   return (
     <>
       <header>
         <h1>template-run console</h1>
-        {console.isOpen.value && (
-          <button type="button" onClick={() => console.forget()}>
-            Forget the key
-          </button>
-        )}
+        <span>
+          {hasDocs && <a href="docs">Documentation for programs</a>}{' '}
+          {(console.isOpen.value || console.runs.value.length > 0) && (
+            <button type="button" onClick={() => console.forget()}>
+              Forget the key
+            </button>
+          )}
+        </span>
       </header>
       <main>
         {console.isOpen.value ? (
           <>
             {console.usage.value !== null && <UsageLine usage={console.usage.value} />}
-            {console.errorText.value !== null && <p role="alert">{console.errorText.value}</p>}
+            {console.error.value !== null && <ErrorNote error={console.error.value} />}
             <SendForm console={console} />
-            <Runs console={console} />
           </>
         ) : (
           <KeyForm console={console} />
         )}
+        {(console.isOpen.value || console.runs.value.length > 0) && <Runs console={console} />}
       </main>
     </>
   );
@@ -170,6 +245,7 @@ function KeyForm({ console }: { readonly console: Console }): JSX.Element {
         void console.open(key.trim());
       }}
     >
+      <p>This page brings your files into another layout, with rules that were stored here for your account.</p>
       <label>
         API key
         <input
@@ -180,9 +256,12 @@ function KeyForm({ console }: { readonly console: Console }): JSX.Element {
           onInput={(event) => setKey(event.currentTarget.value)}
         />
       </label>
-      <p>The key is stored only in the memory of this page, until you close the page or select "Forget the key".</p>
+      <p class="quiet">
+        The person who runs this service gave you the key. It is stored only in the memory of this page, until you close
+        or reload the page, or select "Forget the key".
+      </p>
       <button type="submit">Open</button>
-      {console.errorText.value !== null && <p role="alert">{console.errorText.value}</p>}
+      {console.error.value !== null && <ErrorNote error={console.error.value} />}
     </form>
   );
 }
@@ -200,19 +279,22 @@ function UsageLine({ usage }: { readonly usage: Usage }): JSX.Element {
 function SendForm({ console }: { readonly console: Console }): JSX.Element {
   const templates = console.templates.value;
   const [template, setTemplate] = useState(templates[0]?.id ?? '');
-  const [file, setFile] = useState<File | null>(null);
+  const [files, setFiles] = useState<readonly File[]>([]);
   const [delimiter, setDelimiter] = useState('');
   const [headerRow, setHeaderRow] = useState('');
-  if (templates.length === 0) return <p>The account has no Templates.</p>;
+  if (templates.length === 0)
+    return <p>The account has no Templates, so no file can be sent. Ask the person who gave you the key.</p>;
   return (
     <form
-      aria-label="Send a file"
+      aria-label="Send files"
       onSubmit={(event) => {
         event.preventDefault();
-        if (file !== null) void console.send(template, file, { delimiter, headerRow });
+        if (files.length === 0) return;
+        void console.send(template, files, { delimiter, headerRow });
+        setFiles([]);
       }}
     >
-      <h2>Send a file</h2>
+      <h2>Send files</h2>
       <label>
         Template
         <select value={template} onChange={(event) => setTemplate(event.currentTarget.value)}>
@@ -223,41 +305,160 @@ function SendForm({ console }: { readonly console: Console }): JSX.Element {
           ))}
         </select>
       </label>
+      <p class="quiet">A Template is a set of stored rules for files of one kind. Choose the one for your files.</p>
       <p>{templates.find(({ id }) => id === template)?.description}</p>
-      <label>
-        File
-        <input type="file" required onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)} />
-      </label>
-      <label>
-        Delimiter (detected if empty)
-        <input
-          type="text"
-          maxLength={1}
-          value={delimiter}
-          onInput={(event) => setDelimiter(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Header row, counted from 0 (detected if empty)
-        <input
-          type="text"
-          inputMode="numeric"
-          pattern="[0-9]{1,9}"
-          value={headerRow}
-          onInput={(event) => setHeaderRow(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit">Send</button>
+      <Columns console={console} template={template} />
+      <DropZone onFiles={(added) => setFiles([...files, ...added])} />
+      <Chosen files={files} onFiles={setFiles} />
+      <details>
+        <summary>If the file is read wrongly</summary>
+        <label>
+          Delimiter: the character between two values (detected if empty)
+          <input
+            type="text"
+            maxLength={1}
+            value={delimiter}
+            onInput={(event) => setDelimiter(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Header row: the line with the names of the columns, counted from 0 (detected if empty)
+          <input
+            type="text"
+            inputMode="numeric"
+            pattern="[0-9]{1,9}"
+            value={headerRow}
+            onInput={(event) => setHeaderRow(event.currentTarget.value)}
+          />
+        </label>
+      </details>
+      <button type="submit" disabled={files.length === 0}>
+        {files.length < 2 ? 'Send' : `Send ${files.length} files`}
+      </button>
     </form>
+  );
+}
+
+/** The columns that the chosen Template needs. */
+function Columns({ console, template }: { readonly console: Console; readonly template: string }): JSX.Element | null {
+  const [columns, setColumns] = useState<readonly NeededColumn[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    setColumns([]);
+    void console.columns(template).then((found) => isCurrent && setColumns(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [console, template]);
+  const required = columns.filter(({ isRequired }) => isRequired);
+  const others = columns.filter(({ isRequired }) => !isRequired);
+  if (columns.length === 0) return null;
+  return (
+    <section class="columns" aria-label="Columns">
+      {required.length > 0 && (
+        <p>
+          The file needs these columns: <ColumnNames columns={required} />
+        </p>
+      )}
+      {others.length > 0 && (
+        <p>
+          It may also have these: <ColumnNames columns={others} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+function ColumnNames({ columns }: { readonly columns: readonly NeededColumn[] }): JSX.Element {
+  return (
+    <>
+      {columns.map(({ headers: [first, ...others] }, index) => (
+        <span key={index}>
+          {index > 0 && ', '}
+          <strong>{first}</strong>
+          {others.length > 0 && ` (or ${others.join(', ')})`}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): JSX.Element {
+  const [isOver, setOver] = useState(false);
+  return (
+    // The zone is for the mouse only: with the keyboard, the button in it opens the same files.
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset needs a legend, and its label is that of the button
+    <div
+      role="group"
+      aria-label="Files to send"
+      class={isOver ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onFiles([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <label>
+        Files
+        <input
+          type="file"
+          multiple
+          onChange={({ currentTarget }) => {
+            onFiles([...(currentTarget.files ?? [])]);
+            // The same file can be chosen again.
+            currentTarget.value = '';
+          }}
+        />
+      </label>
+      <p class="quiet">Drop one or more files here: CSV, Excel (.xlsx), JSON or Parquet.</p>
+    </div>
+  );
+}
+
+/** The files that Send sends. */
+function Chosen({
+  files,
+  onFiles,
+}: {
+  readonly files: readonly File[];
+  readonly onFiles: (files: readonly File[]) => void;
+}): JSX.Element | null {
+  if (files.length === 0) return null;
+  return (
+    <ul class="chosen" aria-label="Chosen files">
+      {files.map((file, index) => (
+        <li key={index}>
+          {file.name} <small>{sizeText(file.size)}</small>{' '}
+          <button
+            type="button"
+            aria-label={`Remove file ${index + 1}`}
+            onClick={() => onFiles(files.filter((_, other) => other !== index))}
+          >
+            Remove
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
 function Runs({ console }: { readonly console: Console }): JSX.Element {
   const runs = console.runs.value;
+  const over = runs.filter(({ state }) => !['waiting', 'sending', 'working'].includes(state.value)).length;
   return (
     <section aria-label="Runs of this tab">
-      <h2>Runs of this tab</h2>
-      {runs.length === 0 && <p>No Runs yet. This list is lost when the page is closed.</p>}
+      <h2>Files of this tab</h2>
+      {runs.length === 0 && <p>No files yet. The list stays when the page is reloaded, until the tab is closed.</p>}
+      {runs.length > 1 && (
+        <p role="status">
+          {over} of {runs.length} files are done.
+        </p>
+      )}
       {runs.map((run) => (
         <RunView key={run.number} console={console} tabRun={run} />
       ))}

@@ -1,5 +1,6 @@
 // The state of the console: a key that is kept only in memory, the account's Templates and usage, and the Runs of this
-// tab. Nothing is written to the browser's storage.
+// tab. Files are sent one after the other. States of a file: waiting -> sending -> working -> succeeded or failed; also
+// cancelled, and interrupted if the page was closed before the service had the file.
 import { type Signal, signal } from '@preact/signals';
 import {
   type OutputName,
@@ -10,11 +11,11 @@ import {
   TemplateRunError,
   type Usage,
 } from '../../client/browser/template-run-client.ts';
+import { type ErrorText, errorText } from './error-texts.ts';
+import { type PreviewTable, previewTable } from './output-preview.ts';
 
-/** Maximum size of a preview: what people can read at a glance. */
-const PREVIEW_BYTES_MAX = 16 * 1024;
-/** Media types of texts. Others are not previewed. */
-const PREVIEWED = /^(?:text\/|application\/(?:json|x-ndjson|ndjson|jsonl))/;
+/** Name under which the tab's storage keeps the Runs, so that a reload does not lose them. */
+const KEPT_NAME = 'template-run-console';
 
 export interface SendOptions {
   /** '' for automatic detection. */
@@ -22,47 +23,87 @@ export interface SendOptions {
   readonly headerRow: string;
 }
 
+export type RunState = 'waiting' | 'sending' | 'working' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+
 /** A file that was sent from this tab. */
 export interface TabRun {
   readonly number: number;
   readonly fileName: string;
   readonly template: string;
-  readonly state: Signal<'sending' | 'working' | 'succeeded' | 'failed' | 'cancelled'>;
+  readonly state: Signal<RunState>;
   readonly sentBytes: Signal<number>;
   readonly totalBytes: number;
   readonly run: Signal<Run | null>;
-  readonly errorText: Signal<string | null>;
+  readonly error: Signal<ErrorText | null>;
   /** null before it is requested. */
-  readonly preview: Signal<string | null>;
-  readonly cancel: () => void;
+  readonly preview: Signal<PreviewTable | null>;
+  /** null: it was sent before the page was reloaded. */
+  readonly cancel: (() => void) | null;
+}
+
+/** What the tab's storage keeps of a Run: names and numbers, and no row of a file. */
+interface KeptRun {
+  readonly fileName: string;
+  readonly template: string;
+  readonly totalBytes: number;
+  readonly state: RunState;
+  readonly run: Run | null;
+  readonly error: ErrorText | null;
+}
+
+/** A column that a Template reads. */
+export interface NeededColumn {
+  readonly headers: readonly string[];
+  readonly isRequired: boolean;
+}
+
+interface Sending {
+  readonly tabRun: TabRun;
+  readonly file: File;
+  readonly options: SendOptions;
+  readonly cancelling: AbortController;
 }
 
 export class Console {
   readonly isOpen = signal(false);
   readonly templates = signal<readonly Template[]>([]);
   readonly usage = signal<Usage | null>(null);
-  readonly runs = signal<readonly TabRun[]>([]);
-  readonly errorText = signal<string | null>(null);
+  readonly runs: Signal<readonly TabRun[]>;
+  readonly error = signal<ErrorText | null>(null);
   readonly #baseUrl: URL;
   #client: TemplateRunClient | null = null;
+  #key = '';
   #ending = new AbortController();
+  #queue: Sending[] = [];
+  #isSending = false;
 
   constructor(baseUrl: URL) {
     this.#baseUrl = baseUrl;
+    this.runs = signal(keptRuns().map((kept, index, all) => restored(kept, all.length - index)));
+  }
+
+  /** True while the end of the page would lose files that the service does not have yet. */
+  get isBusy(): boolean {
+    return this.runs.value.some(({ state }) => state.value === 'waiting' || state.value === 'sending');
+  }
+
+  templateName(id: string): string {
+    return this.templates.value.find((template) => template.id === id)?.name ?? id;
   }
 
   async open(key: string): Promise<void> {
-    this.errorText.value = null;
+    this.error.value = null;
     try {
       const client = new TemplateRunClient({ baseUrl: this.#baseUrl, apiKey: key, signal: this.#ending.signal });
       this.templates.value = await client.templates();
       this.#client = client;
+      this.#key = key;
       this.isOpen.value = true;
     } catch (error) {
-      this.errorText.value = textOf(error);
+      this.error.value = errorText(error);
       return;
     }
-    await this.#readUsage();
+    await Promise.all([this.#readUsage(), ...this.runs.value.map((tabRun) => this.#follow(tabRun))]);
   }
 
   /** Ends everything in progress and forgets the key, Templates and Runs. */
@@ -70,91 +111,189 @@ export class Console {
     this.#ending.abort();
     this.#ending = new AbortController();
     this.#client = null;
+    this.#key = '';
+    this.#queue = [];
     this.isOpen.value = false;
     this.templates.value = [];
     this.usage.value = null;
-    this.errorText.value = null;
+    this.error.value = null;
     this.runs.value = [];
+    this.#keepRuns();
   }
 
-  async send(template: string, file: File, { delimiter, headerRow }: SendOptions): Promise<void> {
-    const client = this.#client;
-    if (client === null) return;
-    const cancelling = new AbortController();
-    const tabRun: TabRun = {
-      number: this.runs.value.length + 1,
-      fileName: file.name,
-      template,
-      state: signal('sending'),
-      sentBytes: signal(0),
-      totalBytes: file.size,
-      run: signal(null),
-      errorText: signal(null),
-      preview: signal(null),
-      cancel: () => cancelling.abort(),
-    };
-    this.runs.value = [tabRun, ...this.runs.value];
+  /** Adds files to the queue, which are sent one after the other. */
+  async send(template: string, files: readonly File[], options: SendOptions): Promise<void> {
+    for (const file of files) {
+      const cancelling = new AbortController();
+      const tabRun: TabRun = {
+        ...newRun(this.runs.value.length + 1, { fileName: file.name, template, totalBytes: file.size }),
+        cancel: () => {
+          cancelling.abort();
+          if (tabRun.state.value === 'waiting') tabRun.state.value = 'cancelled';
+        },
+      };
+      this.runs.value = [tabRun, ...this.runs.value];
+      this.#queue.push({ tabRun, file, options, cancelling });
+    }
+    this.#keepRuns();
+    if (this.#isSending) return;
+    this.#isSending = true;
     try {
-      tabRun.run.value = await client.run(template, file, {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) await this.#sendOne(next);
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  async #sendOne({ tabRun, file, options: { delimiter, headerRow }, cancelling }: Sending): Promise<void> {
+    const client = this.#client;
+    if (client === null || cancelling.signal.aborted) return;
+    tabRun.state.value = 'sending';
+    try {
+      tabRun.run.value = await client.run(tabRun.template, file, {
         signal: cancelling.signal,
         onProgress: ({ bytes }) => {
           tabRun.sentBytes.value = bytes;
           tabRun.state.value = bytes < file.size ? 'sending' : 'working';
+        },
+        onCreated: (run) => {
+          tabRun.run.value = run;
+          this.#keepRuns();
         },
         ...(delimiter === '' ? {} : { delimiter }),
         ...(headerRow === '' ? {} : { headerRow: Number(headerRow) }),
       });
       tabRun.state.value = 'succeeded';
     } catch (error) {
-      if (error instanceof RunFailedError) tabRun.run.value = error.run;
-      tabRun.state.value = cancelling.signal.aborted ? 'cancelled' : 'failed';
-      tabRun.errorText.value = cancelling.signal.aborted ? null : textOf(error);
+      end(tabRun, error, cancelling.signal.aborted);
     }
+    // The key may have been forgotten in the meantime.
+    if (client !== this.#client) return;
+    this.#keepRuns();
     await this.#readUsage();
   }
 
-  async preview({ run, preview, errorText }: TabRun): Promise<void> {
-    if (this.#client === null || run.value === null) return;
+  /** Reads the end of a Run that was started before the page was reloaded. */
+  async #follow(tabRun: TabRun): Promise<void> {
+    const client = this.#client;
+    const id = tabRun.run.value?.id;
+    if (client === null || id === undefined || tabRun.state.value !== 'working') return;
     try {
-      const blob = await this.#client.preview(run.value, PREVIEW_BYTES_MAX);
-      // A character that is cut off at the end is left out.
-      preview.value = new TextDecoder().decode(await blob.arrayBuffer(), { stream: true });
+      const run = await client.wait(id);
+      if (run.status === 'failed') throw new RunFailedError(run);
+      tabRun.run.value = run;
+      tabRun.state.value = 'succeeded';
     } catch (error) {
-      errorText.value = textOf(error);
+      end(tabRun, error, false);
+    }
+    if (client === this.#client) this.#keepRuns();
+  }
+
+  /** The columns that a Template reads; none if the service does not answer. */
+  async columns(template: string): Promise<readonly NeededColumn[]> {
+    try {
+      const response = await fetch(new URL(`console/templates/${encodeURIComponent(template)}`, this.#baseUrl), {
+        headers: { Authorization: `Bearer ${this.#key}` },
+        signal: this.#ending.signal,
+      });
+      return response.ok ? ((await response.json()) as { readonly columns: readonly NeededColumn[] }).columns : [];
+    } catch {
+      return [];
     }
   }
 
-  async download({ run, errorText }: TabRun, file: OutputName): Promise<void> {
+  async preview({ run, preview, error: shown }: TabRun): Promise<void> {
+    const client = this.#client;
+    const { value } = run;
+    if (client === null || value?.output == null) return;
+    const read = async (from: number, to: number): Promise<Uint8Array<ArrayBuffer>> => {
+      const part = await client.preview(value, to - from, { offsetBytes: from });
+      return new Uint8Array(await part.arrayBuffer());
+    };
+    try {
+      shown.value = null;
+      preview.value = await previewTable(value.output.mime_type, value.output.size_bytes, read);
+    } catch (error) {
+      const advice = 'This output cannot be shown here. Download it instead.';
+      shown.value = error instanceof TemplateRunError ? errorText(error) : { ...errorText(error), advice };
+    }
+  }
+
+  async download({ run, error: shown }: TabRun, file: OutputName): Promise<void> {
     const output = run.value?.[file];
     if (this.#client === null || run.value === null || output == null) return;
-    errorText.value = null;
+    shown.value = null;
     try {
       keep(await this.#client.download(run.value, { file }), output.name);
     } catch (error) {
-      errorText.value = textOf(error);
+      shown.value = errorText(error);
     }
   }
 
   async #readUsage(): Promise<void> {
     const client = this.#client;
     let usage: Usage | null = null;
-    let errorText: string | null = null;
+    let failure: ErrorText | null = null;
     try {
       usage = (await client?.usage()) ?? null;
     } catch (error) {
       // If the key may not read the usage, the page leaves it out.
       const isLeftOut = error instanceof TemplateRunError && error.code === 'INSUFFICIENT_SCOPE';
-      errorText = isLeftOut ? null : textOf(error);
+      failure = isLeftOut ? null : errorText(error);
     }
     // The key may have been forgotten in the meantime.
     if (client !== this.#client) return;
     this.usage.value = usage;
-    this.errorText.value = errorText;
+    this.error.value = failure;
+  }
+
+  #keepRuns(): void {
+    const kept = this.runs.value.map(({ fileName, template, totalBytes, state, run, error }): KeptRun => {
+      return { fileName, template, totalBytes, state: state.value, run: run.value, error: error.value };
+    });
+    try {
+      if (kept.length === 0) sessionStorage.removeItem(KEPT_NAME);
+      else sessionStorage.setItem(KEPT_NAME, JSON.stringify(kept));
+    } catch {
+      // A browser may forbid the storage, or it is full. The page works without it.
+    }
   }
 }
 
-export function canPreview(run: Run): boolean {
-  return run.output != null && PREVIEWED.test(run.output.mime_type);
+function newRun(number: number, file: Pick<TabRun, 'fileName' | 'template' | 'totalBytes'>): Omit<TabRun, 'cancel'> {
+  return {
+    ...file,
+    number,
+    state: signal('waiting'),
+    sentBytes: signal(0),
+    run: signal(null),
+    error: signal(null),
+    preview: signal(null),
+  };
+}
+
+function end(tabRun: TabRun, error: unknown, isCancelled: boolean): void {
+  if (error instanceof RunFailedError) tabRun.run.value = error.run;
+  tabRun.state.value = isCancelled ? 'cancelled' : 'failed';
+  tabRun.error.value = isCancelled ? null : errorText(error);
+}
+
+function keptRuns(): readonly KeptRun[] {
+  try {
+    return (JSON.parse(sessionStorage.getItem(KEPT_NAME) ?? '[]') ?? []) as readonly KeptRun[];
+  } catch {
+    return [];
+  }
+}
+
+/** A Run that the service has goes on; a file that it did not have is lost. */
+function restored({ state, run, error, ...file }: KeptRun, number: number): TabRun {
+  const tabRun = { ...newRun(number, file), cancel: null };
+  const isOver = !['waiting', 'sending', 'working'].includes(state);
+  tabRun.state.value = isOver ? state : run === null ? 'interrupted' : 'working';
+  tabRun.run.value = run;
+  tabRun.error.value = error;
+  return tabRun;
 }
 
 /** Starts a download of the file in the browser. */
@@ -164,9 +303,4 @@ function keep(blob: Blob, name: string): void {
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-function textOf(error: unknown): string {
-  if (!(error instanceof TemplateRunError)) return (error as Error).message;
-  return `${error.code}: ${error.message}${error.requestId === null ? '' : ` (request ${error.requestId})`}`;
 }
