@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Report, Run, Usage } from '../../client/browser/template-run-client.ts';
 import type { Console, NeededColumn, RunState, TabRun } from './console.ts';
 import { type ErrorText, sizeText } from './error-texts.ts';
-import type { PreviewTable } from './output-preview.ts';
+import type { PreviewTable } from './parquet-preview.ts';
 
 // One Run of the tab: its progress, its report, a preview of its output, and its files.
 
@@ -97,10 +97,17 @@ function Files({
           Preview
         </button>
       )}
-      {until !== null && <p class="quiet">The service keeps the output until {until.toLocaleString()}.</p>}
+      {until !== null && <p class="quiet">The service keeps the output until {clockText(until)}.</p>}
       {preview.value !== null && <Preview number={tabRun.number} table={preview.value} />}
     </>
   );
+}
+
+/** Date and time where the reader is, as 2026-11-28 09:05. */
+function clockText(time: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
+  return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
 function Preview({

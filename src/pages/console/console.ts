@@ -12,7 +12,8 @@ import {
   type Usage,
 } from '../../client/browser/template-run-client.ts';
 import { type ErrorText, errorText } from './error-texts.ts';
-import { type PreviewTable, previewTable } from './output-preview.ts';
+import { previewTable } from './output-preview.ts';
+import type { PreviewTable } from './parquet-preview.ts';
 
 /** Name under which the tab's storage keeps the Runs, so that a reload does not lose them. */
 const KEPT_NAME = 'template-run-console';

@@ -1,18 +1,6 @@
 // The first rows of an output as a table. Reads what the service writes: CSV, TSV, JSON, NDJSON and XLSX here, Parquet in
 // parquet-preview.ts. Needs only a few parts of the output.
-import { parquetTable } from './parquet-preview.ts';
-
-export interface PreviewTable {
-  /** Names of the columns. */
-  readonly header: readonly string[];
-  /** null: a missing value. */
-  readonly rows: readonly (readonly (string | null)[])[];
-  /** True if the output has more rows. */
-  readonly isCut: boolean;
-}
-
-/** Reads a part of an output. */
-export type ReadBytes = (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
+import { type PreviewTable, parquetTable, type ReadBytes } from './parquet-preview.ts';
 
 /** Maximum number of rows and columns of a preview: what people can read at a glance. */
 const PREVIEW_ROWS_MAX = 50;

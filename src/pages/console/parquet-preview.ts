@@ -1,6 +1,17 @@
 // The first rows of a Parquet output of the service: flat optional columns in plain encoding, compressed with Snappy. Reads
 // the metadata at the end of the file and the first page of each column.
-import type { PreviewTable, ReadBytes } from './output-preview.ts';
+
+export interface PreviewTable {
+  /** Names of the columns. */
+  readonly header: readonly string[];
+  /** null: a missing value. */
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** True if the output has more rows. */
+  readonly isCut: boolean;
+}
+
+/** Reads a part of an output. */
+export type ReadBytes = (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** Bytes at the end that are read first: they contain the metadata of most files. */
 const TAIL_BYTES = 64 * 1024;

@@ -300,7 +300,7 @@ t.test('it stands alone, and only the commands that ask a service and the consol
     }
   }
   const commands = ['src/commands/send.ts', 'src/commands/service-client.ts', 'src/commands/service-queries.ts'];
-  t.strictSame([...users].sort(), [...commands, 'src/pages/console/console.ts']);
+  t.strictSame([...users].sort(), [...commands, 'src/pages/console/console.ts', 'src/pages/console/error-texts.ts']);
 });
 
 function isClient(path: string): boolean {
