@@ -13,7 +13,7 @@ import {
 } from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { DraftProgress } from '../drafts/draft-progress.ts';
-import { OpenedFiles } from '../studio/opened-files.ts';
+import { OpenedFiles, removeAbandonedFolders } from '../studio/opened-files.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
@@ -83,6 +83,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const store = new TemplateStore(resolve(templatePath), beginning);
   // An unreadable Template is reported here, not in the page.
   store.read();
+  removeAbandonedFolders();
   const files = new OpenedFiles(readLocalTables(values.get('tables') ?? null));
   const secretsDirectory = values.get('secrets') ?? null;
   let rowsRead = 0;

@@ -1,8 +1,8 @@
 // Files that the page sends, because the user has opened them there: samples, and reference tables. They are copies in a folder
-// that only this user can read, and are removed when the studio ends.
+// that only this user can read, and are removed when the studio ends. If it was killed, the next studio removes them.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,6 +20,36 @@ const NAME_CHARACTERS_MAX = 64;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
+/** Begins the names of the folders of one machine, because process ids of another one say nothing here. */
+const FOLDER_PREFIX = `template-run-studio-${hostname().replaceAll(/[^A-Za-z0-9]/g, '')}-`;
+
+/** Creates a temporary folder that only this user can read. Its name contains the process that removes it. */
+export function makeStudioFolder(): string {
+  return mkdtempSync(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+}
+
+/** Removes the folders of studios that ended without removing them. */
+export function removeAbandonedFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, id] = name.startsWith(FOLDER_PREFIX) ? (/^(\d+)-/.exec(name.slice(FOLDER_PREFIX.length)) ?? []) : [];
+    if (id === undefined || isRunning(Number(id))) continue;
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // It belongs to another user, whose next studio removes it.
+    }
+  }
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 export class OpenedFiles {
   #folder: string | null = null;
   #count = 0;
@@ -36,7 +66,7 @@ export class OpenedFiles {
 
   /** Stores a file under its own name, which tells its format. @returns its path */
   async store(name: string, bytes: Readable): Promise<string> {
-    this.#folder ??= mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+    this.#folder ??= makeStudioFolder();
     const folder = join(this.#folder, String(++this.#count));
     mkdirSync(folder);
     const path = join(folder, basename(name));

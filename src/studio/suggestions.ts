@@ -1,10 +1,10 @@
 // Suggestions for the columns as they are after a step: a draft of the rows of that step, whose lines become steps.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseTemplate } from '../../workers/template/template-text.ts';
 import type { WatchedColumn } from '../../workers/watch/watch-messages.ts';
 import { csvText } from './golden-test.ts';
+import { makeStudioFolder } from './opened-files.ts';
 import type { Suggestion } from './studio-answers.ts';
 
 /** Cells of a draft. A draft of this size takes about half a second. */
@@ -29,7 +29,7 @@ export async function suggestionsFor(
 ): Promise<readonly Suggestion[]> {
   if (columns.length === 0 || rows.length === 0) return [];
   // Only this user can read the folder.
-  const folder = mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+  const folder = makeStudioFolder();
   try {
     const path = join(folder, 'rows.csv');
     const cells = rows.map((row) => columns.map((_, index) => row[index] ?? ''));

@@ -1,7 +1,5 @@
 // Main-thread side of the worker thread in which Runs are watched: sends requests to it and shuts it down.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { WATCH_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
@@ -21,6 +19,7 @@ import type {
   WatchThreadStart,
 } from '../../workers/watch/watch-messages.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
+import { makeStudioFolder } from './opened-files.ts';
 
 export interface WatchThreadSettings {
   readonly memoryBudgetBytes: number;
@@ -43,7 +42,7 @@ const YOUNG_GENERATION_MIB = 96;
 
 export class WatchThread {
   readonly #worker: Worker;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+  readonly #folder = makeStudioFolder();
   readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #waiting = new Map<number, Waiting>();
   readonly #onProgress: (rowsRead: number) => void;

@@ -1,5 +1,8 @@
 // The command ends after a signal, whatever it is doing.
 // With all tests only: some seconds for each moment.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { pause } from '../../blackbox/client.ts';
 import { skipUnlessLong } from '../../sweep.ts';
@@ -25,4 +28,26 @@ test('a studio ends while suggestions are made', { skip: skipUnlessLong }, async
     await studio.end();
     t.pass(`after ${milliseconds} ms`);
   }
+});
+
+test('the copies of a killed studio are removed by the next one', async (t) => {
+  const killed = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const headers = { 'X-File-Name': 'other.csv' };
+  t.equal((await killed.ask('PUT /api/sample', { rows: 'a,b' }, headers)).status, 200);
+  const folders = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.includes(`-${killed.id}-`));
+  t.ok(folders().length > 0);
+  // The folder of a process that runs, and a folder with a name of another kind.
+  const host = hostname().replaceAll(/[^A-Za-z0-9]/g, '');
+  const others = [`template-run-studio-${host}-${process.pid}-x`, `template-run-studio-${host}-x`];
+  for (const name of others) mkdirSync(join(tmpdir(), name));
+  t.teardown(() => {
+    for (const name of others) rmSync(join(tmpdir(), name), { recursive: true });
+  });
+  await killed.crash();
+  t.ok(folders().length > 0, 'they remain');
+  const next = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  t.strictSame(folders(), []);
+  const names = readdirSync(tmpdir());
+  t.ok(others.every((name) => names.includes(name)));
+  await next.end();
 });

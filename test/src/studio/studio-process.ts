@@ -16,6 +16,8 @@ export interface RunningStudio {
   readonly templatePath: string;
   /** Contains the Template and the sample. */
   readonly folder: string;
+  /** Of the process. */
+  readonly id: number;
   /** Ends the process at once, without a signal that it could handle. */
   crash(): Promise<void>;
   /** Asks the process to end, and waits until it has. */
@@ -58,6 +60,7 @@ export async function startStudio(
     origin,
     templatePath,
     folder,
+    id: child.pid!,
     async crash() {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
