@@ -172,6 +172,7 @@ class WatchServer {
       rowsRead,
       rowsWritten: outcome.rowsWritten,
       headers: answers.headers,
+      firstRecord: firstRecord(outcome.report.input),
       milliseconds: performance.now() - begun,
     };
   }
@@ -257,4 +258,9 @@ class WatchServer {
   #send(message: FromWatchThread): void {
     this.#port.postMessage(message);
   }
+}
+
+/** See Watched.firstRecord. */
+function firstRecord({ type, header_row: headerRow }: RunOutcome['report']['input']): number | null {
+  return type === 'csv' ? (headerRow ?? -1) + 1 : null;
 }

@@ -139,6 +139,8 @@ export interface Watched {
   readonly rowsRead: number;
   readonly rowsWritten: number | null;
   readonly headers: readonly string[];
+  /** Record of the first row below the header, from 0. Null: not a file of records, such as a workbook. */
+  readonly firstRecord: number | null;
   readonly milliseconds: number;
 }
 

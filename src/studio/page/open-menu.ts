@@ -76,8 +76,16 @@ function rowEntries(studio: Studio, place: number, row: WatchedRow, columns: rea
   return {
     title: row.fileRow === null ? 'Added row' : `Row ${row.fileRow}`,
     groups: rowMenu(columns, row.cells, profiles, rowsAbove(studio, place)),
-    actions: row.fileRow === null ? [] : [mark],
+    actions: row.fileRow === null ? [] : [mark, ...headerActions(studio, row.fileRow, row.cells)],
   };
+}
+
+/** Only in files of records: the header of a workbook is set by a range. */
+function headerActions(studio: Studio, fileRow: number, cells: WatchedRow['cells']): readonly MenuAction[] {
+  const first = studio.watched.value?.firstRecord ?? null;
+  if (first === null) return [];
+  const record = first + fileRow - 1;
+  return [{ label: 'Use this row as the header…', run: (form) => void form.useHeader(record, cells) }];
 }
 
 function cellEntries(studio: Studio, place: Place, row: WatchedRow, columns: readonly WatchedColumn[]): Found {

@@ -9,9 +9,15 @@ export interface Traced {
   readonly steps: readonly TracedCell[];
 }
 
+/** The part of the forms that entries of a menu use. */
+interface HeaderForm {
+  /** Opens the form of the input with another header row, whose cells are the headers. */
+  useHeader(record: number, headers: readonly (string | null)[]): Promise<void>;
+}
+
 export interface MenuAction {
   readonly label: string;
-  readonly run: () => void;
+  readonly run: (form: HeaderForm) => void;
 }
 
 export interface OpenMenu {

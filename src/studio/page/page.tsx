@@ -1,17 +1,15 @@
 // The page: steps, table, editor and messages, and the keys that move the focus between them.
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
 import { ProfilePanel, rangeText } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
-import { Menu } from './menu.tsx';
+import { CellPart, Menu } from './menu.tsx';
 import { facetCondition } from './menu-entries.ts';
-import { frequentTexts } from './open-menu.ts';
 import { OperationFormPane, OperationPicker } from './operation-form.tsx';
 import { PaneBorder, PaneButton, type Panes } from './panes.tsx';
-import { partMenu } from './part-pattern.ts';
 import type { StepForm } from './step-form.ts';
 import { FileButton, StepList } from './step-list.tsx';
 import type { Studio } from './studio.ts';
@@ -98,6 +96,7 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
   if (open === null && !form.isPicking.value && !studio.hasDetails) return null;
   return (
     <aside aria-label="Details" tabIndex={0}>
+      <HistoryPanel studio={studio} form={form} />
       {form.isPicking.value && <OperationPicker operations={studio.language.operations} form={form} />}
       {open !== null && <OperationFormPane studio={studio} form={form} open={open} />}
       {open === null && !form.isPicking.value && (
@@ -108,7 +107,6 @@ function Side({ studio, form }: { readonly studio: Studio; readonly form: StepFo
           <ProfilePanel studio={studio} form={form} />
           <TracePanel studio={studio} form={form} />
           <TestsPanel studio={studio} />
-          <HistoryPanel studio={studio} />
         </>
       )}
     </aside>
@@ -410,7 +408,13 @@ export function HistoryButtons({ studio, form }: { readonly studio: Studio; read
 }
 
 /** The newest change is at the top. Changes that were undone stay in the list until another change follows. */
-export function HistoryPanel({ studio }: { readonly studio: Studio }): JSX.Element | null {
+export function HistoryPanel({
+  studio,
+  form,
+}: {
+  readonly studio: Studio;
+  readonly form: StepForm;
+}): JSX.Element | null {
   if (!studio.isHistoryShown.value) return null;
   const { versions, current } = studio.history;
   const at = current.value;
@@ -426,7 +430,7 @@ export function HistoryPanel({ studio }: { readonly studio: Studio }): JSX.Eleme
                 type="button"
                 class={index > at ? 'undone' : ''}
                 aria-current={index === at ? 'true' : undefined}
-                onClick={() => studio.goTo(index)}
+                onClick={() => form.goTo(index)}
               >
                 {label}
                 {index > at && <span class="quiet"> (undone)</span>}
@@ -495,43 +499,4 @@ function ago(milliseconds: number): string {
 
 function countedAgo(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
-}
-
-// The text of a cell, of which a part can be selected with the mouse or the keyboard to make a step.
-
-/** Rows of the box with the text. */
-const BOX_ROWS = 2;
-
-export function CellPart({ studio, form }: { readonly studio: Studio; readonly form: StepForm }): JSX.Element | null {
-  const [range, setRange] = useState({ from: 0, to: 0 });
-  const traced = studio.traced.value;
-  const column = studio.chosen.value?.columns.find(({ name }) => name === traced?.column);
-  const text = traced?.steps[studio.step.value]?.text ?? null;
-  if (column?.type !== 'text' || text === null || text === '') return null;
-  const part = { text, from: range.from, to: Math.min(range.to, text.length) };
-  const isEmpty = part.from >= part.to;
-  const { entries } = partMenu(column.name, isEmpty ? { text, from: 0, to: text.length } : part, [
-    ...frequentTexts(studio, column.name),
-  ]);
-  return (
-    <div class="cell-part" role="group" aria-label="Selected part">
-      <textarea
-        rows={BOX_ROWS}
-        aria-label="Text of the cell"
-        value={text}
-        // A read-only box would have no cursor, so no part could be selected with keys.
-        onBeforeInput={(event) => event.preventDefault()}
-        onSelect={({ currentTarget }) =>
-          setRange({ from: currentTarget.selectionStart, to: currentTarget.selectionEnd })
-        }
-      />
-      <p class="quiet">{isEmpty ? 'Select a part of this text to make a step of it.' : 'Make a step of it:'}</p>
-      {!isEmpty &&
-        entries.map(({ label, step }) => (
-          <button key={label} type="button" class="small" onClick={() => form.addStep(step)}>
-            {label}
-          </button>
-        ))}
-    </div>
-  );
 }

@@ -103,6 +103,21 @@ export class StepForm {
     await this.#edit('POST /api/section', { section }, { forms: language.sectionForms, item: null, step });
   }
 
+  /**
+   * Opens the form of the input with another header row.
+   * @param headers cells of the row
+   */
+  async useHeader(record: number, headers: readonly (string | null)[]): Promise<void> {
+    await this.editSection('input');
+    if (this.open.value?.subject.name !== 'input') return;
+    const { columns, csv, ...others } = this.values.value;
+    const { header_rows: _, ...settings } = (csv ?? {}) as Parameters;
+    const declared = (Array.isArray(columns) ? columns : []) as readonly { readonly match?: readonly unknown[] }[];
+    // Columns that were declared for the headers before would all be missing.
+    const isFound = declared.some(({ match = [] }) => match.some((header) => headers.includes(header as string)));
+    this.change({ ...others, ...(isFound ? { columns } : {}), csv: { ...settings, header_row: record } });
+  }
+
   async #edit(
     route: string,
     place: object,
@@ -169,6 +184,12 @@ export class StepForm {
   redo(): void {
     this.close();
     this.#studio.redo();
+  }
+
+  /** Goes to a version of the history. */
+  goTo(index: number): void {
+    this.close();
+    this.#studio.goTo(index);
   }
 
   apply(): void {

@@ -112,3 +112,23 @@ test('typing is one change for each line, and the editor undoes it too', options
   await history.locator('[aria-current]', { hasText: 'Type in line 1' }).waitFor();
   t.strictSame(problems, []);
 });
+
+test('the history is shown beside an open form', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: 'Delete the step' }).click();
+  await page.getByText('A Run would write 3 rows.').waitFor();
+  await page.getByRole('button', { name: '+ Step' }).click();
+  await page.getByRole('button', { name: /^drop / }).click();
+  const form = page.getByRole('form', { name: 'Add drop' });
+  await form.waitFor();
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  const history = page.getByRole('region', { name: 'History' });
+  await history.waitFor();
+  t.ok(await form.isVisible(), 'the form stays');
+  t.strictSame(await axeFindings(page), []);
+  await history.getByRole('button', { name: 'Start' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.locator('.cm-line', { hasText: 'sort' }).waitFor();
+  t.strictSame(problems, []);
+});

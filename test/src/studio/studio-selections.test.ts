@@ -112,3 +112,23 @@ test('a selected part of a cell is extracted, with a pattern that fits other cel
   await page.getByRole('form', { name: 'Add replace' }).waitFor();
   t.strictSame(problems, []);
 });
+
+test('a row becomes the header, by keys', options, async (t) => {
+  const sample = 'Report of May\n\nshop;amount\nA;1,5\nB;2,5\n';
+  const template =
+    'format: 1\ninput: {csv: {delimiter: ";", header_row: 0}, columns: [{name: report, match: [Report of May]}]}\n' +
+    'operations: []\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.cell', { hasText: /^shop/ }).click();
+  await page.keyboard.press('m');
+  await page.getByRole('menuitem', { name: 'Use this row as the header…' }).press('Enter');
+  const form = page.getByRole('form', { name: 'Edit input' });
+  // The table shows the effect before it is applied.
+  await page.locator('.grid [role=columnheader]', { hasText: 'shop' }).waitFor();
+  t.strictSame(await axeFindings(page), []);
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'input: {csv: {delimiter: ";", header_row: 2}}' }).waitFor();
+  await page.getByText('A Run would write 2 rows.').waitFor();
+  t.strictSame(problems, []);
+});
