@@ -59,6 +59,14 @@ const CHOSEN_ROWS: readonly OperationRow[] = [
     lenient: [{ as: 'set', columns: ['email'] }],
   },
   {
+    name: 'first row of similar countries of each address',
+    covers: 'dedupe',
+    // Texts with a similarity of 1 are equal, so that SQL can express it.
+    template: [{ op: 'dedupe', by: ['email'], similar: { column: 'country', threshold: 1 } }],
+    sql: 'SELECT DISTINCT ON (email, country) * FROM input',
+    lenient: [{ as: 'set', columns: ['email', 'country'] }],
+  },
+  {
     name: 'sort by a text',
     covers: 'sort',
     template: [{ op: 'sort', by: ['email'] }],

@@ -3,21 +3,26 @@ import type { Batch } from '../batch/batch.ts';
 import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
-import { HashDistinct } from '../execution/keys/distinct-rows.ts';
+import { HashDistinct, SIMILAR_COMPARISONS_MAX, SimilarRows } from '../execution/keys/distinct-rows.ts';
 import { LinkedRows } from '../execution/keys/linked-rows.ts';
 import { LateDistinct, NumberedRows } from '../execution/keys/numbered-rows.ts';
 import { type MatchLevel, matchParameter, RowKeys } from '../execution/keys/row-keys.ts';
-import { columnSet } from '../template/base-parameters.ts';
+import { columnName, columnSet } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
+import { COMPARED_LENGTH_MAX } from '../values/similarity.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
   purpose:
-    'keeps one row for each key (`first`, `last` or `none`), or for each group of rows that share one of several keys (`any_of`); keeps the order',
+    'keeps one row for each key (`first`, `last` or `none`), or for each group of rows that share one of several keys (`any_of`), or drops rows with `similar` texts; keeps the order',
   summary:
     'Keeps one row for each key, or for each group of rows that share one of several keys, and drops the others. The order does not change.',
   knownAs: [
+    {
+      names: 'fuzzy_dedupe fuzzy_duplicates near_duplicates fuzzy_match',
+      form: 'by: [...], similar: {column: ...}',
+    },
     {
       names: 'drop_duplicates deduplicate distinct unique remove_duplicates uniq unique_rows distinct_rows dedup_rows',
       form: 'by: [...]',
@@ -32,6 +37,25 @@ export const dedupe = defineOperation({
         description:
           'Instead of `by`: several keys, `[[email], [phone], [name, birthday]]`. Rows that share one of the keys belong to one group, also indirectly through other rows. A key with an empty cell or a cell of white space matches no other key.',
       }),
+    ),
+    similar: Type.Optional(
+      Type.Object(
+        {
+          column: columnName,
+          threshold: Type.Optional(
+            Type.Number({
+              minimum: 0.5,
+              maximum: 1,
+              default: 0.9,
+              description: 'Minimum similarity of duplicates, from 0.5 to 1.',
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: `Drops a row if the text in \`column\` is similar to that of a row before it that was kept, and both rows are equal in the columns of \`by\` (without \`by\`, all rows are compared). The similarity is that of the function \`similarity\`, after \`match\` was applied. A row without a text is kept. Of longer texts, the first ${COMPARED_LENGTH_MAX} characters are compared. The texts of kept rows stay in memory. After ${SIMILAR_COMPARISONS_MAX / 1_000_000} million comparisons, the Run ends with RUN_RESOURCE_LIMIT: 14,000 different rows with the same \`by\` need that many. A pair with a text of more than 64 bytes counts as 16 comparisons for each 64 times 64 bytes.`,
+        },
+      ),
     ),
     keep: Type.Optional(
       Type.Enum(['first', 'last', 'none'], {
@@ -76,6 +100,31 @@ export const dedupe = defineOperation({
           ['2', 'bob@x.org', '030 12', '1'],
           ['3', ' ', null, '1'],
           ['6', '', '-', '1'],
+        ],
+      },
+    },
+    {
+      title: 'Names with typing errors, in the same town',
+      operation: { op: 'dedupe', by: 'town', similar: { column: 'name', threshold: 0.92 }, match: 'normal' },
+      input: {
+        columns: ['name', 'town'],
+        rows: [
+          ['Martha Jones', 'Bonn'],
+          ['MARHTA  Jones', 'Bonn'],
+          ['Martha Jones', 'Ulm'],
+          ['Martin Johnson', 'Bonn'],
+          [null, 'Bonn'],
+          [null, 'Bonn'],
+        ],
+      },
+      output: {
+        columns: ['name', 'town'],
+        rows: [
+          ['Martha Jones', 'Bonn'],
+          ['Martha Jones', 'Ulm'],
+          ['Martin Johnson', 'Bonn'],
+          [null, 'Bonn'],
+          [null, 'Bonn'],
         ],
       },
     },
@@ -180,14 +229,24 @@ export const dedupe = defineOperation({
       },
     },
   ],
-  effect({ by, any_of, keep = 'first', match = 'exact', nulls, count_into }, scope): Plan {
-    const columns = any_of === undefined ? scope.resolve(by ?? '*', '/by') : [];
+  effect({ by, any_of, similar, keep = 'first', match = 'exact', nulls, count_into }, scope): Plan {
+    const isWhole = by === undefined && similar === undefined;
+    const columns = any_of !== undefined || (by === undefined && !isWhole) ? [] : scope.resolve(by ?? '*', '/by');
+    if (similar !== undefined) checkSimilar({ any_of, keep, count_into }, scope);
     const links = any_of?.map((set, index) => scope.resolve(set, `/any_of/${index}`)) ?? null;
     if (links !== null) checkLinks(by, nulls, scope);
     if (count_into !== undefined) scope.add(count_into, 'integer', '/count_into');
-    return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts: count_into !== undefined, links };
+    const counts = count_into !== undefined;
+    return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts, links, ...similarOf(similar, scope) };
   },
   start(plan, context) {
+    // Without the column, because the file lacks it, no rows are similar.
+    if (plan.similar === null) return { push: context.next };
+    if (plan.similar !== undefined) {
+      const { similar, threshold, match, nullsDistinct } = plan;
+      const keys = plan.columns.map((column) => context.indexOf(column));
+      return new SimilarRows(context, { text: context.indexOf(similar), keys, match, nullsDistinct, threshold });
+    }
     if (plan.links !== null) {
       const { keep, match, counts } = plan;
       // A key without columns, because the file lacks them, matches nothing.
@@ -221,6 +280,10 @@ interface Plan {
   readonly counts: boolean;
   /** The keys of `any_of`. */
   readonly links: readonly (readonly Column[])[] | null;
+  /** The column of similar texts; undefined without `similar`, null without the column. */
+  readonly similar: Column | null | undefined;
+  /** Minimum similarity. */
+  readonly threshold: number;
 }
 
 /** Finds the rows by sorting, for any choice of the row to keep. */
@@ -230,6 +293,30 @@ function sortedRows(plan: Plan, indexes: readonly number[], context: OperatorCon
     push: (batch: Batch) => groups.add(batch),
     finish: () => groups.finish(context.next),
   };
+}
+
+function checkSimilar(given: Readonly<Record<'any_of' | 'keep' | 'count_into', unknown>>, scope: Scope): void {
+  for (const name of ['any_of', 'keep', 'count_into'] as const) {
+    if (given[name] === undefined || given[name] === 'first') continue;
+    const message = `With "similar", the first of similar rows is kept, and they are not counted: leave "${name}" out.`;
+    scope.problem(`/${name}`, 'BAD_VALUE', message);
+  }
+}
+
+function similarOf(
+  given: { readonly column: string; readonly threshold?: number } | undefined,
+  scope: Scope,
+): Pick<Plan, 'similar' | 'threshold'> {
+  const none = { similar: null, threshold: 1 };
+  if (given === undefined) return { ...none, similar: undefined };
+  const column = scope.read(given.column, '/similar/column');
+  if (column === null) return none;
+  if (column.type !== 'text') {
+    const message = `The column is ${column.type} at this step; similar compares texts.`;
+    scope.problem('/similar/column', 'WRONG_TYPE', message);
+    return none;
+  }
+  return { similar: column, threshold: given.threshold ?? 0.9 };
 }
 
 function checkLinks(by: unknown, nulls: unknown, scope: Scope): void {

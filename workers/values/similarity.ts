@@ -111,6 +111,14 @@ export function jaroWinkler(left: readonly string[], right: readonly string[]): 
   return jaro + prefix * PREFIX_WEIGHT * (1 - jaro);
 }
 
+/** The highest similarity that texts of these lengths can have. */
+export function similarityMax(leftLength: number, rightLength: number): number {
+  const longest = Math.max(leftLength, rightLength);
+  if (longest === 0) return 1;
+  const jaro = (Math.min(leftLength, rightLength) / longest + 2) / 3;
+  return jaro + PREFIX_MAX * PREFIX_WEIGHT * (1 - jaro);
+}
+
 function jaroOf(left: readonly string[], right: readonly string[]): number {
   const reach = Math.max(0, Math.floor(Math.max(left.length, right.length) / 2) - 1);
   const taken = new Uint8Array(right.length);

@@ -140,6 +140,10 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
     template: { operations: [{ op: 'dedupe', any_of: ['a', ['a', 'b']], match: 'loose' }] },
     input: longCell('É b ß '),
   }),
+  'long texts that are compared with all texts before them': () => ({
+    template: { operations: [{ op: 'dedupe', similar: { column: 'a', threshold: 1 }, match: 'loose' }] },
+    input: `a,b\n${Array.from({ length: 100 }, (_, row) => `${row}${'É'.repeat(990)}${row},\n`).join('')}`,
+  }),
   'rows that are sorted to be compared by a cell of 4 MiB': () => ({
     template: { operations: [{ op: 'dedupe', by: 'a', match: 'normal', keep: 'last' }] },
     input: longCell('\ufdfa b '),
