@@ -34,7 +34,8 @@ export async function suggestionsFor(
     const path = join(folder, 'rows.csv');
     const cells = rows.map((row) => columns.map((_, index) => row[index] ?? ''));
     writeFileSync(path, csvText([columns.map(({ name }) => name), ...cells]));
-    return suggestionsIn(await draft(path), columns);
+    const text = await draft(path);
+    return [...missingValues(text, { columns, rows }), ...suggestionsIn(text, columns)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -55,6 +56,19 @@ function suggestionsIn(text: string, columns: readonly WatchedColumn[]): readonl
     const useful = withoutTyped(renamed, columns);
     return useful === null ? [] : [{ operation, parameters: useful, evidence: evidence! }];
   });
+}
+
+/** Texts such as n/a, which a draft suggests as `null_values` of the input: here, a step for the columns with them. */
+function missingValues(text: string, { columns, rows }: StepRows): readonly Suggestion[] {
+  const [, written, evidence] = /^ *(?:# )?null_values: (\[.*\]) {2}# (.*)$/m.exec(text) ?? [];
+  if (written === undefined) return [];
+  const values = (JSON.parse(written) as string[]).filter((value) => value !== '');
+  const names = columns
+    .filter(({ type }, index) => type === 'text' && rows.some((row) => values.includes(row[index] ?? '')))
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  const set = names.length === 1 ? names[0] : names;
+  return [{ operation: 'blank_if', parameters: { columns: set, values }, evidence: evidence! }];
 }
 
 type Parameters = Readonly<Record<string, unknown>>;

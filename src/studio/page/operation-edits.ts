@@ -107,6 +107,10 @@ function withList(
     if (pair === null || valueIn(pair) !== null) return null;
     return withLines(text, lineAfter(text, pair.to), `  - ${written}`);
   }
+  // A draft without active steps has the begin of the list as a comment, above the steps that it suggests.
+  const commented = /^# operations:$/m.exec(text);
+  if (commented !== null)
+    return spliced(text, commented.index, lineAfter(text, commented.index), `operations:\n  - ${written}\n`);
   const output = root === null ? null : pairOf(text, root, 'output');
   return withLines(text, output === null ? text.length : output.from, `operations:\n  - ${written}`);
 }

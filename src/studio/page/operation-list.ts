@@ -132,3 +132,9 @@ function plainText(written: string): string {
 }
 
 export type { SyntaxNode };
+
+/** Index of the operation with this number, from 1, among those that are not switched off; null: there is none. */
+export function itemOfRunning(items: readonly OperationItem[], step: number): number | null {
+  const running = items.flatMap(({ isOff }, index) => (isOff ? [] : [index]));
+  return running[step - 1] ?? null;
+}

@@ -13,7 +13,7 @@ import type {
   TestedAnswer,
 } from '../studio-answers.ts';
 import { AskError, ask, askFile, sendFile } from './ask.ts';
-import { operationList } from './operation-list.ts';
+import { itemOfRunning, operationList } from './operation-list.ts';
 import type { Facet, OpenMenu, OtherText, Traced } from './page-parts.ts';
 import { keptSignal } from './panes.tsx';
 import { TextHistory } from './text-history.ts';
@@ -254,8 +254,10 @@ export class Studio {
   placeOfNewStep(): { readonly item: number; readonly step: number } {
     const { items } = operationList(this.text.value);
     const steps = this.watched.value?.steps ?? [];
-    const chosen = this.step.value;
-    const item = chosen === 0 ? -1 : itemOf(steps[chosen]);
+    // While the rows of the last change are on the way, only the text has the chosen step.
+    const isPending = this.preview.value === null && this.#chosenStep !== this.step.value;
+    const chosen = isPending ? this.#chosenStep : this.step.value;
+    const item = chosen === 0 ? -1 : isPending ? itemOfRunning(items, chosen) : itemOf(steps[chosen]);
     if (item !== null) return { item: item + 1, step: chosen + 1 };
     const running = items.filter(({ isOff }) => !isOff).length;
     return { item: items.length, step: Math.max(running + 1, steps.length) };

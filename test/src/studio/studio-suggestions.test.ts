@@ -59,3 +59,40 @@ test('suggestions are made for the columns after the step, by keys', options, as
   await page.getByRole('button', { name: /^2 parse_number/ }).waitFor({ state: 'detached' });
   t.strictSame(problems, []);
 });
+
+test('a draft without active steps becomes a Template: first a step, then its comments', options, async (t) => {
+  const sample = 'name,flag,paid\nAda,n/a,£584\nBob,n/a,"£1,164"\nCid,,\nDan,n/a,£10\n';
+  const studio = await startStudio(t, { template: null, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await list.getByRole('button', { name: /^Apply parse_number/ }).waitFor();
+  await page.locator('.cell', { hasText: /^Cid/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Drop rows with this value…' }).click();
+  await page.getByRole('form', { name: 'Add filter' }).getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('A Run would write 3 rows.').waitFor();
+  await list.getByRole('button', { name: /^Apply parse_number/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: '2parse_number' }).waitFor();
+  // Texts that mean that a value is missing are a suggestion, too.
+  await list.getByText('3 cells of 1 column').waitFor();
+  await list.getByRole('button', { name: /^Apply blank_if flag/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: '3blank_if' }).waitFor();
+  await page.getByText('A Run would write 3 rows.').waitFor();
+  const text = await page.locator('.cm-content').innerText();
+  t.equal(text.match(/^operations:/gm)?.length, 1);
+  t.strictSame(problems, []);
+});
+
+test('suggestions that are applied at once follow each other', options, async (t) => {
+  const studio = await startStudio(t, { template: EMPTY, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await list.getByRole('button', { name: /^Apply parse_date day/ }).waitFor();
+  // Both clicks come before the rows of the first step.
+  await page.evaluate(`{
+    const apply = (name) => [...document.querySelectorAll('button.apply')].find((button) => button.ariaLabel.startsWith(name));
+    apply('Apply parse_number').click();
+    apply('Apply parse_date').click();
+  }`);
+  await page.locator('.steps ol', { hasText: /2parse_number.*3parse_date/ }).waitFor();
+  t.strictSame(problems, []);
+});
