@@ -365,7 +365,7 @@ function MapInput({
   return (
     <fieldset class="entries" aria-label={label} aria-describedby={help}>
       {pairs.map(([key, part], index) => (
-        <div key={index} class="entry">
+        <div key={index} class="entry" data-same={key === part}>
           <input
             type="text"
             aria-label={`${label} ${index + 1}, from`}

@@ -68,6 +68,14 @@ export function OperationPicker({
   );
 }
 
+/** A menu opens the form of a new name with the old one, which is selected so that it can be replaced by typing. */
+function focusFirst(box: HTMLElement): void {
+  const [, replaced] = box.querySelector('.entry[data-same=true]')?.querySelectorAll('input') ?? [];
+  const first = replaced ?? box.querySelector<HTMLElement>('select, input, textarea');
+  first?.focus();
+  replaced?.select();
+}
+
 /** A pane that closes gives the focus back to the list of steps. */
 function focusSteps(): void {
   document.querySelector<HTMLElement>('.steps button[tabindex="0"]')?.focus();
@@ -113,7 +121,7 @@ export function OperationFormPane({
 }): JSX.Element {
   const box = useRef<HTMLFormElement>(null);
   const { subject, before, step } = open;
-  useLayoutEffect(() => box.current?.querySelector<HTMLElement>('select, input, textarea')?.focus(), [open]);
+  useLayoutEffect(() => focusFirst(box.current!), [open]);
   useLayoutEffect(() => focusSteps, []);
   // The form of a section offers the columns after its step, the form of an operation those before it.
   const columns = columnsBefore(studio, open.item === null ? step + 1 : step);

@@ -56,6 +56,20 @@ test('steps are added from the menus of columns and cells', options, async (t) =
   t.strictSame(problems, []);
 });
 
+test('a column is renamed by its menu and by typing its name', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: 'Menu of amount' }).click();
+  await page.getByRole('menuitem', { name: 'Rename…' }).click();
+  const form = page.getByRole('form', { name: 'Add rename' });
+  await form.locator('input:focus').waitFor();
+  await page.keyboard.type('total');
+  await page.locator('.grid .column-name', { hasText: 'total' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.cm-line', { hasText: '{rename: {columns: {amount: total}}}' }).waitFor();
+  t.strictSame(problems, []);
+});
+
 test('the chosen step and the line of the cursor go together', options, async (t) => {
   const template = TEMPLATE.replace('output:', '  - {sort: {by: amount}}\noutput:');
   const studio = await startStudio(t, { template, sample: SAMPLE });
