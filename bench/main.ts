@@ -14,6 +14,7 @@ import { operationLine, operationsSection } from './report/operations-section.ts
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
+import { benchScaling } from './scaling.ts';
 import { benchFleet } from './service/fleet.ts';
 import { benchFrontEnds } from './service/front-ends.ts';
 import { benchLatency } from './service/latency.ts';
@@ -84,6 +85,7 @@ async function run(settings: Settings): Promise<void> {
     if (section !== null) onSection(section);
   }
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
+  if (parts.has('scaling')) onSection(await benchScaling({ folder, bytes, rounds, progress: line }));
   const { rows } = settings;
   if (parts.has('budget')) benchBudget({ folder, bytes, rows, workloads, progress: line }, onSection);
   if (parts.has('operations')) {

@@ -12,6 +12,8 @@ export interface ProcessJob {
   readonly output: string;
   readonly threads: number;
   readonly budgetBytes: number | null;
+  /** Measures template-run with started threads and compiled code, see warm-engine.ts. */
+  readonly warm?: boolean;
 }
 
 export interface Measure {

@@ -8,6 +8,7 @@ import { papaparse } from './contenders/papaparse.ts';
 import { polars } from './contenders/polars.ts';
 import { templateRun } from './contenders/template-run.ts';
 import { udsv } from './contenders/udsv.ts';
+import { warmEngine } from './contenders/warm-engine.ts';
 import type { Measure, ProcessJob } from './measure.ts';
 import { operationJobNamed } from './operations/index.ts';
 import { isWorkload, workloadNamed } from './workloads/index.ts';
@@ -27,8 +28,8 @@ const PROGRAMS: Readonly<Record<Exclude<System, Engine>, Contender>> = {
 const TICK_MILLISECONDS = 10;
 
 /** Measures from the call to the finished file, without the start of the process. */
-export async function measuredRun({ system, workload: name, ...job }: ProcessJob): Promise<Measure> {
-  const work = preparedWork(system, name, job);
+export async function measuredRun({ system, workload: name, warm = false, ...job }: ProcessJob): Promise<Measure> {
+  const work = preparedWork(system, name, warm, job);
   await work.prepare();
   const startProcessor = processorMilliseconds();
   const start = performance.now();
@@ -43,11 +44,12 @@ export async function measuredRun({ system, workload: name, ...job }: ProcessJob
 function preparedWork(
   system: System,
   name: string,
-  job: Omit<ProcessJob, 'system' | 'workload'>,
+  warm: boolean,
+  job: Omit<ProcessJob, 'system' | 'workload' | 'warm'>,
 ): { prepare(): Promise<void>; run(): Promise<number | null> } {
   if (system === 'template-run' || system === 'polars' || system === 'duckdb') {
     const work = { ...job, workload: isWorkload(name) ? workloadNamed(name) : operationJobNamed(name) };
-    const engine = ENGINES[system];
+    const engine = warm && system === 'template-run' ? warmEngine : ENGINES[system];
     return { prepare: () => engine.prepare(work), run: () => engine.run(work) };
   }
   const work = { ...job, workload: workloadNamed(name) };

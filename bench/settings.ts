@@ -15,6 +15,7 @@ export const PARTS = [
   'small-runs',
   'latency',
   'growth',
+  'scaling',
   'budget',
   'workers',
   'front-ends',

@@ -82,7 +82,7 @@ class TemplateRun implements Contender<Job> {
 
 export const templateRun: Contender<Job> = new TemplateRun();
 
-function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {
+export function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {
   const paths = Object.entries(writeTables(folder, tables));
   return Object.fromEntries(
     paths.map(([name, path]) => [

@@ -23,6 +23,7 @@ const SERVICE_SECTIONS = [
   'fleet',
   'studio',
   'growth',
+  'scaling',
   'budget',
   'operations',
 ];

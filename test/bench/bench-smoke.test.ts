@@ -95,6 +95,16 @@ t.test('orders hold addresses that come again', async (t) => {
   t.ok(answer.rows.length < addresses.length - 10);
 });
 
+t.test('an engine with started threads gives the same answer with each number of threads', async (t) => {
+  const workload = workloadNamed('W1');
+  const output = join(folder, 'warm.csv');
+  for (const threads of [1, 2]) {
+    const job = { system: 'template-run', threads, workload: 'W1', input: inputOf(workload), output } as const;
+    t.ok(measure({ ...job, budgetBytes: null, warm: true }).milliseconds > 0);
+    compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
+  }
+});
+
 t.test('a process of its own measures a run within a memory budget', async (t) => {
   const workload = workloadNamed('W6');
   const output = join(folder, 'measured.csv');
