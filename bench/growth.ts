@@ -46,6 +46,8 @@ interface Line {
   readonly size: number;
   readonly inputBytes: number;
   readonly millisecondsEachMegabyte: number;
+  /** MB/s of each round. */
+  readonly rates: readonly number[];
   /** For the base size, measured alternately with this size. */
   readonly baseMillisecondsEachMegabyte: number;
   readonly peakBytes: number;
@@ -89,6 +91,7 @@ function measureSize(settings: GrowthSettings, base: string, size: number, bytes
       size,
       inputBytes,
       millisecondsEachMegabyte: cost(measures, inputBytes),
+      rates: measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds),
       baseMillisecondsEachMegabyte: cost(bases, statSync(base).size),
       peakBytes: median(measures.map(({ peakBytes }) => peakBytes)),
       limitRate: limitOf(workloadNamed(workload), limits, inputBytes, measures[0]!.outputBytes).rate,
@@ -137,7 +140,19 @@ function section(bytes: number, lines: readonly Line[], left: readonly string[])
     ],
     chart: {
       unit: 'MB/s',
-      bars: sorted.map((line) => ({ label: label(line), value: 1000 / line.millisecondsEachMegabyte, ours: true })),
+      better: 'more',
+      bars: sorted.map((line) => ({
+        label: label(line),
+        value: 1000 / line.millisecondsEachMegabyte,
+        samples: line.rates,
+        ours: true,
+      })),
+      lines: JOBS.map((job) => ({
+        label: `${job.workload} in ${job.budgetBytes / MEBIBYTE} MiB`,
+        points: sorted
+          .filter((line) => line.job === job)
+          .map((line) => ({ megabytes: line.inputBytes / 1e6, value: 1000 / line.millisecondsEachMegabyte })),
+      })),
       limit: null,
     },
   };

@@ -8,8 +8,9 @@ import { describeMachine, machineLines } from './machine.ts';
 import { benchOperations, type OperationResult } from './operations.ts';
 import { measureLimits } from './physical-limits.ts';
 import { progress } from './progress.ts';
+import { comparisonLines, readRun, writeRun } from './report/comparison.ts';
 import { engineSection, type SummaryLine, summaryLine, summarySection } from './report/engine-section.ts';
-import { saveMeasurement } from './report/measurements.ts';
+import { type Measurement, saveMeasurement } from './report/measurements.ts';
 import { operationLine, operationsSection } from './report/operations-section.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
@@ -44,11 +45,16 @@ if (chosen !== null) {
 async function run(settings: Settings): Promise<void> {
   const { parts, folder, bytes, rounds, workloads } = settings;
   const machine = describeMachine(folder);
+  const measured: Measurement[] = [];
+  // Read first: a mistake in the path must not be found after an hour.
+  const earlier = settings.comparePath === null ? null : readRun(settings.comparePath);
   for (const [name, value] of machineLines(machine)) console.log(`${name}: ${value}`);
   const line = progress();
   const onSection = (section: Section, summary: SummaryLine | null = null): void => {
     line.clear();
     printSection(section);
+    measured.push({ machine, section, summary });
+    if (settings.jsonPath !== null) writeRun(settings.jsonPath, measured);
     if (!settings.write) return;
     saveMeasurement(BENCH_FOLDER, { machine, section, summary });
     writeResults(BENCH_FOLDER);
@@ -99,6 +105,7 @@ async function run(settings: Settings): Promise<void> {
   }
   if (parts.has('studio')) onSection(await benchStudio({ folder, rounds, progress: line }));
   line.clear();
+  if (earlier !== null) for (const text of comparisonLines(earlier, measured)) console.log(text);
 }
 
 /** On interruption, gigabytes must not stay in memory. The child processes received the terminal's signal, too. */

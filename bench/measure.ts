@@ -30,6 +30,7 @@ export interface Figure {
   readonly median: number;
   readonly low: number;
   readonly high: number;
+  readonly samples: readonly number[];
 }
 
 const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
@@ -57,5 +58,5 @@ export function measure(job: ProcessJob): Measure {
 }
 
 export function figureOf(values: readonly number[]): Figure {
-  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values), samples: values };
 }

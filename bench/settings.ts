@@ -40,6 +40,10 @@ export interface Settings {
   readonly nodes: readonly string[];
   /** Created by the run and removed at its end. */
   readonly folder: string;
+  /** File for the measurements with all samples, or null. */
+  readonly jsonPath: string | null;
+  /** An earlier such file with which the results are compared, or null. */
+  readonly comparePath: string | null;
   /** True if the results are written to bench/RESULTS.md, its figures and charts. */
   readonly write: boolean;
 }
@@ -48,11 +52,13 @@ const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3, keptRuns: 300_000 
 const QUICK = { bytes: 5_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT,...] [--kept-runs N]
-                     [--node PATH]...
+                     [--json FILE] [--compare FILE] [--node PATH]...
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
             ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
   --quick   5 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
+  --json    writes the results with all samples to FILE
+  --compare FILE of an earlier --json: prints which results became worse beyond the noise
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --rows    of operations: only rows that have one of the texts in their name, or measure such an operation
   --kept-runs  that the service holds before small-runs is measured: 300000 unless said
@@ -71,6 +77,8 @@ export function readSettings(args: readonly string[]): Settings {
       rounds: { type: 'string' },
       rows: { type: 'string' },
       'kept-runs': { type: 'string' },
+      json: { type: 'string' },
+      compare: { type: 'string' },
       node: { type: 'string', multiple: true, default: [process.execPath] },
       folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : 'bench/data' },
     },
@@ -91,6 +99,8 @@ export function readSettings(args: readonly string[]): Settings {
     keptRuns: positive('kept-runs', values['kept-runs']) ?? defaults.keptRuns,
     nodes: values.node,
     folder: join(values.folder, `template-run-bench-${process.pid}`),
+    jsonPath: values.json ?? null,
+    comparePath: values.compare ?? null,
     write: values.write,
   };
 }

@@ -22,9 +22,14 @@ const KINDS = ['inline texts', 'shared texts'] as const;
 const TELL_PEAK =
   'data:text/javascript,process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS+"\\n"))';
 
-export interface ReaderFigures {
+interface ReaderRound {
   readonly milliseconds: number;
   readonly peakKibibytes: number;
+}
+
+/** Medians, and the time of each round. */
+export interface ReaderFigures extends ReaderRound {
+  readonly roundMilliseconds: readonly number[];
 }
 
 export interface WorkbookReading {
@@ -46,6 +51,7 @@ export function measureWorkbookReading(rows: number = ROWS, rounds: number = ROU
       }));
       const middle = (who: 'ours' | 'exceljs'): ReaderFigures => ({
         milliseconds: median(turns.map((turn) => turn[who].milliseconds)),
+        roundMilliseconds: turns.map((turn) => turn[who].milliseconds),
         peakKibibytes: median(turns.map((turn) => turn[who].peakKibibytes)),
       });
       return { kind, ours: middle('ours'), exceljs: middle('exceljs') };
@@ -57,7 +63,7 @@ export function measureWorkbookReading(rows: number = ROWS, rounds: number = ROU
 }
 
 export function workbookReadingSection({ rows, kinds }: WorkbookReading): Section {
-  const perSecond = ({ milliseconds }: ReaderFigures): number => (rows / milliseconds) * 1000;
+  const perSecond = ({ milliseconds }: { readonly milliseconds: number }): number => (rows / milliseconds) * 1000;
   const table = kinds.flatMap(({ kind, ours, exceljs }) =>
     (
       [
@@ -82,9 +88,11 @@ export function workbookReadingSection({ rows, kinds }: WorkbookReading): Sectio
     ],
     chart: {
       unit: 'rows/s',
+      better: 'more',
       bars: table.map(({ name, figures }) => ({
         label: name,
         value: perSecond(figures),
+        samples: figures.roundMilliseconds.map((milliseconds) => perSecond({ milliseconds })),
         ours: name.startsWith('template-run'),
       })),
       limit: null,
@@ -93,7 +101,7 @@ export function workbookReadingSection({ rows, kinds }: WorkbookReading): Sectio
 }
 
 /** Time as printed by the command: from the first byte read to the last one written. */
-function ours(folder: string, path: string, rows: number): ReaderFigures {
+function ours(folder: string, path: string, rows: number): ReaderRound {
   const out = join(folder, 'out.csv');
   rmSync(out, { force: true });
   const { stderr, peakKibibytes } = start([CLI, 'run', join(folder, 'template.json'), path, '-o', out]);
@@ -105,7 +113,7 @@ function ours(folder: string, path: string, rows: number): ReaderFigures {
   return { milliseconds: Number(told), peakKibibytes };
 }
 
-function theirs(path: string, rows: number): ReaderFigures {
+function theirs(path: string, rows: number): ReaderRound {
   const { stdout, peakKibibytes } = start([SELF, 'read', path]);
   const [milliseconds, cells] = stdout.split(' ').map(Number);
   if (cells !== (rows + 1) * WORKBOOK_COLUMNS.length) throw new Error('exceljs found another number of cells');

@@ -1,6 +1,6 @@
 // The result of a workload as a section: rates, ratios to template-run, memory, and the physical limit.
 import type { EngineResult, Standing } from '../engine.ts';
-import type { Section } from './section.ts';
+import { AS_FAST, type Section } from './section.ts';
 
 export function engineSection({ workload, inputBytes, limit, standings }: EngineResult): Section {
   const own = standings[0]!.rate!.median;
@@ -16,7 +16,13 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
     ],
     chart: {
       unit: 'MB/s',
-      bars: done.map(({ name, isOurs, rate }) => ({ label: name, value: rate!.median, ours: isOurs })),
+      better: 'more',
+      bars: done.map(({ name, isOurs, rate }) => ({
+        label: name,
+        value: rate!.median,
+        samples: rate!.samples,
+        ours: isOurs,
+      })),
       limit: { label: 'physical limit', value: limit.rate },
     },
   };
@@ -66,10 +72,11 @@ export function summarySection(lines: readonly SummaryLine[]): Section {
     notes: ['Each physical limit stands with its workload.'],
     chart: {
       unit: 'ours / fastest other',
+      better: 'more',
       bars: lines.flatMap(({ label, own, best }) =>
-        best === null ? [] : [{ label, value: own.rate / best.rate, ours: true }],
+        best === null ? [] : [{ label, value: own.rate / best.rate, samples: [], ours: true }],
       ),
-      limit: { label: 'as fast', value: 1 },
+      limit: { label: AS_FAST, value: 1 },
     },
   };
 }

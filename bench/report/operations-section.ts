@@ -1,6 +1,6 @@
 // The table of operations as a section, sorted by the ratio to the best of the others, worst first.
 import { type OperationResult, type OperationTime, SLOW_MILLISECONDS } from '../operations.ts';
-import type { Section } from './section.ts';
+import { AS_FAST, type Section } from './section.ts';
 
 /** Maximum bar length: an engine that is very slow in one row would make all other bars too short to compare. */
 const LONGEST_BAR = 10;
@@ -26,8 +26,20 @@ export function operationsSection(results: readonly OperationResult[]): Section 
     ],
     chart: {
       unit: 'ours / best of the others',
-      bars: lines.flatMap(({ row, ratio }) => (ratio === null ? [] : [{ label: row.name, value: ratio, ours: true }])),
-      limit: { label: 'as fast', value: 1 },
+      better: 'more',
+      bars: lines.flatMap(({ row, own, best, ratio }) =>
+        ratio === null
+          ? []
+          : [
+              {
+                label: row.name,
+                value: ratio,
+                samples: own.rate.samples.map((rate) => rate / best!.time.rate.median),
+                ours: true,
+              },
+            ],
+      ),
+      limit: { label: AS_FAST, value: 1 },
       longest: LONGEST_BAR,
     },
   };

@@ -58,11 +58,8 @@ export function writeResults(folder: string): void {
   for (const { name, title, chart } of [summary, ...measurements.map(({ section }) => section)]) {
     if (chart !== null) writeFileSync(join(charts, `${name}.svg`), chartSvg(title, chart));
   }
-  const measured = new Set(measurements.map(({ section }) => section.name));
-  const missing = names.filter((name) => !measured.has(name));
   const parts = [
     INTRODUCTION,
-    ...(missing.length === 0 ? [] : [`Not measured: ${missing.join(', ')}.\n`]),
     ...(lines.length === 0 ? [] : [sectionText(summary, null)]),
     ...measurements.map(({ section, machine }) => sectionText(section, machine)),
   ];

@@ -14,7 +14,11 @@ export interface Section {
 
 export interface Chart {
   readonly unit: string;
+  /** Which values are better. */
+  readonly better: 'more' | 'less';
   readonly bars: readonly Bar[];
+  /** Drawn instead of the bars, if values change with a size. The bars then only hold the samples. */
+  readonly lines?: readonly Line[];
   /** Drawn as a line across the bars. */
   readonly limit: LimitLine | null;
   /** Maximum bar length: larger values are cut to it, with the number next to the bar. Omitted for no maximum. */
@@ -24,9 +28,20 @@ export interface Chart {
 export interface Bar {
   readonly label: string;
   readonly value: number;
+  /** Measured values, of which `value` is the median; their spread is drawn. Empty if there is only the value. */
+  readonly samples: readonly number[];
   /** True for results of template-run. */
   readonly ours: boolean;
 }
+
+/** A line of a chart, from the smallest size to the largest. */
+export interface Line {
+  readonly label: string;
+  readonly points: readonly { readonly megabytes: number; readonly value: number }[];
+}
+
+/** Label of a limit at which template-run is as fast as the best of the others. */
+export const AS_FAST = 'as fast';
 
 /** The physical limit of the machine, in the chart's unit. */
 export interface LimitLine {

@@ -189,7 +189,11 @@ function section(contenders: readonly Contender[]): Section {
     ],
     chart: {
       unit: 'Runs/s',
-      bars: rows.map(([label, rate]) => ({ label: label!, value: Number(rate), ours: true })),
+      better: 'more',
+      bars: contenders.map(({ name, moments }) => {
+        const samples = moments.map(({ runsPerSecond }) => runsPerSecond);
+        return { label: name, value: median(samples), samples, ours: true };
+      }),
       limit: null,
     },
   };

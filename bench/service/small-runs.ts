@@ -156,9 +156,11 @@ function plainSection(entries: readonly Entry[], { keptRuns }: ServiceSettings):
     ],
     chart: {
       unit: 'Runs/s',
+      better: 'more',
       bars: entries.slice(0, -1).map((entry) => ({
         label: entry.name,
         value: rateOf(entry).median,
+        samples: rateOf(entry).samples,
         ours: entry.isOurs,
       })),
       limit: { label: 'sockets alone', value: limit },

@@ -101,9 +101,11 @@ function section(races: readonly Race[], connections: number, bytes: number): Se
     ],
     chart: {
       unit: 'MB/s',
-      bars: races.slice(0, -1).map(({ server }, index) => ({
+      better: 'more',
+      bars: races.slice(0, -1).map(({ server, rates }, index) => ({
         label: server.name,
         value: figures[index]!.median,
+        samples: rates,
         ours: index === 0,
       })),
       limit: { label: 'sockets alone', value: floor },
