@@ -76,7 +76,7 @@ t.test('malformed keys: API_KEY_INVALID', async (t) => {
   }
 });
 
-t.test('bearer with nothing behind it: API_KEY_INVALID', async (t) => {
+t.test('bearer with nothing after it: API_KEY_INVALID', async (t) => {
   expectError(t, await anyone.get('/api/v1/templates', { authorization: 'Bearer' }), 401, 'API_KEY_INVALID');
 });
 

@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, Blocker>> = {
     content: () =>
       workbookOf({
         rows: many(2_000, (row) => `<row r="${row + 1}"><c r="A${row + 1}" t="str"><v>x</v></c></row>`),
-        behind: `<mergeCells>${many(65_000, (index) => `<mergeCell ref="A${1 + (index % 3)}:XFD2000"/>`)}</mergeCells>`,
+        after: `<mergeCells>${many(65_000, (index) => `<mergeCell ref="A${1 + (index % 3)}:XFD2000"/>`)}</mergeCells>`,
       }),
   },
   'many sheets': {

@@ -36,8 +36,8 @@ const TAIL = '</sheetData></worksheet>';
 const HEADER = rowsOf([['id', 'amount']]);
 
 /** A workbook with a sheet of some text that is there a thousand and more times. */
-function repeating(before: string, piece: string, times: number, behind = ''): Buffer {
-  const packed = deflatedOften(HEAD + before, piece, times, behind + TAIL);
+function repeating(before: string, piece: string, times: number, after = ''): Buffer {
+  const packed = deflatedOften(HEAD + before, piece, times, after + TAIL);
   return workbookOf({ sheetAs: { packed, toldBytes: CLAIMED_BYTES_MAX } });
 }
 
@@ -126,7 +126,7 @@ t.test('one long text in many cells: 413, in one row: 400', async (t) => {
   await refuses(t, long, 400, 'MALFORMED_FILE');
   const merged = workbookOf({
     rows: `<row><c t="inlineStr"><is><t>${'x'.repeat(900)}</t></is></c></row>${'<row/>'.repeat(100_000)}`,
-    behind: '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
+    after: '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
   });
   await refuses(t, merged, 413, 'FILE_TOO_LARGE', 'fill');
 });

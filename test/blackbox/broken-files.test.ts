@@ -26,7 +26,7 @@ const sound: WrittenWorkbook = {
   ]),
 };
 
-/** The rows of a workbook with something else behind the second. */
+/** The rows of a workbook with something else after the second. */
 const withRow = (xml: string): Buffer => workbookOf({ rows: `${sound.rows}${xml}` });
 
 function changed(bytes: Buffer, at: number, to: (byte: number) => number): Buffer {
@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, readonly [bytes: Buffer, says: RegExp]>> = 
   ],
   'a gzip file with another checksum': [changed(gzip, -5, flipped), /gzip data is damaged: its checksum.*at byte \d+/],
   'a gzip file with a broken block': [changed(gzip, 10, () => 0xff), /gzip data is corrupt, at byte \d+ or after it/],
-  'something behind gzip data': [
+  'something after gzip data': [
     Buffer.concat([gzip, Buffer.from(CANARY)]),
     /other data follows, at byte \d+ or after it\.$/,
   ],

@@ -57,7 +57,7 @@ for (const rows of ['', lines]) {
     );
   });
   t.test(`each of a list in turn, ${size}`, async (t) => {
-    // Valid in neither UTF-8 nor Shift_JIS: 中 as GB 18030, behind what Shift_JIS could be.
+    // Valid in neither UTF-8 nor Shift_JIS: 中 as GB 18030, after what Shift_JIS could be.
     const chinese = Buffer.concat([Buffer.from(`a,b\n${rows}`), Buffer.from([0xd6, 0xd0, 0x2c, 0xfe, 0x50, 10])]);
     const text = `a,b\n${rows}中,${new TextDecoder('gb18030').decode(Uint8Array.of(0xfe, 0x50))}\n`;
     await expectOutput(t, await acme.upload('asian', [file(chinese)]), 'gb18030', text);

@@ -165,17 +165,17 @@ const HELD: Record<string, [Part[], number, string]> = {
   'the form before missing columns': [[file('x,y\n1,2\n'), file(CSV)], 400, 'MALFORMED_FILE'],
   'the form before rows': [[file(rowsOf(21)), file(CSV)], 400, 'MALFORMED_FILE'],
   'a parameter before the content': [[BAD_DELIMITER, file(PDF)], 422, 'INVALID_PARSE_PARAMS'],
-  'a parameter behind the file before the content': [[file(PDF), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
-  'a parameter behind the file before a malformed file': [[file('\n\n'), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
-  'a parameter behind the file before missing columns': [
+  'a parameter after the file before the content': [[file(PDF), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
+  'a parameter after the file before a malformed file': [[file('\n\n'), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
+  'a parameter after the file before missing columns': [
     [file('x,y\n1,2\n'), BAD_DELIMITER],
     422,
     'INVALID_PARSE_PARAMS',
   ],
-  'a parameter behind the file before rows': [[file(rowsOf(21)), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
+  'a parameter after the file before rows': [[file(rowsOf(21)), BAD_DELIMITER], 422, 'INVALID_PARSE_PARAMS'],
   'the content before missing columns': [[file(PDF)], 415, 'UNSUPPORTED_FILE_TYPE'],
   'missing columns before rows': [[file(rowsOf(21).replace('amount', 'x'))], 422, 'TEMPLATE_COLUMNS_MISSING'],
-  'a header row behind the end before missing columns': [
+  'a header row after the end before missing columns': [
     [field('header_row', '9'), file('x,y\n1,2\n')],
     400,
     'MALFORMED_FILE',
@@ -222,7 +222,7 @@ t.test('what was found about the file is held until the end of the body', async 
   }
 });
 
-t.test('a parameter behind the file discards what was held and begins again', async (t) => {
+t.test('a parameter after the file discards what was held and begins again', async (t) => {
   const lacking = 'a;id,amount\n1;2,3\n4;5,6\n7;8,9\n';
   const answer = await acme.upload('all', [file(lacking), field('delimiter', ',')]);
   await expectPicked(t, answer, 'a;id,amount\n1;2,3\n4;5,6\n7;8,9\n');

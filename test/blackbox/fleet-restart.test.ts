@@ -17,7 +17,7 @@ const HALF = 200;
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 
 t.test(
-  'a rolling restart behind HAProxy, under load, old and new build mixed: no answer but 201, no lost Run',
+  'a rolling restart after HAProxy, under load, old and new build mixed: no answer but 201, no lost Run',
   { skip: skipWithoutRedis || skipWithoutHaproxy || skipUnlessLong },
   async (t) => {
     const flags = { 'drain-delay-ms': 4000, 'drain-ms': 20_000 };

@@ -130,16 +130,16 @@ t.test('a folder that has vanished takes nothing away; a catalog that is another
   const refused = catalogEvents().length;
   expectRun(t, await acme.upload('pick', [file(CSV)]), 201, 'succeeded');
   symlinkSync(aside, folder);
-  t.ok(await decided(refused, /catalog_loaded/), 'behind a link');
-  service.catalog.writeTemplate('acme', 'behind', PICK);
+  t.ok(await decided(refused, /catalog_loaded/), 'after a link');
+  service.catalog.writeTemplate('acme', 'after', PICK);
   t.ok(
-    (await service.untilEverywhere('acme', ids, (list) => list.includes('behind'))).includes('behind'),
-    'what lies behind it is watched',
+    (await service.untilEverywhere('acme', ids, (list) => list.includes('after'))).includes('after'),
+    'what lies after it is watched',
   );
   rmSync(folder);
   renameSync(aside, folder);
   mkdirSync(join(folder, 'templates/.hidden'));
-  expectRun(t, await acme.upload('behind', [file(CSV)]), 201, 'succeeded');
+  expectRun(t, await acme.upload('after', [file(CSV)]), 201, 'succeeded');
 });
 
 t.test('logs', (t) => checkLogs(t, service, [service.catalog.key('leaver')]));

@@ -88,19 +88,19 @@ const REFUSED_BY_LIBRARY: Readonly<Record<string, string>> = {
 
 /** Requests that never reach our handler: the library may respond, and the connection is closed. */
 const CLOSED: Readonly<Record<string, string>> = {
-  'a length behind an empty name': post(`: y\r\nContent-Length: ${LENGTH}`),
-  'chunks behind an empty name': post(': y\r\nTransfer-Encoding: chunked', chunk),
+  'a length after an empty name': post(`: y\r\nContent-Length: ${LENGTH}`),
+  'chunks after an empty name': post(': y\r\nTransfer-Encoding: chunked', chunk),
   'a POST without a length': post('X-Nothing: y'),
   'an empty chunk size': chunked(`\r\n${SMUGGLED}`),
   'a blank before a chunk size': chunked(` ${chunk}`),
-  'words behind a chunk size': chunked(`${size} words\r\n${part}\r\n0\r\n\r\n${SMUGGLED}`),
+  'words after a chunk size': chunked(`${size} words\r\n${part}\r\n0\r\n\r\n${SMUGGLED}`),
   'a chunk size of g': chunked(`g\r\n0123456789abcdef\r\n0\r\n\r\n${SMUGGLED}`),
   'a chunk without its line end': chunked(`${size}\r\n${part}XX0\r\n\r\n${SMUGGLED}`),
   'a last chunk without its line end': chunked(`${size}\r\n${part}\r\n0\r\nXX${SMUGGLED}`),
   'line ends without CR': chunked(`${size}\n${part}\r\n0\r\n\r\n${SMUGGLED}`),
   'a trailer': chunked(`${size}\r\n${part}\r\n0\r\nX-Trailer: y\r\n\r\n${SMUGGLED}`),
   'a trailer that opens a request': chunked(`0\r\nG\r\n${SMUGGLED}`),
-  'another request behind chunks': chunked(`${size}\r\n${part}\r\n0\r\n\r\n${SMUGGLED}`),
+  'another request after chunks': chunked(`${size}\r\n${part}\r\n0\r\n\r\n${SMUGGLED}`),
 };
 
 /** Heads for whose end the library waits in vain. */

@@ -35,7 +35,7 @@ async function expectPicked(t: Test, answer: Answer, expected = 'id,total\n001,1
 }
 
 const SEMICOLONS = 'id,x;amount,y;c\n1;2;3\n';
-t.test('delimiter overrides the detected one, before the file and behind it', async (t) => {
+t.test('delimiter overrides the detected one, before the file and after it', async (t) => {
   const upload = file('id,amount;x\n1,2;y\n3,4;z\n');
   for (const parts of [
     [field('delimiter', ','), upload],
@@ -103,7 +103,7 @@ t.test('a header_row that is no non-negative integer: INVALID_PARSE_PARAMS', asy
   }
 });
 
-t.test('header_row lies below the row ceiling: 422 at it and above, 400 behind the end of the file', async (t) => {
+t.test('header_row lies below the row ceiling: 422 at it and above, 400 after the end of the file', async (t) => {
   for (const value of ['20', '21', '9999999999']) {
     expectError(t, await small.upload('pick', [field('header_row', value), file(CSV)]), 422, 'INVALID_PARSE_PARAMS');
   }
@@ -125,7 +125,7 @@ t.test('a parameter of more than 64 bytes: INVALID_PARSE_PARAMS', async (t) => {
   expectError(t, answer, 422, 'INVALID_PARSE_PARAMS');
 });
 
-t.test('unknown parts are read and ignored, before the file and behind it', async (t) => {
+t.test('unknown parts are read and ignored, before the file and after it', async (t) => {
   const other = field('comment', 'Canary'.repeat(1000));
   const second: Part = { name: 'attachment', value: 'Canary', filename: 'Canary.bin' };
   await expectPicked(t, await acme.upload('pick', [other, second, file(CSV), second, other]));

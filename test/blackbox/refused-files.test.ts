@@ -92,7 +92,7 @@ t.test('nothing to read: 400', async (t) => {
   }
 });
 
-t.test('members of gzip are one file, and what is behind them is refused', async (t) => {
+t.test('members of gzip are one file, and what is after them is refused', async (t) => {
   const both = Buffer.concat([gzipSync('a,b\n1,'), Buffer.alloc(1000), gzipSync('2\n')]);
   const answer = await acme.upload('all', [file(both)]);
   expectRun(t, answer, 201, 'succeeded');

@@ -167,7 +167,7 @@ for (const [range, from, to] of [
   });
 }
 
-t.test('a Range behind the end: 416 with the size', async (t) => {
+t.test('a Range after the end: 416 with the size', async (t) => {
   for (const range of [`bytes=${OUTPUT.length}-`, 'bytes=99999-100000', 'bytes=99999999999999999999-', 'bytes=-0']) {
     const answer = await download({ range });
     expectError(t, answer, 416, 'RANGE_NOT_SATISFIABLE');

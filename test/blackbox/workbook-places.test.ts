@@ -29,7 +29,7 @@ const JAN = { row: 2, sheet: 1, sheet_row: 7 };
 const ERROR = { row: 4, sheet: 1, sheet_row: 12 };
 const FEB = { row: 6, sheet: 2, sheet_row: 3 };
 
-t.test('the report tells the sheet and its row, also behind a sort', async (t) => {
+t.test('the report tells the sheet and its row, also after a sort', async (t) => {
   for (const name of ['counted', 'sorted']) {
     const { json } = await acme.upload(name, [file(workbook)]);
     t.match(json['report'], { input: { errors: { XLSX_ERROR: { rows: [4] } } } }, name);

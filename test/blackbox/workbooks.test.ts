@@ -123,7 +123,7 @@ t.test('a header of several rows gives joined names', async (t) => {
   const answer = await expectRows(t, 'plain', { rows }, output);
   t.match(answer.json['report'], { rows_read: 1, input: { header_row: 3, header_lines: 2 } });
   const merges = '<mergeCells count="2"><mergeCell ref="B3:C3"/><mergeCell ref="D3:E3"/></mergeCells>';
-  await expectRows(t, 'fill', { rows, behind: merges }, output);
+  await expectRows(t, 'fill', { rows, after: merges }, output);
 });
 
 t.test('header_row of the request, then of the Template, counts rows of the sheet from 0', async (t) => {
@@ -230,7 +230,7 @@ t.test('a table’s own cells, without its totals', async (t) => {
 t.test('merged cells have their value in the first one, or in all', async (t) => {
   const given = {
     rows: rowsOf([HEADER, ['g', 1], [null, 2], ['h', 'w'], ['k', 5]]),
-    behind:
+    after:
       '<mergeCells count="3"><mergeCell ref="A2:A3"/><mergeCell ref="A4:B4"/><mergeCell ref="A5:A5000000"/></mergeCells>',
   };
   await expectRows(t, 'plain', given, 'id,amount\ng,1\n,2\nh,w\nk,5\n');
@@ -261,7 +261,7 @@ t.test('a merged range whose first cell is hidden keeps its value in the cells t
         ],
         3,
       )}`,
-    behind: '<mergeCells><mergeCell ref="A2:A4"/></mergeCells>',
+    after: '<mergeCells><mergeCell ref="A2:A4"/></mergeCells>',
   };
   await expectRows(t, 'fillskip', byRow, 'id,amount\n7,2\n7,3\n8,4\n');
   const byColumn = {
@@ -271,7 +271,7 @@ t.test('a merged range whose first cell is hidden keeps its value in the cells t
       ['g', null, 2],
       ['x', 3, 4],
     ]),
-    behind: '<mergeCells><mergeCell ref="A2:B2"/></mergeCells>',
+    after: '<mergeCells><mergeCell ref="A2:B2"/></mergeCells>',
   };
   await expectRows(t, 'fillskip', byColumn, 'id,amount\ng,2\n3,4\n');
 });

@@ -2,14 +2,14 @@
 // and runs nothing.
 //
 // A fence of `sh` holds commands. A fence directly below it, with no name of a file, shows what they print. A fence with a
-// name behind its language, such as `yaml bank.yaml`, is a file that the reader has from there on.
+// name after its language, such as `yaml bank.yaml`, is a file that the reader has from there on.
 
 /** Languages in which pages show what commands print. */
 const SHOWN_LANGUAGES = ['text', 'json', 'csv', 'yaml'];
 
 export interface Shown {
   readonly text: string;
-  /** Lines of the page between its fences, from 0: the first one, and the first one behind. */
+  /** Lines of the page between its fences, from 0: the first one, and the first one after. */
   readonly from: number;
   readonly to: number;
   readonly indent: string;
@@ -83,8 +83,8 @@ function showsOutput({ language, name }: Fence): boolean {
 }
 
 function isDirectlyBelow(page: readonly string[], { from, lines }: Fence, below: Fence): boolean {
-  const behind = from + lines.length + 1;
-  return page.slice(behind, below.from - 1).every((line) => line.trim() === '');
+  const after = from + lines.length + 1;
+  return page.slice(after, below.from - 1).every((line) => line.trim() === '');
 }
 
 function shownIn({ lines, from, indent }: Fence): Shown {

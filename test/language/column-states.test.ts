@@ -85,7 +85,7 @@ interface State {
   readonly file: string;
   /** Operations before and after those that read `v`. */
   readonly before?: readonly object[];
-  readonly behind?: readonly object[];
+  readonly after?: readonly object[];
   readonly limits?: Limits;
   /** Formats whose output differs for a documented reason. */
   readonly differsIn?: readonly string[];
@@ -113,7 +113,7 @@ function states(name: string, rows: readonly (readonly string[])[], others: read
     { file: plain },
     { file: csv((text) => (text === '' ? '' : quoted(text))) },
     { file: plain, before: [LOOKING] },
-    { file: plain, behind: [STORING] },
+    { file: plain, after: [STORING] },
     { file: plain, before: [STORING] },
     // With less memory, row groups are smaller.
     { file: plain, limits: { spills: true }, differsIn: ['parquet'] },
@@ -127,8 +127,8 @@ function states(name: string, rows: readonly (readonly string[])[], others: read
  * The result that must be the same: the file or the reason of its failure, and the report of the operations. Null if the Template
  * is refused.
  */
-async function answer({ file, before = [], behind = [], limits = {} }: State, reads: readonly object[], rest: Rest) {
-  const operations = [...before, ...reads, ...behind, ...rest.operations];
+async function answer({ file, before = [], after = [], limits = {} }: State, reads: readonly object[], rest: Rest) {
+  const operations = [...before, ...reads, ...after, ...rest.operations];
   const template = { tables: { codes: { ref: 'codes' } }, operations, output: rest.output };
   try {
     // A failure hides a header of the file unless the Template names the column, and not every state names the column.

@@ -95,7 +95,7 @@ golden('escapes in cells without quotes', [
 
 golden('rows that only escapes would explain', [
   {
-    name: 'a quote after a backslash, behind the part of the file that is looked at',
+    name: 'a quote after a backslash, after the part of the file that is looked at',
     template: PASS,
     input: `a,b\n${manyRows('"1","2"\n')}"3","x \\"y\\" z"\n`,
     error: likelyAt(20_002),

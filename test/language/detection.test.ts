@@ -43,7 +43,7 @@ golden('one column whose cells hold delimiters', [
     output: 'note\nx\n"a,b"\ny\nc;d\nz\ne\tf\n|\n',
   },
   {
-    name: 'a delimiter that comes behind what was looked at',
+    name: 'a delimiter that comes after what was looked at',
     template: PASS,
     input: `note\n${'word\n'.repeat(20_000)}a,b\n`,
     output: `note\n${'word\n'.repeat(20_000)}"a,b"\n`,
@@ -55,7 +55,7 @@ golden('one column whose cells hold delimiters', [
     input: 'Tag;Betrag\n1,5;2,5\n3,5;4,5\n',
     output: 'Tag,Betrag\n"1,5","2,5"\n"3,5","4,5"\n',
   },
-  { name: 'a delimiter behind each cell', template: PASS, input: 'a\n1;\n2;\n', output: 'a\n1\n2\n' },
+  { name: 'a delimiter after each cell', template: PASS, input: 'a\n1;\n2;\n', output: 'a\n1\n2\n' },
 ]);
 
 golden('a header and rows that do not fit together', [
@@ -87,7 +87,7 @@ golden('a header and rows that do not fit together', [
       'delimiter and header_row with the file.',
   },
   {
-    name: 'behind what was looked at, and before what the Template lacks',
+    name: 'after what was looked at, and before what the Template lacks',
     template: 'input: {columns: [{name: z}]}\noperations: []',
     input: `a,b\n${'1,2\n'.repeat(17_000)}${'1,2,3\n'.repeat(17_001)}`,
     error: 'MALFORMED_FILE',
@@ -116,7 +116,7 @@ golden('a header and rows that do not fit together', [
   { name: 'a delimiter inside a quoted header', template: PASS, input: '"a;b"\n1\n2\n', output: 'a;b\n1\n2\n' },
 ]);
 
-golden('quotes behind a space', [
+golden('quotes after a space', [
   {
     name: 'a space follows each comma',
     template: 'input: {columns: [{name: id}, {name: name}, {name: note}]}\noperations: []',
@@ -131,7 +131,7 @@ golden('quotes behind a space', [
     output: 'a,b\n"x;\ny",z\n1,2\n',
   },
   {
-    name: 'words in quotes behind a space stay as they are where they are no field',
+    name: 'words in quotes after a space stay as they are where they are no field',
     template: PASS,
     input: 'id\tnote\n1\tshe said, "no, thanks"\n2\t "x" and y\n',
     output: 'id,note\n1,"she said, ""no, thanks"""\n2," ""x"" and y"\n',
@@ -187,7 +187,7 @@ golden('columns without a name', [
     errors: [],
   },
   {
-    name: 'blanks behind the last column',
+    name: 'blanks after the last column',
     template: PASS,
     input: '"x";"y"\n"1";"2";" "\n',
     output: 'x,y,column_3\n1,2, \n',

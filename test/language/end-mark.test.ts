@@ -14,10 +14,10 @@ const inEncoding = (name: string): string => `input: {csv: {encoding: ${name}}}\
 
 golden('a Ctrl-Z at the end', [
   { name: 'on a line of its own', template: CSV, input: 'a,b\r\n1,2\r\n\x1a', output: 'a,b\n1,2\n' },
-  { name: 'right behind the last line', template: CSV, input: 'a,b\n1,2\x1a', output: 'a,b\n1,2\n' },
+  { name: 'right after the last line', template: CSV, input: 'a,b\n1,2\x1a', output: 'a,b\n1,2\n' },
   { name: 'up to the end of a block', template: CSV, input: `a,b\n1,2\n${'\x1a'.repeat(90)}`, output: 'a,b\n1,2\n' },
-  { name: 'behind a quoted cell', template: CSV, input: 'a,b\n1,"2"\x1a', output: 'a,b\n1,2\n', errors: [] },
-  { name: 'behind the header', template: CSV, input: 'a,b\n\x1a', output: 'a,b\n' },
+  { name: 'after a quoted cell', template: CSV, input: 'a,b\n1,"2"\x1a', output: 'a,b\n1,2\n', errors: [] },
+  { name: 'after the header', template: CSV, input: 'a,b\n\x1a', output: 'a,b\n' },
   { name: 'in a file of one column', template: ONE_COLUMN, input: 'a\n1\n\x1a', output: 'a\n1\n' },
   { name: 'inside the file', template: CSV, input: 'a,b\n\x1a,2\n3,\x1a\n', output: 'a,b\n\x1a,2\n3,\x1a\n' },
   { name: 'on a line that ends', template: ONE_COLUMN, input: 'a\n1\n\x1a\n', output: 'a\n1\n\x1a\n' },
@@ -28,7 +28,7 @@ golden('a Ctrl-Z at the end', [
     error: 'MALFORMED_FILE: The file has only blank lines.',
   },
   { name: 'of fixed columns', template: FIXED, input: '1 \n22\r\n\x1a', output: 'a\n1\n22\n' },
-  { name: 'right behind fixed columns', template: FIXED, input: '1 \n22\x1a\x1a', output: 'a\n1\n22\n' },
+  { name: 'right after fixed columns', template: FIXED, input: '1 \n22\x1a\x1a', output: 'a\n1\n22\n' },
   { name: 'inside fixed columns', template: FIXED, input: '1\x1a\n22\n', output: 'a\n1\x1a\n22\n' },
   ...['windows-1252', 'ibm850', 'ibm866', 'macintosh', 'iso-8859-15', 'auto'].map((encoding) => ({
     name: `in ${encoding}`,

@@ -48,7 +48,7 @@ golden('quotes', [
     output: 'a,b\n"5"" pipe",x\n',
   },
   {
-    name: 'text behind a closing quote: the field is taken as it stands, and counted',
+    name: 'text after a closing quote: the field is taken as it stands, and counted',
     template: PASS,
     input: 'a,b\n"x" y,1\n2,"p,q" r\n',
     output: 'a,b\n"""x"" y",1\n2,"""p,q"" r"\n',
@@ -156,7 +156,7 @@ golden('rows of several lengths in a file without a header', [
     errors: ['input: SHORT_ROW 2 1 3'],
   },
   {
-    name: 'a wider row behind them is counted',
+    name: 'a wider row after them is counted',
     template: 'input: {csv: {header_row: none, delimiter: ";"}}\noperations: [{filter: {where: \'column_1 == "0"\'}}]',
     input: `${'1;2\n'.repeat(20_000)}0;1;2\n`,
     output: 'column_1,column_2\n0,1\n',
@@ -262,7 +262,7 @@ golden('encodings and compression', [
     output: 'Привет\nмир\n',
   },
   {
-    name: 'auto: an invalid byte behind all that was looked at first',
+    name: 'auto: an invalid byte after all that was looked at first',
     template: 'input: {csv: {encoding: auto}}\noperations: []',
     input: Buffer.from(`a,b\n${'x,y\n'.repeat(30_000)}M\xfcller,Stra\xdfe\n`, 'latin1'),
     output: `a,b\n${'x,y\n'.repeat(30_000)}Müller,Straße\n`,

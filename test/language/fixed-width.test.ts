@@ -25,7 +25,7 @@ golden('fixed columns', [
     output: 'id,name,amount\n1,,\n2,B,\n,,\n',
   },
   {
-    name: 'text behind the last column is dropped and counted, spaces are nothing',
+    name: 'text after the last column is dropped and counted, spaces are nothing',
     template: template(),
     input: '1   A          1\n2   B          2   \n3   C          3 more\n',
     output: 'id,name,amount\n1,A,1\n2,B,2\n3,C,3\n',
@@ -56,7 +56,7 @@ golden('fixed columns', [
     output: 'id,name,amount\n1,A,1\n',
   },
   {
-    name: 'a header row behind the end',
+    name: 'a header row after the end',
     template: template('{header_row: 5}'),
     input: '1   A      1\n',
     error: 'MALFORMED_FILE: The header row is after the end of the file.',

@@ -110,7 +110,7 @@ golden('aliases, patterns and places', [
     output: 'a,code\n1,2\n',
   },
   {
-    name: 'not required: a column of nulls behind those of the file',
+    name: 'not required: a column of nulls after those of the file',
     template: 'input: {columns: [{name: due, required: false}, {name: a}]}\noperations: [{set: {columns: {b: "a"}}}]',
     input: 'a\n1\n',
     output: 'a,due,b\n1,,1\n',

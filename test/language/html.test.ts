@@ -24,7 +24,7 @@ golden('unescape_html', [
     output: `a,x\n${CELLS.map(([, to]) => `${to},.\n`).join('')}`,
   },
   {
-    name: 'behind remove_tags',
+    name: 'after remove_tags',
     template: 'operations: [{text: {columns: [a], steps: [remove_tags, unescape_html, trim]}}]',
     input: 'a\tx\n<p>1 &lt; 2&nbsp;</p>\t.\n',
     output: 'a,x\n1 < 2,.\n',

@@ -124,7 +124,7 @@ golden('input.csv.comment', [
     output: 'id\n2\n""\n3\n',
   },
   {
-    name: 'behind spaces before quotes, and with a delimiter of two bytes',
+    name: 'after spaces before quotes, and with a delimiter of two bytes',
     template: `input: {csv: {comment: "#", delimiter: "¦"}}\n${none}`,
     input: 'a¦b\n1¦"x\n#y"\n#z\n2¦¦\n',
     output: 'a,b\n1,"x\n#y"\n2,\n',

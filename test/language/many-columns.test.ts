@@ -54,7 +54,7 @@ operations: [{set: {each: {except: [factor]}, expr: "int(value) * int(factor)"}}
 
 golden('aggregate with the rest', [
   {
-    name: 'the first cells that are not null, behind the metrics',
+    name: 'the first cells that are not null, after the metrics',
     template: `operations: [{aggregate: {group_by: no, metrics: [{fn: count}, {fn: max, column: b}], rest: first}}]`,
     input: 'a,no,b,c\n,1,x,p\nq,2,y,\nr,1,z,s\n,2,y,\n',
     output: 'no,count,max_b,a,c\n1,2,z,r,p\n2,2,y,q,\n',

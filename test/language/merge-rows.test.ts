@@ -22,7 +22,7 @@ golden('merge_rows', [
     output: 'a,b\n1,\n2,x\n3,y\n',
   },
   {
-    name: 'behind a filter, and before what reads the cells',
+    name: 'after a filter, and before what reads the cells',
     template: `operations:
   - filter: {where: 'b != "-"'}
   - merge_rows: {when: 'a == null', join: [b, c], separator: ''}

@@ -102,7 +102,7 @@ operations: [{set: {columns: {day: run.meta.day, first: run.meta.first}}}]`,
     output: 'column_1,column_2,day,first\n1,2,2026-01-31,1\n3,4,2026-01-31,1\n',
   },
   {
-    name: 'comments behind the line that names the separator',
+    name: 'comments after the line that names the separator',
     template: `input: {csv: {comment: "#"}, preamble: {start: {pattern: '^Start date: (\\d+)'}}}
 operations: [{set: {columns: {start: run.meta.start}}}]`,
     input: 'sep=;\n# Start date: 20260901\nn;m\n1;2\n',
@@ -164,21 +164,21 @@ operations:
     output: 'name,amount,share,of\na,1.5,37.5,2\nb,2.5,62.5,2\n',
   },
   {
-    name: 'the last of several, and a Ctrl-Z behind it',
+    name: 'the last of several, and a Ctrl-Z after it',
     template: `input: {csv: {delimiter: ","}, footer: {a: {pattern: "^n,(.*)"}}}
 operations: [{slice: {limit: 1}}, {set: {columns: {a: run.meta.a}}}]`,
     input: 'x,y\n1,2\nn,first\nn,"la,st"\r\n\x1a',
     output: 'x,y,a\n1,2,"la,st"\n',
   },
   {
-    name: 'in another encoding, behind many rows',
+    name: 'in another encoding, after many rows',
     template: `input: {csv: {encoding: windows-1252, delimiter: ","}, footer: {who: {record: 0, field: 2}}}
 operations: [{slice: {limit: 1}}, {set: {columns: {who: run.meta.who}}}]`,
     input: Buffer.from(`x,y\n${'1,2\n'.repeat(20_000)}z,J\xf6rg\n`, 'latin1'),
     output: 'x,y,who\n1,2,Jörg\n',
   },
   {
-    name: 'in UTF-16, behind many rows',
+    name: 'in UTF-16, after many rows',
     template: `input: {csv: {delimiter: ","}, footer: {who: {record: 0, field: 2}}}
 operations: [{slice: {limit: 1}}, {set: {columns: {who: run.meta.who}}}]`,
     input: Buffer.from(`\ufeffx,y\n${'1,2\n'.repeat(10_000)}z,Jörg`, 'utf16le'),

@@ -29,7 +29,7 @@ golden('a join by keys that the file lacks', [
 
 golden('append_rows', [
   {
-    name: 'rows of the Template come last, numbers as numbers, before sorting and limits behind them',
+    name: 'rows of the Template come last, numbers as numbers, before sorting and limits after them',
     template: `operations:
   - parse_number: {columns: [n], type: integer}
   - append_rows: {rows: [{n: 2, t: two}, {n: "40"}]}
@@ -45,7 +45,7 @@ golden('append_rows', [
     output: 'a,b\nx,\n',
   },
   {
-    name: 'also behind a limit, which is about the rows before it',
+    name: 'also after a limit, which is about the rows before it',
     template: 'operations: [{slice: {limit: 1}}, {append_rows: {rows: [{a: x}]}}]',
     input: 'a\n1\n2\n',
     output: 'a\n1\nx\n',

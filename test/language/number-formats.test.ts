@@ -63,7 +63,7 @@ golden('groups and units', [
       'n,v\n"12,34,567",1234567\n"1,234",1234\n"-1,23,456.50",-123456.50\n"123,456",\n"1,234,567",\n"12,34",\n1234567,1234567\n',
   },
   {
-    name: 'units behind the number, the longest first, case counts',
+    name: 'units after the number, the longest first, case counts',
     template: parse(
       'decimal: ",", grouping: ".", strip: ["€"], negative: ["-x", "(x)"], units: {m: 0.001, M: 1000000, "Mio.": 1000000, Mm: 5}, on_error: blank, into: v',
     ),
@@ -95,7 +95,7 @@ golden('mistakes', [
     ],
   },
   {
-    name: 'units that are no texts behind a number',
+    name: 'units that are no texts after a number',
     template: parse('units: {"%": 100, " k": 1000, "3k": 10}'),
     problems: [
       '/operations/0/parse_number/units/% BAD_VALUE',

@@ -54,7 +54,7 @@ golden('pivot', [
     problems: ['/operations/0/pivot/aggregate WRONG_TYPE'],
   },
   {
-    name: 'behind it only its columns are there',
+    name: 'after it only its columns are there',
     template:
       'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x]}}, {drop: {columns: [v]}}]',
     problems: ['/operations/1/drop/columns/0 UNKNOWN_COLUMN'],

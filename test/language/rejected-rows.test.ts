@@ -162,7 +162,7 @@ test('with a delimiter that is not ASCII, fixed columns, and rows that end early
     template: { input: { csv: reject } },
   });
   t.equal(sliced.text, 'a,b\n4,5\n6,7\n');
-  t.equal(sliced.rejects, `${HEAD},a,b,${EXTRA}\n1,input,,RAGGED_ROW,1,2,3\n`, 'no row behind the last one');
+  t.equal(sliced.rejects, `${HEAD},a,b,${EXTRA}\n1,input,,RAGGED_ROW,1,2,3\n`, 'no row after the last one');
 });
 
 test('cells beyond the header, as written in the file', async (t) => {

@@ -47,7 +47,7 @@ golden('cells that a row has twice', [
     template: `input: {merged: fill}\n${PASS}`,
     input: workbookOf({
       rows: HEADER + row(2, 'A2=1 A2=2 B2=x') + row(3, 'B3=y'),
-      behind: '<mergeCells count="1"><mergeCell ref="A2:A3"/></mergeCells>',
+      after: '<mergeCells count="1"><mergeCell ref="A2:A3"/></mergeCells>',
     }),
     output: 'id,name\n2,x\n2,y\n',
     errors: ['input: DUPLICATE_KEY 1 1'],

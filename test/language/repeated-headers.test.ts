@@ -3,7 +3,7 @@ import { golden } from './golden.ts';
 
 golden('drop_repeated_headers', [
   {
-    name: 'also behind rename, reorder, copy and texts in upper case; other rows stay',
+    name: 'also after rename, reorder, copy and texts in upper case; other rows stay',
     template: `input: {csv: {header_row: 0}}
 operations:
   - rename: {columns: {Betrag: amount}}

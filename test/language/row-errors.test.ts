@@ -188,7 +188,7 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
       'TEMPLATE_ROW_ERROR: Operation 1 parse_number "read_amount" (line 1, /operations/0), column "amount": NOT_A_NUMBER in row 3 of the data.',
   },
   {
-    name: 'behind a sort the source row still counts',
+    name: 'after a sort the source row still counts',
     template: `operations:
   - {sort: {by: [{column: k}]}}
   - {parse_number: {columns: [a]}}`,
@@ -197,7 +197,7 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
       'TEMPLATE_ROW_ERROR: Operation 2 parse_number (line 1, /operations/1), column "a": NOT_A_NUMBER in row 1 of the data.',
   },
   {
-    name: 'rows behind a slice that has enough are not worked on',
+    name: 'rows after a slice that has enough are not worked on',
     template: `operations:
   - {parse_number: {columns: [a]}}
   - {slice: {limit: 2}}`,
@@ -205,7 +205,7 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
     output: 'a,b\n1,1\n2,2\n',
   },
   {
-    name: 'nor are rows behind stop_when',
+    name: 'nor are rows after stop_when',
     template: `operations:
   - {parse_number: {columns: [a]}}
   - {stop_when: {where: "b == \\"end\\""}}`,

@@ -20,7 +20,7 @@ golden('unpivot', [
     output: 'id,z,key,value\n1,5,x,3\n1,5,y,4\n2,7,x,6\n2,7,y,\n',
   },
   {
-    name: 'by a pattern; numbers stay numbers; slices behind it count its rows',
+    name: 'by a pattern; numbers stay numbers; slices after it count its rows',
     template: `operations:
   - parse_number: {columns: {pattern: "^m_"}, type: decimal}
   - unpivot: {columns: {pattern: "^m_"}, names_to: month, values_to: amount, drop_empty: true}
@@ -37,7 +37,7 @@ golden('unpivot', [
       'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "who". The file was read with delimiter ",", header row 0, 2 columns.',
   },
   {
-    name: 'behind it the names are known: a column that became rows is gone',
+    name: 'after it the names are known: a column that became rows is gone',
     template: 'operations: [{unpivot: {columns: [a]}}, {drop: {columns: [a]}}]',
     problems: ['/operations/1/drop/columns/0 UNKNOWN_COLUMN'],
   },
@@ -148,7 +148,7 @@ golden('rows after the end are not counted, also when one row becomes several', 
     output: 'x,y\na,1\nb,1\n',
   },
   {
-    name: 'errors of rows behind the end do not end the Run',
+    name: 'errors of rows after the end do not end the Run',
     template: `operations:
   - parse_number: {columns: [n]}
   - unpivot: {columns: [x, y]}
@@ -177,7 +177,7 @@ golden('explode', [
     output: 'x,y\na,1\nb,1\nc,1\nd,2\n',
   },
   {
-    name: 'parts as they are; a limit behind it ends in the middle of a cell',
+    name: 'parts as they are; a limit after it ends in the middle of a cell',
     template: 'operations: [{explode: {column: x, separator: "--", trim: false, index_into: n}}, {slice: {limit: 4}}]',
     input: 'x,y\n a -- b ,1\n,2\nc--d--e,3\n',
     output: 'x,y,n\n a ,1,1\n b ,1,2\n,2,\nc,3,1\n',

@@ -11,7 +11,7 @@ golden('the line that names the delimiter', [
     output: '"a,b",c\n"1,5",x\n"2,5",y\n',
   },
   {
-    name: 'in quotes, in capitals, with delimiters behind it, behind a byte order mark',
+    name: 'in quotes, in capitals, with delimiters after it, after a byte order mark',
     template: COPY,
     input: '\ufeff"SEP=;";;\na;b;c\n1;2;3\n',
     output: 'a,b,c\n1,2,3\n',

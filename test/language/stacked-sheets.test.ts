@@ -14,8 +14,8 @@ function rowsOf(text: string): string {
   return rows.join('');
 }
 
-function stacked(first: string, second: string, behind = ''): Buffer {
-  const more = behind === '' ? [] : [{ name: 'Three', rows: rowsOf(behind) }];
+function stacked(first: string, second: string, after = ''): Buffer {
+  const more = after === '' ? [] : [{ name: 'Three', rows: rowsOf(after) }];
   return workbookOf({ rows: rowsOf(first), moreSheets: [{ name: 'Two', rows: rowsOf(second) }, ...more] });
 }
 

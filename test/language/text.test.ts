@@ -9,7 +9,7 @@ golden('replace and map_values', [
     output: 'a,b\n1$12$13,x\n',
   },
   {
-    name: 'no empty match right behind a match',
+    name: 'no empty match right after a match',
     template:
       "operations: [{replace: {columns: [a], mode: regex, find: 'a*', replace: '_'}}, {replace: {columns: [b], mode: regex, find: '(?:a|aa)*', replace: '_'}}]",
     input: 'a,b\nbaaac,baaac\nx,aa\n',
@@ -22,7 +22,7 @@ golden('replace and map_values', [
     output: 'a,b\n2/1 4/3,x\n',
   },
   {
-    name: 'a digit directly behind a group, however the pattern is run',
+    name: 'a digit directly after a group, however the pattern is run',
     template: `operations:
       - {replace: {columns: a, mode: regex, find: '([0-9]+)k', replace: '\${1}000'}}
       - {replace: {columns: b, mode: regex, find: '(x|xy)(?:z|yz)', replace: '\${1}0\${1}', case_sensitive: false}}

@@ -74,12 +74,12 @@ export const CROWDED_FILES: Readonly<Record<string, () => Buffer | string>> = {
     }),
   'XLSX: a million merged ranges': () =>
     workbook({
-      behind: `<mergeCells>${many(MILLION, (index) => `<mergeCell ref="A${index + 3}:B${index + 3}"/>`)}</mergeCells>`,
+      after: `<mergeCells>${many(MILLION, (index) => `<mergeCell ref="A${index + 3}:B${index + 3}"/>`)}</mergeCells>`,
     }),
   'XLSX: a million columns and links': () =>
     workbook({
       before: `<cols>${'<col min="1" max="16384" width="9"/>'.repeat(MILLION)}</cols>`,
-      behind: `<hyperlinks>${'<hyperlink ref="A1" display="x"/>'.repeat(MILLION)}</hyperlinks>`,
+      after: `<hyperlinks>${'<hyperlink ref="A1" display="x"/>'.repeat(MILLION)}</hyperlinks>`,
     }),
   'XLSX: a million defined names': () =>
     workbook({

@@ -244,8 +244,8 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   const made: { target: Column; place: number }[] = [];
   for (const [place, name] of given.into.entries()) {
     if (name === null) continue;
-    const behind = same >= 0 && place > same && { column: made.at(-1)!.target, side: 'behind' as const };
-    const position: ColumnPosition = behind || { column: source, side: 'before' };
+    const after = same >= 0 && place > same && { column: made.at(-1)!.target, side: 'after' as const };
+    const position: ColumnPosition = after || { column: source, side: 'before' };
     const target = place === same ? source : scope.add(name, 'text', `/into/${place}`, stays ? undefined : position);
     made.push({ target, place });
   }

@@ -311,7 +311,7 @@ function pairValues(text: string, plan: Plan, indexes: ReadonlyMap<string, numbe
     let end = text.indexOf(plan.pair, from);
     let quoted: QuotedValue | null = null;
     if (plan.quote !== null) {
-      // Searched again only behind the last key, so that a text without keys takes linear time.
+      // Searched again only after the last key, so that a text without keys takes linear time.
       if (nextKey < from) nextKey = indexFrom(text, plan.key, from);
       const isInPair = nextKey < text.length && (end < 0 || nextKey < end);
       quoted = isInPair ? quotedValue(text, nextKey + plan.key.length, plan.quote) : null;

@@ -335,15 +335,15 @@ function inOrder(started: readonly Link[]): readonly Link[] {
 /** Wraps the output of an operator that may hold rows: it may emit more rows than the later steps need. */
 function gated(
   parts: PipelineParts,
-  behind: readonly Link[],
+  after: readonly Link[],
   step: number,
   inProgress: PushInProgress,
   next: Next,
 ): Next {
-  if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
-  const preview = EndPreview.of(behind, behind[0]!.input, flagOf(parts));
+  if (after.every(({ operator }) => operator.rowsWanted === undefined)) return next;
+  const preview = EndPreview.of(after, after[0]!.input, flagOf(parts));
   const rowsBefore = parts.ends.rowsBefore.get(step) ?? Number.POSITIVE_INFINITY;
-  const trial = new EndTrial({ step, steps: behind, seenAhead: preview, rowsBefore, inProgress });
+  const trial = new EndTrial({ step, steps: after, seenAhead: preview, rowsBefore, inProgress });
   const portions = inPortions(trial, preview, next);
   return (batch) => trial.push(batch, portions);
 }

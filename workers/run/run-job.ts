@@ -69,9 +69,9 @@ export function watched(watch: RunWatch | null, step: number, next: Next): Next 
     if (batch.live > 0) watch.rows(step, batch.withColumns(batch.columns));
     batch.arena.release(mark);
     const passed = (): void => {
-      const behind = batch.arena.next;
+      const after = batch.arena.next;
       watch.passed(step);
-      batch.arena.release(behind);
+      batch.arena.release(after);
     };
     const slices = next(batch);
     if (slices !== DONE) return andThen(slices, passed);

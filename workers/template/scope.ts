@@ -25,7 +25,7 @@ export type TableTypes = Readonly<Record<string, { readonly columns?: Readonly<R
 /** Position of a new column, relative to an existing one. */
 export interface ColumnPosition {
   readonly column: Column;
-  readonly side: 'before' | 'behind';
+  readonly side: 'before' | 'after';
 }
 
 /**

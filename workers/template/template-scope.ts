@@ -175,7 +175,7 @@ export class TemplateScope implements Scope {
     }
     const at = place === undefined ? -1 : this.#places.findIndex(({ id }) => id === place.column.id);
     if (this.#start.open && this.#places.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
-    return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'behind' ? 1 : 0), hasKinds);
+    return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'after' ? 1 : 0), hasKinds);
   }
 
   retype(column: Column, type: ColumnType, hasKinds?: true): void {

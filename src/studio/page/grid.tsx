@@ -62,7 +62,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
       ref={scroller}
       class="grid"
       role="grid"
-      aria-label="Rows behind the step"
+      aria-label="Rows after the step"
       aria-rowcount={count + 1}
       aria-colcount={columns.length + 1}
       aria-multiselectable="true"

@@ -38,7 +38,7 @@ t.test('what has vanished is a refused catalog; back again, it is read', async (
   t.ok(await store.reload(), 'an account without Templates is none');
   t.equal(store.current.account('acme')?.templates.size, 0);
   write(directory, SOUND);
-  write(directory, { 'templates/acme/a.json': 'slow 1', 'templates/bare/b.json': 'behind it' });
+  write(directory, { 'templates/acme/a.json': 'slow 1', 'templates/bare/b.json': 'after it' });
   const halfway = store.reload();
   t.ok(await until(() => checker.asked.includes('slow 1')));
   renameSync(join(directory, 'templates'), join(directory, '../gone'));

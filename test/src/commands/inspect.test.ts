@@ -11,7 +11,7 @@ const at = (name: string) => join(folder, name);
 /** A terminal without colours. */
 const PLAIN = { NO_COLOR: '1' };
 
-t.test('inspect says why, and goes on behind a file that cannot be read', async (t) => {
+t.test('inspect says why, and goes on after a file that cannot be read', async (t) => {
   writeFileSync(at('grouped.csv'), 'Report\n\n,2025,,2026,\ntown,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n');
   writeFileSync(at('open.csv'), 'a,b\n1,"SecretCell\n');
   const told = await cli('inspect', '--explain', at('grouped.csv'), at('nothing.csv'), at('open.csv'), at('good.csv'));

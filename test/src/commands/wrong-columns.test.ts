@@ -56,7 +56,7 @@ t.test('nothing is suggested that would not help', async (t) => {
 });
 
 t.test('the rest of a wrong file is not read', async (t) => {
-  // A row that is not valid, behind the rows that are read at once.
+  // A row that is not valid, after the rows that are read at once.
   const file = `a,b\n${'1,2\n'.repeat(200_000)}"`;
   const text = await complaint('{columns: [price]}', file);
   t.match(text, 'TEMPLATE_COLUMNS_MISSING: ');

@@ -157,7 +157,7 @@ t.test('a form in one piece is read as in many, whatever is odd about it', async
   t.strictSame([file, end], [content, 'whole']);
 });
 
-t.test('white space behind boundaries is no content', async (t) => {
+t.test('white space after boundaries is no content', async (t) => {
   const padded = (padding: string): string =>
     (
       part(disposition('delimiter'), ';') +

@@ -252,7 +252,7 @@ t.test('clients that vanish leak nothing', { skip: skipUnlessLong }, async (t) =
   await node.idle(t);
 });
 
-t.test('parameters behind a large file begin the work anew', { skip: skipUnlessLong }, async (t) => {
+t.test('parameters after a large file begin the work anew', { skip: skipUnlessLong }, async (t) => {
   const node = await startNode(t);
   const answer = await node.post([
     ['file', LARGE],

@@ -88,7 +88,7 @@ test('a step is added and edited by keyboard alone', options, async (t) => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await form.getByRole('combobox', { name: 'columns 1, from' }).waitFor();
-  // The button keeps the focus behind the new entry: its inputs and its own button are before it.
+  // The button keeps the focus after the new entry: its inputs and its own button are before it.
   for (let back = 0; back < 3; back++) await page.keyboard.press('Shift+Tab');
   t.equal(await page.evaluate('document.activeElement.ariaLabel'), 'columns 1, from');
   await page.keyboard.type('who');

@@ -10,7 +10,7 @@ import type { Test } from 'tap';
 export const PROGRAM = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.js');
 
 export interface RunningStudio {
-  /** With the token behind its #. */
+  /** With the token after its #. */
   readonly address: string;
   readonly origin: string;
   readonly templatePath: string;

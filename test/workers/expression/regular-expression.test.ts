@@ -54,7 +54,7 @@ const patterns = fc
     fc.array(fc.oneof(pieces, pieces, groups), { maxLength: 2 }),
     fc.constantFrom('', '$'),
   )
-  .map(([start, before, sequence, behind, end]) => start + before.join('') + sequence + behind.join('') + end);
+  .map(([start, before, sequence, after, end]) => start + before.join('') + sequence + after.join('') + end);
 const texts = fc
   .array(fc.constantFrom('a', 'b', 'c', '0', '1', '.', '-', ' ', '\n', '\r', '\u2028', 'é', '😀', 'x', 'ab'), {
     maxLength: 12,

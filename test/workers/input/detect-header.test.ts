@@ -96,7 +96,7 @@ t.test('a column without a name', async (t) => {
   t.equal(found('x;y\nr1;1;2\nr2;3;4\n'), undefined, 'nothing is in quotes');
   t.equal(found('"x";"y"\n"r1";1;2\n"r2";3\n'), undefined, 'not every row');
   t.equal(found('"x";"y"\n"1";"2";" "\n'), 'last');
-  t.equal(found('"x";"y"\n"1";"2";""\n'), undefined, 'a delimiter behind the last column');
+  t.equal(found('"x";"y"\n"1";"2";""\n'), undefined, 'a delimiter after the last column');
 });
 
 t.test('words that hold a delimiter put no header and rows in doubt that fit', async (t) => {

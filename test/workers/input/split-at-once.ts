@@ -64,8 +64,8 @@ function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: S
   let from = start;
   if (text.charCodeAt(start) === quote) {
     const end = closingQuote(text, mark, start + 1);
-    const behind = text.charCodeAt(end + 1);
-    if (end >= 0 && (end + 1 === text.length || behind === delimiter || behind === LF || behind === CR)) {
+    const after = text.charCodeAt(end + 1);
+    if (end >= 0 && (end + 1 === text.length || after === delimiter || after === LF || after === CR)) {
       state.at = end + 1;
       state.quoted++;
       const inside = text.slice(start + 1, end);

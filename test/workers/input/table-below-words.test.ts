@@ -13,7 +13,7 @@ const FILES: Record<string, [lines: readonly string[], width: number | null]> = 
     [...WORDS, 'booked,value,state,from,to,text,amount', '28.03.24,28.03.24,done,Ada,Bob,Rent,-12.34'],
     7,
   ],
-  'a blank line behind it': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25', ''], 3],
+  'a blank line after it': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25', ''], 3],
   'rows without their last cell': [[...WORDS, HEADER, '/,12,', '/shop,3,0.25'], 3],
   'one row, of whose columns one is a number': [[...WORDS, 'page,title,views', '/,Home,12'], null],
   'rows without figures': [[...WORDS, 'page,title,text', '/,Home,Hello', '/shop,Shop,Buy'], null],

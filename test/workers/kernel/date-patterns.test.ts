@@ -137,8 +137,8 @@ const dateText = fc
     fc.constantFrom('', '', '', '', ' ', '  ', 'x', '0'),
     fc.constantFrom('', '', '', ' '),
   )
-  .map(([pattern, day, second, behind, before]) => {
-    return before + pattern.format({ days: day, second, nanos: 0, offsetSeconds: null }) + behind;
+  .map(([pattern, day, second, after, before]) => {
+    return before + pattern.format({ days: day, second, nanos: 0, offsetSeconds: null }) + after;
   });
 const nearly = fc.constantFrom(
   ...['', ' ', '-', '2026-02-29', '2024-02-29', '2026-13-01', '2026-00-10', '2026-01-00', '0000-01-01', '1900-02-29'],

@@ -50,7 +50,7 @@ const text = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(source, moment).map(([pattern, fields]) => compiled(pattern).format(fields)) },
   fc
     .tuple(source, moment, fc.constantFrom(' ', '\t', '0', '.', ' x'))
-    .map(([pattern, fields, behind]) => compiled(pattern).format(fields) + behind),
+    .map(([pattern, fields, after]) => compiled(pattern).format(fields) + after),
   fc.tuple(source, moment).map(([pattern, fields]) => compiled(pattern).format(fields).replace('Z', 'z')),
   fc
     .array(fc.constantFrom('0', '1', '29', '30', '31', '12', '13', '02', '1900', '2000', '-', '.', '/', ' '), {

@@ -1,7 +1,7 @@
 // Kernels that edit text cells by byte or character (edit-texts.ts), against references that use strings of JavaScript.
 import { deepStrictEqual, equal } from 'node:assert/strict';
 import { test } from 'tap';
-import { BACK, DROP, KEEP } from '../../../workers/kernel/layout/texts.ts';
+import { DROP, KEEP, LEAVE } from '../../../workers/kernel/layout/texts.ts';
 import { fc } from '../../random.ts';
 import { checkKernel, columnOf, KernelRig, rowCounts, rowOf, type ShownText } from './kernel-rig.ts';
 
@@ -20,7 +20,7 @@ const onTexts = (values: readonly Cell[], edit: (value: string) => Cell): Cell[]
 
 /** Tables that define which bytes are kept: some ASCII characters have an entry each, and all other bytes share one. */
 const tables = fc
-  .tuple(...Array.from({ length: 5 }, () => fc.constantFrom(DROP, KEEP, KEEP, KEEP, BACK)))
+  .tuple(...Array.from({ length: 5 }, () => fc.constantFrom(DROP, KEEP, KEEP, KEEP, LEAVE)))
   .map(([a, b, digit, space, others]) => {
     const table = Array<number>(256).fill(others!);
     for (const [character, entry] of [
@@ -35,7 +35,7 @@ const tables = fc
   });
 
 const isBack = (value: Cell, table: readonly number[]): boolean =>
-  [...Buffer.from(value ?? '')].some((byte) => table[byte] === BACK);
+  [...Buffer.from(value ?? '')].some((byte) => table[byte] === LEAVE);
 
 /** Compares the row lists after a kernel: the rows that it processed, and the rows that it left to the scalar implementation. */
 function equalRows(rig: KernelRig, lists: { rows: number; todo: number }, areBack: readonly boolean[]): void {
@@ -79,13 +79,13 @@ checkKernel('keepBytes: 0 without space', cells, (rig, values, before) => {
 });
 
 checkKernel(
-  'handBack: lists the cells with certain bytes, and changes no cell',
+  'listTodo: lists the cells with certain bytes, and changes no cell',
   fc.tuple(cells, tables),
   (rig, [values, table], before) => {
     const views = rig.texts(values, before);
     const rows = rig.rows(values.length);
     const todo = rig.region((values.length + 1) * 4, 16);
-    rig.exports.handBack(views, rows, values.length, rig.byteList(table, before), todo);
+    rig.exports.listTodo(views, rows, values.length, rig.byteList(table, before), todo);
     deepStrictEqual(rig.textsOf(views, values.length), values);
     equalRows(
       rig,

@@ -112,7 +112,7 @@ function fillBlock(
     ok(limit <= end, 'a block has space for all values');
     from = run(from, next, limit, reached);
     next = rig.word(reached);
-    ok(next <= limit, 'nothing is placed behind the limit');
+    ok(next <= limit, 'nothing is placed after the limit');
     if (from === count) return;
   }
 }

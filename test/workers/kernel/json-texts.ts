@@ -47,11 +47,11 @@ export const { json } = fc.letrec<{ json: string; list: string; object: string }
 /** JSON with white space around it, and in about every third case text that is not valid JSON. */
 export const jsonCell = fc
   .tuple(space, json, space, fc.constantFrom(0, 0, 0, 0, 1, 2), fc.nat(), fc.constantFrom(',', '"', ']', 'x', '\\'))
-  .map(([before, value, behind, edit, pick, mark]) => {
+  .map(([before, value, after, edit, pick, mark]) => {
     const at = pick % (value.length + 1);
     const edited = edit === 0 ? value : edit === 1 ? value.slice(0, at) : value.slice(0, at) + mark + value.slice(at);
     // A cut between two surrogates leaves an unpaired one, which UTF-8 cannot contain.
-    return Buffer.from(before + edited + behind).toString();
+    return Buffer.from(before + edited + after).toString();
   });
 
 /** Places the state of the JSON kernels for texts in cells. */

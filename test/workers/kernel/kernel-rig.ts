@@ -215,7 +215,7 @@ export class KernelRig {
       const after = this.bytes.subarray(end, end + GUARD_BYTES);
       for (const [place, guards] of [
         ['before', before],
-        ['behind', after],
+        ['after', after],
       ] as const) {
         if (!guards.every((byte) => byte === GUARD)) throw new Error(`a kernel wrote ${place} region ${index}`);
       }

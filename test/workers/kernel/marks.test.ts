@@ -69,7 +69,7 @@ test('marks equal those of the scalar reference', async (t) => {
 
 test('rows outside a list equal those of the scalar reference', async (t) => {
   const { heap, arena, kernel } = makeMemory();
-  const property = fc.property(rowLists, byte([0, 1]), fc.nat(ROWS), (rows, named, behind) => {
+  const property = fc.property(rowLists, byte([0, 1]), fc.nat(ROWS), (rows, named, after) => {
     arena.clear();
     const listed = rows.filter((row) => named[row] === 1);
     const words = (values: readonly number[]): number => {
@@ -79,7 +79,7 @@ test('rows outside a list equal those of the scalar reference', async (t) => {
     };
     const list = words(rows);
     // A row after the end of the list is not part of it.
-    const other = words([...listed, behind]);
+    const other = words([...listed, after]);
     const kept = arena.take(rows.length * 4);
     const guard = arena.take(16);
     heap.u32[guard >>> 2] = 77;

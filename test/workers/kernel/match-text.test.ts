@@ -130,7 +130,7 @@ const part = fc.option(fc.constantFrom('', 'a', 'b', 'ab', 'x'.repeat(253), 'x'.
 const key = fc.record({ group: fc.tuple(part, part), order: fc.constantFrom('', 'p', 'q', 'pq') });
 
 /** Composes keys like execution/aggregate/group-order.ts: each column of the group after its length, then the order. */
-function keyBytes({ group, order: behind }: { group: readonly (string | null)[]; order: string }): string {
+function keyBytes({ group, order: after }: { group: readonly (string | null)[]; order: string }): string {
   const columns = group.map((cell) => {
     if (cell === null) return Buffer.of(0);
     if (cell.length + 1 < LONG) return Buffer.concat([Buffer.of(cell.length + 1), Buffer.from(cell)]);
@@ -138,7 +138,7 @@ function keyBytes({ group, order: behind }: { group: readonly (string | null)[];
     length.writeUInt32LE(cell.length);
     return Buffer.concat([Buffer.of(LONG), length, Buffer.from(cell)]);
   });
-  return Buffer.concat([...columns, Buffer.from(behind)]).toString('latin1');
+  return Buffer.concat([...columns, Buffer.from(after)]).toString('latin1');
 }
 
 check('markGroups: where groups begin, and which keys are equal', columnOf(key), (rig, keys, before) => {

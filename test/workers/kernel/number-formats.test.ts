@@ -237,7 +237,7 @@ interface Writing {
   readonly grouping: string;
   readonly prefix: string;
   readonly suffix: string;
-  readonly negative: readonly [before: string, behind: string];
+  readonly negative: readonly [before: string, after: string];
 }
 
 const writing = fc.record<Writing>({

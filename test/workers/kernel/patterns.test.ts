@@ -73,7 +73,7 @@ const isWide = (cell: string | null): boolean => cell !== null && /[^\0-\x7f]/.t
 checkKernel(
   'findPattern: what a group of the first match holds, or it lists the row',
   fc.tuple(cells, fc.constantFrom(...GREEDY), fc.nat(), fc.boolean()),
-  (rig, [values, { expression, greedy }, pick, missesBack], before) => {
+  (rig, [values, { expression, greedy }, pick, listsMisses], before) => {
     const count = values.length;
     const group = pick % greedy.groups.length;
     const program = placePattern(rig.heap, greedy, [], 1);
@@ -81,14 +81,14 @@ checkKernel(
     const views = rig.texts(values, before);
     const found = rig.region(count * 16, before);
     const todo = rig.region((count + 1) * 4, before);
-    const form = [program, from, to, Number(missesBack), found, todo] as const;
+    const form = [program, from, to, Number(listsMisses), found, todo] as const;
     rig.exports.findPattern(views, rig.rows(count), count, ...form);
     const listed = rig.wordValues(todo + 4, rig.word(todo));
     for (const [position, cell] of values.entries()) {
       const match = cell === null ? null : expression.first(cell);
       const isListed = listed.includes(rowOf(position));
-      if (isListed) ok(isWide(cell) || (missesBack && match === null));
-      else ok(cell === null || match !== null || !missesBack);
+      if (isListed) ok(isWide(cell) || (listsMisses && match === null));
+      else ok(cell === null || match !== null || !listsMisses);
       const expected = isListed ? null : match?.groups[group] || null;
       equal(rig.textAt(found + rowOf(position) * 8), expected);
     }
@@ -230,7 +230,7 @@ function walkAll(walker: PatternMatcher, count: number, kernel: (from: number) =
 checkKernel(
   'findCaptures: the groups of the first match of each cell',
   fc.tuple(cells, fc.constantFrom(...WALKED), fc.boolean(), fc.boolean()),
-  (rig, [values, expression, keepsEmpty, missesBack], before) => {
+  (rig, [values, expression, keepsEmpty, listsMisses], before) => {
     const count = values.length;
     const groups = Array.from({ length: expression.groupCount + 1 }, (_, group) => group);
     const walker = PatternMatcher.of(rig.heap, expression, groups, 'group')!;
@@ -239,7 +239,7 @@ checkKernel(
     const stride = count * 16;
     const found = rig.region(stride * groups.length, before);
     const todo = rig.wordList(Array<number>(count + 1).fill(0), before);
-    const form = [groups.length, Number(keepsEmpty), Number(missesBack), found, stride, todo] as const;
+    const form = [groups.length, Number(keepsEmpty), Number(listsMisses), found, stride, todo] as const;
     walkAll(walker, count, (from) =>
       rig.exports.findCaptures(views, rows, count, from, walker.machine, walker.wanted, ...form),
     );
@@ -247,7 +247,7 @@ checkKernel(
     deepStrictEqual(
       rig.wordValues(todo + 4, rig.word(todo)),
       matches.flatMap((match, position) =>
-        missesBack && match === null && values[position] !== null ? [rowOf(position)] : [],
+        listsMisses && match === null && values[position] !== null ? [rowOf(position)] : [],
       ),
     );
     for (const [position, match] of matches.entries()) {

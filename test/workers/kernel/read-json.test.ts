@@ -129,8 +129,8 @@ test('records one after the other', async (t) => {
 test('records in a list, and in a list inside an object', async (t) => {
   const around = fc
     .tuple(space, member(value), member(value))
-    .map(([inner, before, behind]) => (list: string): readonly [string, string] => [
-      `${inner}{"x":{},${before},"the list":${list},${behind}}`,
+    .map(([inner, before, after]) => (list: string): readonly [string, string] => [
+      `${inner}{"x":{},${before},"the list":${list},${after}}`,
       '/the list',
     ]);
   const frame = fc.oneof(

@@ -69,8 +69,8 @@ function checkScan(text: Uint8Array, stops: readonly number[], entries: number):
     while (at.heap.u32[slots]! < stop) {
       at.heap.u32[slots + 2] = at.structurals;
       kernel.exports.scan(at.state, stop, at.structurals + entries * 4, 44, 34);
-      const behind = at.heap.u32[slots + 2]!;
-      got.push(...at.heap.u32.subarray(at.structurals >>> 2, behind >>> 2));
+      const after = at.heap.u32[slots + 2]!;
+      got.push(...at.heap.u32.subarray(at.structurals >>> 2, after >>> 2));
     }
   }
   const want = scan(at.heap.u8, at.text, end, 44, 34);
@@ -107,7 +107,7 @@ test('rows of any shape, and uniform ones', async (t) => {
     const table = at.heap.allocate(rowsMax * 24);
     const events = at.heap.allocate(rowsMax * 12);
     at.heap.u32.set(complete, at.structurals >>> 2);
-    const behind = at.structurals + complete.length * 4;
+    const after = at.structurals + complete.length * 4;
     const slots = at.state >>> 2;
     at.heap.u32.set([at.structurals, at.text - 1, 0, 0, 1, 0, 0], slots);
     const bits =
@@ -116,7 +116,7 @@ test('rows of any shape, and uniform ones', async (t) => {
       (holdsLiteralQuote ? 4 : 0) |
       (given.emptyIsNull ? 8 : 0);
     const { columns, columnsMax } = given;
-    kernel.exports.indexRaggedRows(at.state, behind, rowsMax, columns, columnsMax, table, events, bits, 34);
+    kernel.exports.indexRaggedRows(at.state, after, rowsMax, columns, columnsMax, table, events, bits, 34);
     const { u32 } = at.heap;
     const [, , rows, eventCount, plain, stop] = u32.subarray(slots, slots + 7);
     deepStrictEqual([...u32.subarray(table >>> 2, (table >>> 2) + rows! * (columns + 1))], want.entries);

@@ -9,7 +9,7 @@ import {
   VECTOR_STEP_BYTES,
   VECTOR_VALUES,
 } from '../../../workers/kernel/layout/expressions.ts';
-import { BACK, DROP } from '../../../workers/kernel/layout/texts.ts';
+import { DROP, LEAVE } from '../../../workers/kernel/layout/texts.ts';
 import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler } from '../../../workers/values/similarity.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
@@ -61,7 +61,7 @@ test('the similarity of two texts equals that of the reference', async (t) => {
 
 /** The replacement of each byte of a text. */
 const SPELLED = Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return BACK;
+  if (byte >= 0x80) return LEAVE;
   const character = String.fromCharCode(byte);
   return /\s/.test(character) ? 32 : fingerprintOf(character).charCodeAt(0) || DROP;
 });

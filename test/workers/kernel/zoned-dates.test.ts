@@ -40,8 +40,8 @@ const text = fc
     fc.constantFrom('', 'Z', '+05:30', '-11:00', ' '),
   )
   .map(
-    ([[year, month, day], hour, minute, fraction, behind]) =>
-      `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:07${fraction}${behind}`,
+    ([[year, month, day], hour, minute, fraction, after]) =>
+      `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:07${fraction}${after}`,
   );
 const cells = fc.array(fc.option(fc.oneof(text, fc.constantFrom('', 'x')), { nil: null, freq: 12 }), { maxLength: 24 });
 const FORMATS = [

@@ -10,19 +10,19 @@ t.test('state is refused where the addresses for it end, whatever the budget, so
   t.equal(heap.tryAllocate(STATE_ADDRESS_MAX), 0);
   t.equal(memory.buffer.byteLength, 65_536, 'nothing grew for it');
   t.not(heap.tryAllocate(STATE_ADDRESS_MAX, true), 0, 'a region that is needed in any case');
-  t.equal(heap.tryAllocate(1), 0, 'no state behind it');
+  t.equal(heap.tryAllocate(1), 0, 'no state after it');
   t.not(heap.allocate(16 * 1024 * 1024), 0, 'a large row still finds its place');
   const last = heap.allocate(MEMORY_BYTES_MAX - heap.usedBytes - PAGE_BYTES);
   t.equal(last | 0, last, 'every address is a signed number of 32 bits');
   t.throws(() => heap.allocate(2 * PAGE_BYTES), /more memory than one Run may address/);
-  t.equal(heap.tryAllocate(2 * PAGE_BYTES, true), 0, 'and none is given behind the end');
+  t.equal(heap.tryAllocate(2 * PAGE_BYTES, true), 0, 'and none is given after the end');
 });
 
 t.test('released regions are allocated again, in one piece if they were adjacent', async (t) => {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: MEMORY_BYTES_MAX / PAGE_BYTES });
   const heap = new Heap(memory, 0, unlimitedShare(), 0);
   const [a, b, c] = [heap.allocate(1000), heap.allocate(100_000), heap.allocate(50_000)];
-  const behind = heap.allocate(10);
+  const after = heap.allocate(10);
   const used = heap.usedBytes;
   heap.release(a, 1000);
   heap.release(c, 50_000);
@@ -33,8 +33,8 @@ t.test('released regions are allocated again, in one piece if they were adjacent
   heap.release(b, 100_000);
   t.equal(heap.tryAllocate(101_000), a, 'two that lay side by side');
   t.equal(heap.usedBytes, used, 'the memory did not grow for them');
-  t.equal(heap.allocate(100), c + 49_088, 'what was left of a region: 64 bytes are kept free behind each');
-  t.ok(heap.allocate(200_000) > behind, 'what does not fit lies at the end');
+  t.equal(heap.allocate(100), c + 49_088, 'what was left of a region: 64 bytes are kept free after each');
+  t.ok(heap.allocate(200_000) > after, 'what does not fit lies at the end');
   heap.reset();
   t.equal(heap.allocate(10), a, 'a reset takes all of it');
 });

@@ -68,8 +68,8 @@ test('items of JSON arrays are rows', async (t) => {
   const item = fc.constantFrom(...ITEMS);
   const space = fc.constantFrom('', ' ', '\n', '\t ');
   const list = fc.tuple(fc.array(fc.tuple(space, item, space), { maxLength: 6 }), space, space).map(
-    ([parts, before, behind]): WrittenList => ({
-      text: `${before}[${parts.map(([left, [written], right]) => left + written + right).join(',') || before}]${behind}`,
+    ([parts, before, after]): WrittenList => ({
+      text: `${before}[${parts.map(([left, [written], right]) => left + written + right).join(',') || before}]${after}`,
       items: parts.map(([, [, value]]) => value),
     }),
   );

@@ -143,7 +143,7 @@ test('the end of the rows is exact for the operations before it', async (t) => {
   ]);
   const state = [{ op: 'dedupe', by: ['kind'] }, ...operations.slice(3)];
   const kept = await outputs(t, { operations: state }, input);
-  t.equal(kept.text, 'n,kind\n0,\n1,x\n', 'behind an operation with state too');
+  t.equal(kept.text, 'n,kind\n0,\n1,x\n', 'after an operation with state too');
   t.match(kept.report, [{ rows_in: 18, rows_out: 3 }, { rows_in: 3, rows_out: 2 }, { rows_in: 2 }]);
 });
 

@@ -208,7 +208,7 @@ for (const [title, any] of [
   ['state', anyEnding],
   ['cells and state', anyMixedEnding],
 ] as const) {
-  test(`any pipeline with an end behind ${title}`, async (t) => {
+  test(`any pipeline with an end after ${title}`, async (t) => {
     const next = noise(1);
     const pick: Pick = (some) => some[next(some.length)]!;
     let ended = 0;

@@ -30,7 +30,7 @@ const CHAINS: Readonly<Record<string, readonly object[]>> = {
   'validate unique': [CAST, { validate: { rules: [{ column: 'g', check: 'unique', on_error: 'drop_row' }] } }, STOP],
   join: [CAST, { join: { table: 'codes', on: ON, columns: ['t'], multiple: 'first' } }, STOP],
   'two of them': [CAST, DEDUPE, FILL, STOP],
-  'behind a sort': [
+  'after a sort': [
     { sort: { by: [{ column: 'v', order: 'desc' }] } },
     { cast: { columns: { n: 'integer' } } },
     FILL,

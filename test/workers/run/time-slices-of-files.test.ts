@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
     template: read({ merged: 'fill' }),
     input: workbookOf({
       rows: many(2000, (row) => `<row r="${row + 1}"><c r="A${row + 1}" t="str"><v>x</v></c></row>`),
-      behind: `<mergeCells>${many(65_000, (index) => `<mergeCell ref="A${1 + (index % 3)}:XFD2000"/>`)}</mergeCells>`,
+      after: `<mergeCells>${many(65_000, (index) => `<mergeCell ref="A${1 + (index % 3)}:XFD2000"/>`)}</mergeCells>`,
     }),
     ends: ['done', 'cancelled', 'FILE_TOO_LARGE', 'MALFORMED_FILE'],
   }),
@@ -71,7 +71,7 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
     input: `{${many(1_000_000, (index) => `"k${index}":1,`)}"rows":[{"a":1}]}`,
     ends: ['done', 'cancelled'],
   }),
-  'much text behind the records of a JSON file': () => ({
+  'much text after the records of a JSON file': () => ({
     template: read({ json: { records: '/rows' } }),
     input: `{"rows":[{"a":1}],"rest":[${'1,'.repeat(20_000_000)}1]}`,
     ends: ['done', 'cancelled'],

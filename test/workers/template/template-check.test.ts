@@ -203,7 +203,7 @@ test('patterns and styles reach columns that only later operations name', async 
   ]);
   t.strictSame(places('operations:\n  - {op: select, columns: {pattern: "^x_"}}\n  - {op: drop, columns: x_1}\n'), []);
   const { fileColumns } = sound('operations:\n  - {op: rename, style: snake}\n  - {op: drop, columns: invoice_no}\n');
-  t.strictSame(fileColumns, [], 'behind a rename by style a name is not that of the file');
+  t.strictSame(fileColumns, [], 'after a rename by style a name is not that of the file');
 });
 
 test('an invalid operation causes no problems of later operations', async (t) => {

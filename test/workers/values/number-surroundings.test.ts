@@ -35,7 +35,7 @@ const number = fc.oneof(
 );
 const text = fc
   .tuple(around, number, around)
-  .map(([before, digits, behind]) => before.join('') + digits + behind.join(''));
+  .map(([before, digits, after]) => before.join('') + digits + after.join(''));
 
 const format: fc.Arbitrary<NumberFormat> = fc.record({
   decimal: fc.constantFrom('.', ','),

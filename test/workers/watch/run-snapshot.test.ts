@@ -45,7 +45,7 @@ test('watched and unwatched bytes are the same for the examples of every operati
         all++;
         if (unwatched.text === null) continue;
         succeeded++;
-        t.equal(snapshot.step(1)?.count, unwatched.report?.operations[0]?.rows_out, `${name}: rows behind it`);
+        t.equal(snapshot.step(1)?.count, unwatched.report?.operations[0]?.rows_out, `${name}: rows after it`);
       }
     }
   }
@@ -100,7 +100,7 @@ test('rows, changes and profiles after each operation', async (t) => {
   const snapshot = new RunSnapshot({ ...ALL, profiledStep: 4 });
   await applyTemplate(LEDGER, STATEMENT, 4096, {}, { watch: snapshot });
   const [input, stopped, parsed] = [0, 1, 4].map((step) => snapshot.step(step)!);
-  t.equal(input!.count, 3, 'what lies behind the end never comes');
+  t.equal(input!.count, 3, 'what lies after the end never comes');
   t.equal(stopped!.count, 2);
   t.strictSame(snapshot.changed(1), []);
   t.strictSame(snapshot.changed(2), [], 'another name is no other text');
@@ -224,7 +224,7 @@ test('rows that were picked run alone and keep their numbers', async (t) => {
     const template = { operations: [{ dedupe: { by: ['a'] } }] };
     const { text, outcome } = await applyTemplate(template, `a\n${rows}`, batchRows, {}, { watch: snapshot });
     t.equal(text, 'a\n1\n2\n4097\n9000\n');
-    t.equal(outcome.report.rows_read, 9_000, 'nothing is read behind the last');
+    t.equal(outcome.report.rows_read, 9_000, 'nothing is read after the last');
     const kept = snapshot.step(1)!;
     t.strictSame(
       Array.from({ length: kept.count }, (_, place) => kept.sourceRow(place)),

@@ -182,7 +182,7 @@ export interface NumberWriting {
   readonly prefix: string;
   readonly suffix: string;
   /** Texts before and after negative numbers. */
-  readonly negative: readonly [before: string, behind: string];
+  readonly negative: readonly [before: string, after: string];
 }
 
 /**

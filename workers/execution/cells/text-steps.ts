@@ -5,11 +5,11 @@ import { CELL_BYTES_MAX } from '../../batch/batch.ts';
 import {
   ACCENT_POINTS,
   AS_IT_IS,
-  BACK,
   DROP,
   FAR_FIRST,
   FAR_POINTS,
   KEEP,
+  LEAVE,
   NEAR_POINTS,
   TO_LOWER,
   TO_UPPER,
@@ -30,7 +30,7 @@ const TABLE_TEXT = tableText();
 /** U+03A3 has two lower case letters; its position in the word decides. */
 const CAPITAL_SIGMA = 0x3a3;
 
-/** Entry in a table of bytes: DROP, KEEP or BACK. */
+/** Entry in a table of bytes: DROP, KEEP or LEAVE. */
 export type ByteEntry = number;
 
 export function trimStep(): TextStep {
@@ -93,7 +93,7 @@ export function accentStep(heap: Heap): TextStep {
 /** Fingerprint keys, which are equal for different spellings of a name. */
 export function fingerprintStep(heap: Heap): TextStep {
   const spelled = (byte: number): ByteEntry => {
-    if (byte >= 0x80) return BACK;
+    if (byte >= 0x80) return LEAVE;
     const character = String.fromCharCode(byte);
     return /\s/.test(character) ? 32 : fingerprintOf(character).charCodeAt(0) || DROP;
   };
@@ -136,11 +136,11 @@ export function stringStep(
 function handBackStep(heap: Heap, concerns: (byte: number) => boolean, edit: (text: string) => string): TextStep {
   const placed = placeBytes(
     heap,
-    byteTable((byte) => (concerns(byte) ? BACK : KEEP)),
+    byteTable((byte) => (concerns(byte) ? LEAVE : KEEP)),
   ).at;
   return {
     run({ kernel, views, rows, count, todo }) {
-      kernel.exports.handBack(views, rows, count, placed, todo);
+      kernel.exports.listTodo(views, rows, count, placed, todo);
       return true;
     },
     edit,
@@ -177,7 +177,7 @@ export function digitStep(heap: Heap): TextStep {
 
 export function letterStep(heap: Heap): TextStep {
   const entry = (byte: number): ByteEntry => {
-    if (byte >= 0x80) return BACK;
+    if (byte >= 0x80) return LEAVE;
     const lower = byte | 0x20;
     return lower >= 97 && lower <= 122 ? KEEP : DROP;
   };
@@ -189,7 +189,7 @@ export function characterStep(heap: Heap, characters: string, action: 'keep' | '
   const named = new Set(characters);
   const keeps = (character: string): boolean => named.has(character) === (action === 'keep');
   const wide = [...named].some((character) => character.codePointAt(0)! >= 0x80);
-  const others = wide ? BACK : action === 'keep' ? DROP : KEEP;
+  const others = wide ? LEAVE : action === 'keep' ? DROP : KEEP;
   return keepStep(
     heap,
     (byte) => (byte >= 0x80 ? others : keeps(String.fromCharCode(byte)) ? KEEP : DROP),

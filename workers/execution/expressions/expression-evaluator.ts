@@ -36,11 +36,11 @@ import {
   computedIn,
   type Evaluators,
   FULL,
-  NOT_HERE,
   type NumberPlan,
   partsOf,
   type StatesTarget,
   type TextPlan,
+  UNSUPPORTED,
   type VectorRows,
 } from './vector-plan.ts';
 
@@ -253,7 +253,7 @@ class NumberEvaluator {
     const { compareSimilarity } = this.#context.kernel.exports;
     const { views, rows } = left;
     const isDone = compareSimilarity(views, rows, right.views, right.rows, at.count, vector, COMPARED_LENGTH_MAX);
-    return isDone === 0 ? NOT_HERE : vector;
+    return isDone === 0 ? UNSUPPORTED : vector;
   }
 
   *#first(plans: readonly NumberPlan[], at: VectorRows, target: StatesTarget): Sliced<number> {
@@ -268,7 +268,7 @@ class NumberEvaluator {
 
   #column(name: string, form: number, { batch, rows, count }: VectorRows): number {
     const column = batch.columns[this.#evaluators.indexOf(name)]!;
-    if (column.kind !== 'typed') return NOT_HERE;
+    if (column.kind !== 'typed') return UNSUPPORTED;
     const vector = this.#newVector(count);
     this.#context.kernel.exports.loadNumbers(column.at, column.meta, rows, count, form, vector);
     return vector;

@@ -21,10 +21,10 @@ import type { ExpressionContext } from './row-expression.ts';
 import {
   type AnyPlan,
   type Evaluators,
-  NOT_HERE,
   type StatePlan,
   type StatesTarget,
   type TextSource,
+  UNSUPPORTED,
   type VectorRows,
 } from './vector-plan.ts';
 
@@ -183,13 +183,13 @@ export class StateEvaluator {
         return yield* this.#pattern(plan, at, target);
       case 'length': {
         const views = this.#evaluators.viewsOf(plan.column, at.batch);
-        if (views === 0) return NOT_HERE;
+        if (views === 0) return UNSUPPORTED;
         this.#context.kernel.exports.matchLength(views, at.rows, at.count, plan.least, plan.most, states, mode);
         return GOOD;
       }
       case 'boolean': {
         const column = at.batch.columns[this.#evaluators.indexOf(plan.column)]!;
-        if (column.kind !== 'typed') return NOT_HERE;
+        if (column.kind !== 'typed') return UNSUPPORTED;
         this.#context.kernel.exports.loadBooleans(column.meta, at.rows, at.count, states, mode);
         return GOOD;
       }
@@ -250,10 +250,10 @@ export class StateEvaluator {
   }
 
   *#pattern({ text, pattern }: PlanOf<'pattern'>, at: VectorRows, target: StatesTarget): Sliced<number> {
-    if (at.count < SEARCHED_ROWS_LEAST && !this.#searches.has(pattern)) return NOT_HERE;
+    if (at.count < SEARCHED_ROWS_LEAST && !this.#searches.has(pattern)) return UNSUPPORTED;
     const search = this.#searches.get(pattern) ?? PatternSearch.of(this.#context, pattern);
     this.#searches.set(pattern, search);
-    if (search === null) return NOT_HERE;
+    if (search === null) return UNSUPPORTED;
     const source = yield* this.#evaluators.texts.tested(text, at, target);
     if (typeof source === 'number') return source;
     yield* search.match(source, at.count, target);

@@ -11,10 +11,10 @@ import {
   type AnyPlan,
   type Evaluators,
   FULL,
-  NOT_HERE,
   type StatesTarget,
   type TextPlan,
   type TextSource,
+  UNSUPPORTED,
   type VectorRows,
 } from './vector-plan.ts';
 
@@ -49,7 +49,7 @@ export class TextEvaluator {
   *tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
     if (plan.kind !== 'column') return yield* this.source(plan, at, target);
     const views = this.#evaluators.viewsOf(plan.column, at.batch);
-    return views === 0 ? NOT_HERE : { views, rows: at.rows };
+    return views === 0 ? UNSUPPORTED : { views, rows: at.rows };
   }
 
   /** Returns the texts of a plan. Positions that the target has already decided may have any result. */
@@ -185,7 +185,7 @@ export class TextEvaluator {
   *#found(plan: Extract<TextPlan, { kind: 'found' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
     const { arena, kernel } = this.#context;
     const program = this.#programs.get(plan)!;
-    if (program === 0) return NOT_HERE;
+    if (program === 0) return UNSUPPORTED;
     const texts = yield* this.vector(plan.text, at, target);
     if (texts < 0) return texts;
     const list = arena.take(at.count * 4);

@@ -253,7 +253,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
 // the others.
 
 /** Code instead of an address: the kernels cannot process the batch, because a column is not stored as expected. */
-export const NOT_HERE = -1;
+export const UNSUPPORTED = -1;
 /** Code instead of an address: the arena is full. */
 export const FULL = -2;
 

@@ -108,7 +108,7 @@ export class TableIndex {
   *#decode({ records, target }: TableMemory, end: number): Generator<void, number> {
     let done = 0;
     for (let at = records; at < end; ) {
-      const next = this.#codec.behind(target, done, DECODED_ROWS);
+      const next = this.#codec.after(target, done, DECODED_ROWS);
       const { rows, reached } = this.#codec.decode(next, at, end);
       if (rows === 0) break;
       done += rows;

@@ -117,7 +117,7 @@ export class RowCodec {
    * Returns the space after the first `rows` rows of a target without decimals and kinds, for up to `rowsMax` rows.
    * Valid until the next call.
    */
-  behind(target: RowTarget, rows: number, rowsMax: number): RowTarget {
+  after(target: RowTarget, rows: number, rowsMax: number): RowTarget {
     const columns = target.columns.map(({ at, meta, bigAt, kinds }) => ({
       at: at + rows * VIEW_BYTES,
       meta: meta === 0 ? 0 : meta + rows,

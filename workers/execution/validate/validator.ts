@@ -387,10 +387,10 @@ export function startValidation(rules: readonly PlannedRule[], context: Operator
   const keyed = rules.filter(isStaged);
   const stages: Operator[] = [judge];
   for (let index = keyed.length - 1; index >= 0; index--) {
-    const behind = stages[0]!;
+    const after = stages[0]!;
     const marks = keyed.slice(0, index).map((_, mark) => ({ id: -1 - mark, name: '', type: 'boolean' as const }));
     const input = [...context.input, ...marks];
-    stages.unshift(stageOf(keyed[index]!, { ...context, input, next: (batch) => behind.push(batch) }));
+    stages.unshift(stageOf(keyed[index]!, { ...context, input, next: (batch) => after.push(batch) }));
   }
   return {
     push: (batch) => stages[0]!.push(batch),

@@ -105,7 +105,7 @@ function isLinear(items: readonly PatternPart[]): boolean {
  * are tried again.
  */
 function startWork(items: readonly PatternPart[]): number {
-  return items.reduceRight((behind, item) => widthOf(item) + item.options * behind, 0);
+  return items.reduceRight((after, item) => widthOf(item) + item.options * after, 0);
 }
 
 /** Number of characters that an item compares. For an unbounded item, which ends the pattern, its minimum. */

@@ -78,7 +78,7 @@ export class TwoWayAutomaton {
     this.#needsEnd = needsEnd;
     this.#variants = program.assertions === 0 ? 1 : VARIANTS;
     this.#targets = [
-      ...new Set([start, ...nodes.flatMap((node) => (node.kind === 'byte' ? [this.#behind(node)] : []))]),
+      ...new Set([start, ...nodes.flatMap((node) => (node.kind === 'byte' ? [this.#after(node)] : []))]),
     ];
     this.#targetNumbers = new Map(this.#targets.map((target, index) => [target, index]));
     this.entries = this.#targets.length * this.#variants;
@@ -152,14 +152,14 @@ export class TwoWayAutomaton {
   }
 
   #wayBehind(node: ByteNode & { kind: 'byte' }, state: number, slots: Slots | null): Way {
-    const target = this.#behind(node);
+    const target = this.#after(node);
     const isDone = !this.#needsEnd && this.#capturing[target] === 0;
     const next = this.#targetNumbers.get(target)! * this.#variants + (node.next === target ? this.variantOf(state) : 0);
     return { next: isDone ? null : next, slots: listed(slots) };
   }
 
   /** The step of the pattern after the character to which a byte belongs. */
-  #behind(node: ByteNode & { kind: 'byte' }): number {
+  #after(node: ByteNode & { kind: 'byte' }): number {
     let { next } = node;
     for (
       let then = this.#program.nodes[next]!;

@@ -228,7 +228,7 @@ class IndexedRecord implements LeadingRecord, LeadingRecords {
   readonly #index: StructuralIndex;
   readonly #quote: string;
   /** Address after the last structural of the record. */
-  #behind = 0;
+  #after = 0;
 
   constructor(feed: RecordFeed, quote: string) {
     this.#feed = feed;
@@ -257,14 +257,14 @@ class IndexedRecord implements LeadingRecord, LeadingRecords {
     while (u8[u32[entry >>> 2]!] !== LF && u8[u32[entry >>> 2]!] !== CR) entry += 4;
     this.fields = (entry - cursor) / 4 + 1;
     this.blank = entry === cursor && textEnd(u8, rowStart, u32[entry >>> 2]!) === rowStart;
-    this.#behind = entry + 4;
+    this.#after = entry + 4;
     return this;
   }
 
   skip(): void {
     const index = this.#index;
-    index.rowStart = this.#heap.u32[(this.#behind >>> 2) - 1]! + 1;
-    index.cursor = this.#behind;
+    index.rowStart = this.#heap.u32[(this.#after >>> 2) - 1]! + 1;
+    index.cursor = this.#after;
     index.rowEnds--;
   }
 

@@ -171,10 +171,10 @@ export class RowTable {
     // Divides rows into batches of equal size. A large batch followed by a small one would fill caches and arena for
     // nothing.
     const rows = limit === 0 ? ready : Math.ceil(ready / Math.max(1, Math.ceil(ready / limit)));
-    const behind = index.cursor + rows * columns * 4;
+    const after = index.cursor + rows * columns * 4;
     if (limit > 0) this.#kernel.indexRows(index.cursor, index.rowStart - 1, rows, columns, this.at);
-    index.rowStart = this.#heap.u32[(behind >>> 2) - 1]! + 1;
-    index.cursor = behind;
+    index.rowStart = this.#heap.u32[(after >>> 2) - 1]! + 1;
+    index.cursor = after;
     this.rows = rows;
     this.plain = true;
   }

@@ -229,9 +229,9 @@ export class StructuralIndex implements RowsAhead {
     this.#heap.u32[(this.#state + word) >>> 2] = value;
   }
 
-  /** Searches backwards from `behind` for the address after a structural that ends a row. */
-  #afterRowEnd(behind: number): number {
-    return lastRowEnd(this.#heap.u8, this.#heap.u32, this.#entries, behind);
+  /** Searches backwards from `after` for the address after a structural that ends a row. */
+  #afterRowEnd(after: number): number {
+    return lastRowEnd(this.#heap.u8, this.#heap.u32, this.#entries, after);
   }
 
   #checkText(): void {

@@ -38,9 +38,9 @@ function isLatin(unit: number): boolean {
 
 /** Returns the position after the digits that begin at `at`. */
 function afterDigits(text: string, at: number, end: number): number {
-  let behind = at;
-  while (behind < end && isDigit(text.charCodeAt(behind))) behind++;
-  return behind;
+  let after = at;
+  while (after < end && isDigit(text.charCodeAt(after))) after++;
+  return after;
 }
 
 // Recognises dates and times as people write them in tables, unit by unit.
@@ -95,12 +95,12 @@ function isDateInWords(text: string, mark: number, dayDigits: number, end: numbe
   return year === end && year >= at + 3 && year <= at + 5;
 }
 
-/** True if minutes, with or without seconds, follow the colon, and after them only what `behind` accepts. */
+/** True if minutes, with or without seconds, follow the colon, and after them only what `after` accepts. */
 function isTimeEnd(
   text: string,
   colon: number,
   end: number,
-  behind: (text: string, at: number, end: number) => number,
+  after: (text: string, at: number, end: number) => number,
 ): boolean {
   if (afterDigits(text, colon + 1, end) !== colon + 3) return false;
   let at = colon + 3;
@@ -115,7 +115,7 @@ function isTimeEnd(
     }
   }
   if (at === end) return true;
-  return behind(text, isSpace(text.charCodeAt(at)) ? at + 1 : at, end) === end;
+  return after(text, isSpace(text.charCodeAt(at)) ? at + 1 : at, end) === end;
 }
 
 /** Returns the position after `am` or `pm`. */
@@ -211,14 +211,14 @@ function isNumber(text: string, start: number, end: number): boolean {
   }
   const mark = text.charCodeAt(at);
   if (at < end && (mark === POINT || mark === COMMA)) {
-    const behind = afterDigits(text, at + 1, end);
-    if (behind === at + 1) return false;
-    at = behind;
+    const after = afterDigits(text, at + 1, end);
+    if (after === at + 1) return false;
+    at = after;
   }
   if (at < end && (text.charCodeAt(at) | 0x20) === 0x65) {
     const power = isSign(text.charCodeAt(at + 1)) ? at + 2 : at + 1;
-    const behind = afterDigits(text, power, end);
-    return behind > power && behind === end;
+    const after = afterDigits(text, power, end);
+    return after > power && after === end;
   }
   return at === end;
 }

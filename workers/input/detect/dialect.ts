@@ -236,10 +236,10 @@ function rareFactor(delimiter: string, sample: Sample): number {
 function evenShare(sample: Sample, columnsMin: number): number {
   const counts = [...sample.rowsByWidth].sort(([one], [other]) => one - other);
   const records = counts.reduce((sum, [, rows]) => sum + rows, 0);
-  let behind = 0;
+  let after = 0;
   for (const [width, rows] of counts) {
-    behind += rows;
-    if (behind <= records >> 1) continue;
+    after += rows;
+    if (after <= records >> 1) continue;
     return width < columnsMin || records < EVEN_RECORDS_MIN ? 0 : rows / records;
   }
   return 0;

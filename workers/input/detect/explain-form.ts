@@ -58,16 +58,16 @@ function delimiterChoice(samples: Samples, form: DetectedForm): Choice<string> {
   const chosen = form.oneColumn ? null : best((delimiter) => delimiter === form.delimiter);
   const next = best((delimiter) => delimiter !== form.delimiter || form.oneColumn === true);
   const runnerUp = next?.dialect.delimiter ?? null;
-  const behind = next === null ? 'no other character splits the records' : `next comes ${factsOf(next)}`;
+  const after = next === null ? 'no other character splits the records' : `next comes ${factsOf(next)}`;
   if (form.isDoubtful) {
-    const reason = `the header row and the rows below it do not contain the same delimiter; ${behind}`;
+    const reason = `the header row and the rows below it do not contain the same delimiter; ${after}`;
     return { confidence: rounded(Math.min(DOUBTFUL_MAX, share(chosen, next))), runnerUp, reason };
   }
   if (chosen === null) {
-    const reason = `the header row contains no delimiter, so the file has one column; ${behind}`;
+    const reason = `the header row contains no delimiter, so the file has one column; ${after}`;
     return { confidence: next === null ? 1 : rounded(1 - oneColumnDoubt(next)), runnerUp, reason };
   }
-  return { confidence: rounded(share(chosen, next)), runnerUp, reason: `${factsOf(chosen)}; ${behind}` };
+  return { confidence: rounded(share(chosen, next)), runnerUp, reason: `${factsOf(chosen)}; ${after}` };
 }
 
 /** Share of the chosen score in the sum of both scores. */

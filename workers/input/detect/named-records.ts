@@ -37,10 +37,10 @@ export function* bestNamed(places: CellPlaces, expected: ExpectedHeaders, delimi
 /** True if a record may have more than `hits` names, judged by the bytes of its cells. */
 function mayHaveMore(places: CellPlaces, expected: ExpectedHeaders, record: number, hits: number): boolean {
   const first = places.firstCell(record);
-  const behind = places.firstCell(record + 1);
-  let most = behind - first;
+  const after = places.firstCell(record + 1);
+  let most = after - first;
   if (most <= hits) return false;
-  for (let cell = first; cell < behind; cell++) {
+  for (let cell = first; cell < after; cell++) {
     if (isExcluded(places.bytes, places.start(cell), places.end(cell), expected)) most--;
     if (most <= hits) return false;
   }

@@ -221,8 +221,8 @@ export function* findRecords(text: JsonText, search: RecordsSearch): Coroutine<R
   if (pointer === '' || isLines) return null;
   const found = yield* membersOf(text, members);
   if (found === 'unknown') return atEnd;
-  const behind = yield* stepped(text, () => text.peek());
-  if (behind !== 'more') return null;
+  const after = yield* stepped(text, () => text.peek());
+  if (after !== 'more') return null;
   if (!isWhole) return 'unknown';
   const member = recordsMember(found, members.expected !== null);
   return member === null ? null : [member];
@@ -236,9 +236,9 @@ function* findInList(text: JsonText, isWhole: boolean): Coroutine<RecordsPath | 
   if (first === 'done' || text.byte === OPEN_OBJECT || text.byte === OPEN_LIST) return [];
   const place = text.place();
   if ((yield* stepped(text, () => text.traverse(0))) === 'more') return isWhole ? [] : 'unknown';
-  const behind = yield* stepped(text, () => text.peek());
-  if (behind === 'more' && !isWhole) return 'unknown';
-  if (behind === 'more' || text.byte !== OPEN_LIST) throw listOfValues(place);
+  const after = yield* stepped(text, () => text.peek());
+  if (after === 'more' && !isWhole) return 'unknown';
+  if (after === 'more' || text.byte !== OPEN_LIST) throw listOfValues(place);
   return null;
 }
 

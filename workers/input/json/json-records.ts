@@ -25,10 +25,10 @@ const LISTS_AT_ONCE = 256;
 const VALUES_AT_ONCE = 64;
 
 /**
- * `records`: inside the list of records. `around`: after the list, inside the enclosing value. `behind`: after
+ * `records`: inside the list of records. `around`: after the list, inside the enclosing value. `after`: after
  * everything; nothing may follow.
  */
-type Part = 'records' | 'around' | 'behind';
+type Part = 'records' | 'around' | 'after';
 
 interface RecordsForm {
   /** The list of records, or null if the records are concatenated. */
@@ -131,7 +131,7 @@ export class JsonRecords {
     if (this.#part === 'around') {
       const stop = this.#passAround();
       if (stop !== 'done') return stop;
-      this.#part = 'behind';
+      this.#part = 'after';
     }
     if (text.peek() !== 'event') return 'more';
     const isList = this.#list!.brackets.length === 0 && text.byte === OPEN_LIST;

@@ -36,14 +36,14 @@ export function findCsvRows(work: CsvWork, slot: FilledSlot): FoundRows | null {
   fields[MODE >>> 2] = MODE_START;
   fields[OUT >>> 2] = entries;
   kernels.scan(state, isAtEnd ? filled : filled - 1, entries + entriesMax * 4, delimiter, quote);
-  const behind = lastRowEnd(u8, u32, entries, fields[OUT >>> 2]!);
-  if (behind === entries) return null;
-  const end = u32[(behind >>> 2) - 1]! + 1;
+  const after = lastRowEnd(u8, u32, entries, fields[OUT >>> 2]!);
+  if (after === entries) return null;
+  const end = u32[(after >>> 2) - 1]! + 1;
   const text = u8.subarray(base, end);
   if (((fields[FLAGS >>> 2]! & FLAG_NUL) !== 0 && text.includes(0)) || !isUtf8(text)) return null;
   return {
     end,
-    entries: (behind - entries) >>> 2,
+    entries: (after - entries) >>> 2,
     rowEnds: fields[ROW_ENDS >>> 2]!,
     lines: fields[LINES >>> 2]! - countLineBreaks(u8, end, fields[AT >>> 2]!),
     literal: (fields[FLAGS >>> 2]! & FLAG_LITERAL_QUOTE) !== 0,

@@ -64,15 +64,15 @@ export class ReadAheadJobRun {
       const filled = this.#fill(slot, rest);
       const found = filled === null ? null : this.#find(this.#slot(slot, filled));
       if (found === null || filled === null) {
-        this.#memory.handBack(slot);
+        this.#memory.release(slot);
         return;
       }
       const { end, ...what } = found;
       const last = this.#isAtEnd && end === filled;
-      const behind = last ? this.#job.to : this.#file.at - this.#bytesOf(slot, end, filled);
-      this.#memory.publish(slot, { bytes: end - base, fileBytes: behind - handedOut, last, ...what });
+      const after = last ? this.#job.to : this.#file.at - this.#bytesOf(slot, end, filled);
+      this.#memory.publish(slot, { bytes: end - base, fileBytes: after - handedOut, last, ...what });
       if (last) return;
-      handedOut = behind;
+      handedOut = after;
       rest = { slot, from: end, to: filled };
     }
   }

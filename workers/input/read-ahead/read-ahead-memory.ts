@@ -129,7 +129,7 @@ export class ReadAheadMemory {
   }
 
   /** Reports, instead of a chunk, that the Run must continue itself. */
-  handBack(slot: number): void {
+  release(slot: number): void {
     this.#setState(slot, OVER);
   }
 

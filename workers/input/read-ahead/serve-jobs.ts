@@ -39,7 +39,7 @@ function goOn(job: ReadAheadJob, memory: ReadAheadMemory, kernels: readonly Slot
   } catch (error) {
     // The file of an abandoned Run no longer exists. Any other error also occurs in the Run, which reports it.
     if (!(error instanceof Error && 'code' in error)) throw error;
-    memory.handBack(FIRST_SLOT);
+    memory.release(FIRST_SLOT);
     return;
   }
   try {

@@ -67,7 +67,7 @@ export class CellReader {
     this.bytes = tokens.bytes;
     this.start = plain.start;
     this.end = plain.end;
-    tokens.at = plain.behind;
+    tokens.at = plain.after;
     return true;
   }
 

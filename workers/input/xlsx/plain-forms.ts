@@ -34,7 +34,7 @@ export class PlainCell {
   start = 0;
   end = 0;
   /** Position after the cell. */
-  behind = 0;
+  after = 0;
 
   /**
    * Returns false if the bytes at `from` are not such a cell, or not a complete one.
@@ -65,7 +65,7 @@ export class PlainCell {
     // The cell ends before the limit, so no byte after the limit has influenced the result.
     if (at + closing.length > limit || !stands(closing, bytes, at)) return false;
     this.end = at;
-    this.behind = at + closing.length;
+    this.after = at + closing.length;
     return true;
   }
 
@@ -108,7 +108,7 @@ export class PlainCell {
 export class PlainItem {
   start = 0;
   end = 0;
-  behind = 0;
+  after = 0;
 
   /** Returns false if the bytes at `at` are not such a string, or not a complete one. */
   read(bytes: Uint8Array, at: number, limit: number): boolean {
@@ -116,8 +116,8 @@ export class PlainItem {
     if (!isShort && !stands(SPACED_ITEM_START, bytes, at)) return false;
     this.start = at + (isShort ? ITEM_START : SPACED_ITEM_START).length;
     this.end = textEnd(bytes, this.start, limit);
-    this.behind = this.end + ITEM_END.length;
-    return this.behind <= limit && stands(ITEM_END, bytes, this.end);
+    this.after = this.end + ITEM_END.length;
+    return this.after <= limit && stands(ITEM_END, bytes, this.end);
   }
 }
 

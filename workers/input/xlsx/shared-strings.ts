@@ -168,10 +168,10 @@ class SharedStrings {
 
   #addPlain(): void {
     const tokens = this.#tokens;
-    const { start, end, behind } = this.#plain;
+    const { start, end, after } = this.#plain;
     if (end - start > CELL_BYTES_MAX) throw malformedWorkbook('a cell is too long');
     this.store.add(tokens.bytes, start, end);
-    tokens.at = behind;
+    tokens.at = after;
   }
 
   #add(): void {

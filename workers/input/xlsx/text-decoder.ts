@@ -61,10 +61,10 @@ export class CollectedText {
       const byte = bytes[at]!;
       if (byte === AMPERSAND) {
         const semicolon = bytes.indexOf(SEMICOLON, at);
-        const behind = semicolon < 0 || semicolon >= Math.min(end, at + ENTITY_BYTES_MAX) ? at + 1 : semicolon + 1;
-        const entity = bytes.toString('latin1', at, behind);
+        const after = semicolon < 0 || semicolon >= Math.min(end, at + ENTITY_BYTES_MAX) ? at + 1 : semicolon + 1;
+        const entity = bytes.toString('latin1', at, after);
         to += target.write(SHORT_ENTITIES.get(entity) ?? decodeEntities(entity), to);
-        at = behind - 1;
+        at = after - 1;
       } else if (byte === CR) {
         target[to++] = LF;
         if (bytes[at + 1] === LF && at + 1 < end) at++;

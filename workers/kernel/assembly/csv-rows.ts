@@ -87,19 +87,19 @@ export function indexRaggedRows(
   let rows: u32 = 0;
   let event = events;
   while (rows < rowsMax && at < end) {
-    let behind = at;
+    let after = at;
     let rowEnd: u32;
     let byte: u32;
     do {
-      rowEnd = load<u32>(behind);
-      behind += 4;
+      rowEnd = load<u32>(after);
+      after += 4;
       byte = <u32>load<u8>(<usize>rowEnd);
     } while (byte != LF && byte != CR);
-    const fields = <u32>((behind - at) >> 2);
+    const fields = <u32>((after - at) >> 2);
     const content = rowEnd - <u32>(byte == LF && rowEnd - before > 1 && <u32>load<u8>(<usize>rowEnd - 1) == CR);
     const blank = fields == 1 && content == before + 1;
     if (blank && columns != 1) {
-      at = behind;
+      at = after;
       before = rowEnd;
       continue;
     }
@@ -131,7 +131,7 @@ export function indexRaggedRows(
     if (missing) store<u32>(state, 0, PLAIN);
     table += (<usize>columns + 1) << 2;
     rows++;
-    at = behind;
+    at = after;
     before = rowEnd;
   }
   store<u32>(state, <u32>at, STRUCTURALS);
@@ -228,8 +228,8 @@ export function materialise(
   for (;;) {
     if (texts == 0) {
       const at = selection + ((<usize>load<u32>(state, POSITION)) << 2);
-      const behind = bareViews(at, selectionEnd, entries, step, views, quote);
-      store<u32>(state, <u32>((behind - selection) >> 2), POSITION);
+      const after = bareViews(at, selectionEnd, entries, step, views, quote);
+      store<u32>(state, <u32>((after - selection) >> 2), POSITION);
     }
     if (load<u32>(state, POSITION) >= live) return;
     anyViews(state, entries, step, selection, live, views, limit, quote, emptyIsNull, texts);

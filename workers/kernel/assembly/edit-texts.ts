@@ -2,7 +2,7 @@
 // joining. They also compare a column before and after an edit.
 import { copy, members, sameBytes, spaceAt, spaceBefore, viewOf } from './cell';
 import { KIND_TEXT } from '../layout/cells';
-import { BACK, KEEP } from '../layout/texts';
+import { LEAVE, KEEP } from '../layout/texts';
 import { FALSE, NULL, TEXT_BYTES_MAX, TRUE, UNKNOWN, UNKNOWN_TEXT } from '../layout/expressions';
 import { isSettled, putState } from './states';
 
@@ -65,7 +65,7 @@ export function keepKinds(before: usize, kinds: usize, after: usize, made: usize
 
 /**
  * Keeps or drops each byte according to its entry in `table` (layout/texts.ts). A cell containing a byte with
- * entry BACK is listed in `todo`. Cells that lose nothing keep their view.
+ * entry LEAVE is listed in `todo`. Cells that lose nothing keep their view.
  */
 export function keepBytes(
   views: usize,
@@ -108,7 +108,7 @@ export function keepBytes(
       store<u8>(o, c);
       o += <usize>(what & KEEP);
     }
-    if (seen & BACK) {
+    if (seen & LEAVE) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
       continue;
@@ -135,8 +135,8 @@ function keptSet(table: usize): v128 {
   return v128.load(SET);
 }
 
-/** Lists in `todo` the rows whose cell contains a byte with entry BACK in `table`. Changes no cell. */
-export function handBack(views: usize, rows: usize, count: u32, table: usize, todo: usize): void {
+/** Lists in `todo` the rows whose cell contains a byte with entry LEAVE in `table`. Changes no cell. */
+export function listTodo(views: usize, rows: usize, count: u32, table: usize, todo: usize): void {
   let kept: u32 = 0,
     back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -146,7 +146,7 @@ export function handBack(views: usize, rows: usize, count: u32, table: usize, to
       e = s + <usize>load<u32>(view, 4);
     let seen: u32 = 0;
     for (let p = s; p < e; p++) seen |= <u32>load<u8>(table + <usize>load<u8>(p));
-    if (seen & BACK) {
+    if (seen & LEAVE) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
     } else store<u32>(rows + ((<usize>(kept++)) << 2), row);

@@ -6,7 +6,7 @@ export function heapStart(): usize {
 }
 export { stripAccents, changeAsciiCase, capitalise, changeCase } from './letters';
 export { calculate, compareNumbers, dateParts, formatDates, parseDays, extremeNumbers, roundVector, toDecimals, writeVector, chooseNumbers, fillNumbers, loadNumbers, parseNumbers, storeNumbers } from './number-vectors';
-export { handBack, keepBytes, maskCells, padCells, putAround, truncateCells, settleViews, keepKinds, matchLength, mergeTexts, collapseSpaces, keepBlank, keepEmpty, matchBlank, trimViews } from './edit-texts';
+export { listTodo, keepBytes, maskCells, padCells, putAround, truncateCells, settleViews, keepKinds, matchLength, mergeTexts, collapseSpaces, keepBlank, keepEmpty, matchBlank, trimViews } from './edit-texts';
 export { readDates, writeDates } from './dates';
 export { roundDecimals, writeNumbers, roundDoubles, readNumbers } from './numbers';
 export { mergeFinished, sortFinished, finishRows, gatherFinished, listEntries, listFinished, packedBytes, packEntries, packFinished } from './encoded-rows';

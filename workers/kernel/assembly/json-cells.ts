@@ -333,8 +333,8 @@ function clear(paths: usize, node: usize, row: u32): void {
  */
 // @ts-ignore: decorator
 @inline
-function putFields(start: usize, behind: usize, byte: u32, paths: usize, node: usize, row: u32): bool {
-  let s = start, e = behind;
+function putFields(start: usize, after: usize, byte: u32, paths: usize, node: usize, row: u32): bool {
+  let s = start, e = after;
   if (byte == NULL_LETTER) {
     s = 0;
     e = 0;

@@ -304,25 +304,25 @@ export const NULL_LETTER: u32 = 0x6e;
 export function readCell(p: usize, byte: u32, end: usize, state: usize, column: i32, row: u32): usize {
   if (byte == QUOTE) {
     const close = stringEnd(p + 1, end, state);
-    const behind = close & ~MARKED;
+    const after = close & ~MARKED;
     if (close == 0) return 0;
     if (column >= 0) {
-      if (close != behind) putUnsettled(state, column, row, p + 1, behind, KIND_TEXT);
-      else if (behind != p + 1 || load<u32>(state, EMPTY_IS_NULL) == 0) {
-        putCell(state, column, row, p + 1, behind, KIND_TEXT);
+      if (close != after) putUnsettled(state, column, row, p + 1, after, KIND_TEXT);
+      else if (after != p + 1 || load<u32>(state, EMPTY_IS_NULL) == 0) {
+        putCell(state, column, row, p + 1, after, KIND_TEXT);
       } else putNull(state, column, row);
     }
-    return behind + 1;
+    return after + 1;
   }
   if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
     const found = nestedEnd(p, end, state);
-    const behind = found & ~MARKED;
+    const after = found & ~MARKED;
     if (found == 0) return 0;
     if (column >= 0) {
-      if (found != behind) putUnsettled(state, column, row, p, behind, KIND_JSON);
-      else putCell(state, column, row, p, behind, KIND_JSON);
+      if (found != after) putUnsettled(state, column, row, p, after, KIND_JSON);
+      else putCell(state, column, row, p, after, KIND_JSON);
     }
-    return behind;
+    return after;
   }
   const bytes = literalBytes(p);
   if (bytes != 0) {
@@ -332,9 +332,9 @@ export function readCell(p: usize, byte: u32, end: usize, state: usize, column: 
     }
     return p + bytes;
   }
-  const behind = numberEnd(p, end, state);
-  if (behind != 0 && column >= 0) putCell(state, column, row, p, behind, KIND_NUMBER);
-  return behind;
+  const after = numberEnd(p, end, state);
+  if (after != 0 && column >= 0) putCell(state, column, row, p, after, KIND_NUMBER);
+  return after;
 }
 
 // @ts-ignore: decorator

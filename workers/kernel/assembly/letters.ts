@@ -32,11 +32,11 @@ export function changeCase(views: usize, rows: usize, count: u32, firstLetter: u
       let high = <u32>i8x16.bitmask(v);
       if (high != 0) {
         const leads = i8x16.eq(v, lead);
-        const behind = i8x16.shuffle(leads, i8x16.splat(0), 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+        const after = i8x16.shuffle(leads, i8x16.splat(0), 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
         const latin = v128.andnot(i8x16.le_u(v128.sub<i8>(v, latinLow), latinSpan), i8x16.eq(v, sign));
-        letters = v128.or(letters, v128.and(latin, behind));
+        letters = v128.or(letters, v128.and(latin, after));
         const strange = v128.or(i8x16.eq(v, i8x16.splat(-97)), i8x16.eq(v, i8x16.splat(-65)));
-        const known = <u32>i8x16.bitmask(v128.andnot(behind, strange));
+        const known = <u32>i8x16.bitmask(v128.andnot(after, strange));
         high &= ~(known | (known >> 1));
       }
       v128.store(t, v128.xor(v, v128.and(letters, bit)));

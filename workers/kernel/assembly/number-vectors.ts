@@ -28,7 +28,7 @@ import {
 } from '../layout/expressions';
 import { isSettled, putState } from './states';
 import { viewOf } from './cell';
-import { NOT_HERE, civilDay, civilMonth, civilYear, putDigits, rescaled, setCivil } from './numbers';
+import { REFUSED, civilDay, civilMonth, civilYear, putDigits, rescaled, setCivil } from './numbers';
 import { NO_DATE, checkedDate, writeMoment } from './dates';
 
 // Number vectors over the rows of a list, for expressions. Layout: layout/expressions.ts. A result that a kernel cannot
@@ -89,13 +89,13 @@ export function parseNumbers(views: usize, rows: usize, count: u32, form: u32, v
       else break;
     }
     if (p != end || count == 0) continue;
-    const behind: u32 = scale < 0 ? 0 : <u32>scale;
+    const after: u32 = scale < 0 ? 0 : <u32>scale;
     const place = values + ((<usize>i) << 3);
     if (form == DECIMAL) {
       store<i64>(place, negative ? -<i64>digits : <i64>digits);
-      store<u8>(scales + <usize>i, <u8>behind);
+      store<u8>(scales + <usize>i, <u8>after);
     } else {
-      const size = <f64>digits / load<f64>(POWERS + ((<usize>behind) << 3));
+      const size = <f64>digits / load<f64>(POWERS + ((<usize>after) << 3));
       // Subtracting from 0 avoids negative zero, which integers do not have.
       store<f64>(place, form == INTEGER ? (negative ? 0 - size : size) : negative ? -size : size);
     }
@@ -321,8 +321,8 @@ export function roundVector(vector: usize, scale: u32, rounding: u32, result: us
     if (mark == 0) {
       const digits = load<i64>(valueAt(vector, i)), from = scaleAt(vector, i);
       const isFar = (from > scale ? from - scale : scale - from) > PLACES_MAX;
-      const magnitude = isFar ? NOT_HERE : rescaled(digits < 0 ? 0 - <u64>digits : <u64>digits, from, scale, rounding);
-      if (magnitude == NOT_HERE) mark = UNKNOWN;
+      const magnitude = isFar ? REFUSED : rescaled(digits < 0 ? 0 - <u64>digits : <u64>digits, from, scale, rounding);
+      if (magnitude == REFUSED) mark = UNKNOWN;
       store<i64>(valueAt(result, i), digits < 0 ? 0 - <i64>magnitude : <i64>magnitude);
       store<u8>(<usize>load<u32>(result, VECTOR_SCALES) + i, <u8>scale);
     }

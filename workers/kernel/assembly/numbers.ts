@@ -309,11 +309,11 @@ function readWords(views: usize, rows: usize, from: u32, count: u32, at: usize, 
     const mark = ((values + ABOVE_NINE) | values) & HIGHEST_BITS;
     // At most one byte may be a non-digit: the decimal point, and not at the end. The digits before it, in lower bytes,
     // are shifted up over it.
-    const bitsBehind = <usize>clz(mark), behind = load<u64>(HIGHEST_BYTES + bitsBehind), from = load<u64>(HIGHEST_BYTES + bitsBehind, 8);
-    if ((((values ^ points) & (behind ^ from)) | (mark & (mark - 1)) | (mark >> 63)) != 0) break;
+    const bitsBehind = <usize>clz(mark), after = load<u64>(HIGHEST_BYTES + bitsBehind), from = load<u64>(HIGHEST_BYTES + bitsBehind, 8);
+    if ((((values ^ points) & (after ^ from)) | (mark & (mark - 1)) | (mark >> 63)) != 0) break;
     const scale = (<u32>bitsBehind >> 3) & 7;
     if (((scale ^ scaleMost) & scaleBound) != 0) break;
-    const digits = <i64>numberOf((values & behind) | ((values & ~from) << 8));
+    const digits = <i64>numberOf((values & after) | ((values & ~from) << 8));
     const start = end - <usize>length;
     if (<u32>load<u8>(start) - 0x31 > firstMost) {
       if (!isLoneZero(start, end, (<u32>points & 0xff) ^ 0x30) || (negative != 0 && digits == 0)) break;
@@ -391,15 +391,16 @@ const INTEGER_TENS: usize = memory.data<u64>([
 /** Digits of the current number: up to 19 for 64 bits, or a zero before SCALE_MAX places. */
 const DIGITS: usize = memory.data(64);
 
-export const NOT_HERE: u64 = u64.MAX_VALUE;
+/** Returned by `rescaled` if the rounding mode refuses the number or the result does not fit 64 bits. */
+export const REFUSED: u64 = u64.MAX_VALUE;
 
 /** Changes the scale of a magnitude from `from` to `to` digits after the decimal point. */
 export function rescaled(magnitude: u64, from: u32, to: u32, rounding: u32): u64 {
   if (from <= to) {
     const unit = load<u64>(INTEGER_TENS + ((<usize>(to - from)) << 3));
-    return <f64>magnitude * <f64>unit > RESULT_LIMIT ? NOT_HERE : magnitude * unit;
+    return <f64>magnitude * <f64>unit > RESULT_LIMIT ? REFUSED : magnitude * unit;
   }
-  // `rounded` returns -1 to refuse, which becomes NOT_HERE when converted to u64.
+  // `rounded` returns -1 to refuse, which becomes REFUSED when converted to u64.
   return <u64>rounded(magnitude, from - to, rounding);
 }
 
@@ -419,7 +420,7 @@ export function roundDecimals(at: usize, meta: usize, rows: usize, count: u32, s
     if (from > SCALE_MAX) return ROUNDING_GIVEN_UP;
     const digits = load<i64>(at + (row << 3));
     const magnitude = rescaled(digits < 0 ? 0 - <u64>digits : <u64>digits, from, scale, rounding);
-    if (magnitude == NOT_HERE) return ROUNDING_GIVEN_UP;
+    if (magnitude == REFUSED) return ROUNDING_GIVEN_UP;
     const value = digits < 0 ? -<i64>magnitude : <i64>magnitude;
     if (!changes || from != scale || value != digits) changed++;
     store<i64>(made + (row << 3), value);
@@ -447,7 +448,7 @@ export function writeNumbers(at: usize, meta: usize, rows: usize, count: u32, in
     if (next + bytesMost > limit) return 0;
     const digits = load<i64>(at + (row << 3));
     const magnitude = rescaled(digits < 0 ? 0 - <u64>digits : <u64>digits, from, scale, rounding);
-    if (magnitude == NOT_HERE) return WRITING_GIVEN_UP;
+    if (magnitude == REFUSED) return WRITING_GIVEN_UP;
     const negative = digits < 0 && magnitude != 0;
     let o = negative ? put(next, program + WRITE_BEFORE_NEGATIVE) : next;
     o = put(o, program + WRITE_PREFIX);

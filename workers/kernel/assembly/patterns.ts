@@ -108,10 +108,10 @@ const STARTS: usize = memory.data((<i32>ITEMS_MAX + 1) * 4);
 
 /**
  * Finds the first match in each cell. The text matched by the items [from, to) becomes the view in `found`, null if
- * empty. Cells that only an engine can search, and with `missesBack` those without a match, are listed in `todo`: u32
+ * empty. Cells that only an engine can search, and with `listsMisses` those without a match, are listed in `todo`: u32
  * count, then the rows.
  */
-export function findPattern(views: usize, rows: usize, count: u32, program: usize, from: u32, to: u32, missesBack: u32, found: usize, todo: usize): void {
+export function findPattern(views: usize, rows: usize, count: u32, program: usize, from: u32, to: u32, listsMisses: u32, found: usize, todo: usize): void {
   const items = <usize>load<u32>(program, ITEMS), fixedStart = load<u32>(program, FROM_START) != 0, bytesDo = load<u32>(program, IS_ASCII) != 0;
   let back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -122,7 +122,7 @@ export function findPattern(views: usize, rows: usize, count: u32, program: usiz
     const isWide = !bytesDo && hasHighByte(s, e);
     const end = isWide ? 0 : firstMatch(program, s, e, fixedStart);
     if (end == 0) {
-      if (!isWide && !missesBack) continue;
+      if (!isWide && !listsMisses) continue;
       back++;
       store<u32>(todo + ((<usize>back) << 2), <u32>((view - views) >> 3));
       continue;
@@ -301,15 +301,15 @@ const GOOD: u32 = 0;
 /** A row or transition has not been built yet, see the head. */
 const WANTED: u32 = 1;
 /** The cell is left to the scalar implementation. */
-const BACK: u32 = 2;
+const LEAVE: u32 = 2;
 
 /**
  * Finds the first match in each cell. The text between the slot of group n and the next slot becomes the view in
  * `found` + n * `stride`, by physical row. The view is null if the group did not participate, and also if its text is
- * empty unless `keepsEmpty` is set. `wanted`: u32 slot of each group. With `missesBack`, cells without a match are
+ * empty unless `keepsEmpty` is set. `wanted`: u32 slot of each group. With `listsMisses`, cells without a match are
  * listed in `todo`.
  */
-export function findCaptures(views: usize, rows: usize, count: u32, from: u32, machine: usize, wanted: usize, groups: u32, keepsEmpty: u32, missesBack: u32, found: usize, stride: usize, todo: usize): u32 {
+export function findCaptures(views: usize, rows: usize, count: u32, from: u32, machine: usize, wanted: usize, groups: u32, keepsEmpty: u32, listsMisses: u32, found: usize, stride: usize, todo: usize): u32 {
   const slots = <usize>load<u32>(machine, SLOTS_AT), wantedEnd = wanted + (<usize>groups << 2);
   for (let i = from; i < count; i++) {
     const view = viewOf(views, rows, i);
@@ -321,11 +321,11 @@ export function findCaptures(views: usize, rows: usize, count: u32, from: u32, m
       if (!isMiss) outcome = runForward(machine, s, start);
     }
     if (outcome == WANTED) return i;
-    if (outcome == BACK || (isMiss && missesBack != 0 && s != 0)) handBack(todo, <u32>((view - views) >> 3));
+    if (outcome == LEAVE || (isMiss && listsMisses != 0 && s != 0)) listTodo(todo, <u32>((view - views) >> 3));
     let made = found + (view - views);
     for (let group = wanted; group < wantedEnd; group += 4, made += stride) {
       store<u64>(made, 0);
-      if (outcome == BACK || isMiss) continue;
+      if (outcome == LEAVE || isMiss) continue;
       const place = slots + (<usize>load<u32>(group) << 2);
       const start = load<u32>(place), length = load<u32>(place, 4) - start;
       if (start != 0 && (length != 0 || keepsEmpty != 0)) putView(made, <usize>start, <usize>(start + length));
@@ -350,7 +350,7 @@ export function replaceCaptures(views: usize, rows: usize, count: u32, from: u32
       const o = <usize>load<u32>(machine, NEXT_FREE);
       const end = replaceIn(machine, s, e, pieces, piecesEnd, times, <usize>cellBytesMax, o, limit);
       if (end == o) continue;
-      if (end > <usize>BACK) {
+      if (end > <usize>LEAVE) {
         // A spare byte follows each changed cell, so that a cell that became empty differs from an unchanged one.
         const length = end - o - 1;
         store<u64>(view, <u64>o | ((<u64>(length > <usize>cellBytesMax ? <usize>cellBytesMax + 1 : length)) << 32));
@@ -361,14 +361,14 @@ export function replaceCaptures(views: usize, rows: usize, count: u32, from: u32
       outcome = <u32>end;
     }
     if (outcome == WANTED) return i;
-    handBack(todo, row);
+    listTodo(todo, row);
   }
   return count;
 }
 
 /**
  * Returns the end of the changed cell plus one byte, `o` if nothing matched, 0 if the cell does not fit, or else WANTED
- * or BACK.
+ * or LEAVE.
  */
 function replaceIn(machine: usize, s: usize, e: usize, pieces: usize, piecesEnd: usize, times: u32, cellBytesMax: usize, o: usize, limit: usize): usize {
   const slots = <usize>load<u32>(machine, SLOTS_AT), first = o;
@@ -438,8 +438,8 @@ export function splitCaptures(views: usize, rows: usize, count: u32, from: u32, 
       }
     }
     if (outcome == WANTED) return i;
-    if (outcome == BACK) {
-      handBack(todo, <u32>((view - views) >> 3));
+    if (outcome == LEAVE) {
+      listTodo(todo, <u32>((view - views) >> 3));
       continue;
     }
     if (s != 0 && part < parts) {
@@ -461,7 +461,7 @@ function putView(at: usize, s: usize, e: usize): void {
 
 // @ts-ignore: decorator
 @inline
-function handBack(todo: usize, row: u32): void {
+function listTodo(todo: usize, row: u32): void {
   const back = load<u32>(todo) + 1;
   store<u32>(todo, back);
   store<u32>(todo + (<usize>back << 2), row);
@@ -469,7 +469,7 @@ function handBack(todo: usize, row: u32): void {
 
 /** Records the row of the state for each byte of [s, e) and for the end, with MAY_START where a match may begin. */
 function noteStates(machine: usize, s: usize, e: usize): u32 {
-  if (e - s > <usize>load<u32>(machine, LENGTH_MAX)) return BACK;
+  if (e - s > <usize>load<u32>(machine, LENGTH_MAX)) return LEAVE;
   const classes = <usize>load<u32>(machine, WAY_CLASSES);
   let row = load<u32>(machine, LAST_ROW), note = <usize>load<u32>(machine, NOTES) + ((e - s) << 2);
   let kind: usize = 0, entry: u32 = 0;
@@ -488,7 +488,7 @@ function noteStates(machine: usize, s: usize, e: usize): u32 {
 }
 
 function stopAt(machine: usize, row: u32, kind: u32, entry: u32): u32 {
-  if (entry != NO_ROW) return BACK;
+  if (entry != NO_ROW) return LEAVE;
   store<u32>(machine, row, WANTED_ROW);
   store<u32>(machine, kind, WANTED_PLACE);
   store<u32>(machine, 0, WANTED_IS_WAY);
@@ -529,7 +529,7 @@ function runForward(machine: usize, s: usize, p: usize): u32 {
     entry = way - 1;
     p += c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
   } while (way < WAYS_FULL);
-  return way == WAY_MATCHED ? GOOD : BACK;
+  return way == WAY_MATCHED ? GOOD : LEAVE;
 }
 
 function setSlots(action: usize, slots: usize, p: u32): void {

@@ -137,17 +137,17 @@ function readKey(p: usize, end: usize, state: usize, parent: u32, expected: u32)
   let start = p + 1;
   const close = stringEnd(start, end, state);
   if (close == 0) return 0;
-  const behind = close & ~MARKED;
-  let bytes = behind - start;
+  const after = close & ~MARKED;
+  let bytes = after - start;
   if (bytes > KEY_BYTES_MAX) return fail(state, p, KEY_TOO_LONG);
-  if (close != behind) {
+  if (close != after) {
     const scratch = <usize>load<u32>(state, SCRATCH);
-    bytes = unescape(start, behind, scratch);
+    bytes = unescape(start, after, scratch);
     // Reported before the lines after the key are counted, because the error is at the key.
     if ((bytes & MARKED) != 0) return fail(state, p, KEY_SURROGATE);
     start = scratch;
   }
-  const colon = afterSpace(behind + 1, end, state);
+  const colon = afterSpace(after + 1, end, state);
   // A key is added only if all its bytes are before the end of the window.
   if (colon >= end || <u32>load<u8>(colon) != COLON) return fail(state, colon, EXPECTED_COLON);
   const node = nodeOf(state, parent, start, bytes);
@@ -421,12 +421,12 @@ function readList(start: usize, end: usize, state: usize, row: u32): usize {
       const byte = <u32>load<u8>(p);
       const isInside = members < columns;
       if (members == columns) extraStart = p;
-      const behind = readCell(p, byte, end, state, isInside ? <i32>members : -1, row);
-      if (behind == 0) return 0;
-      const isEmpty = byte == NULL_LETTER || (byte == QUOTE && behind == p + 2);
+      const after = readCell(p, byte, end, state, isInside ? <i32>members : -1, row);
+      if (after == 0) return 0;
+      const isEmpty = byte == NULL_LETTER || (byte == QUOTE && after == p + 2);
       if (!isInside && !isEmpty) hasExtra = true;
       members++;
-      p = afterSpace(behind, end, state);
+      p = afterSpace(after, end, state);
       const sign = <u32>load<u8>(p);
       if (sign == CLOSE_LIST) break;
       if (sign != COMMA) return fail(state, p, EXPECTED_COMMA_OR_BRACKET);
@@ -514,11 +514,11 @@ function keyOf(p: usize, end: usize, state: usize): usize {
   if (<u32>load<u8>(p) != QUOTE) return fail(state, p, EXPECTED_KEY);
   const close = stringEnd(p + 1, end, state);
   if (close == 0) return 0;
-  const behind = close & ~MARKED;
-  const colon = afterSpace(behind + 1, end, state);
+  const after = close & ~MARKED;
+  const colon = afterSpace(after + 1, end, state);
   if (<u32>load<u8>(colon) != COLON) return fail(state, colon, EXPECTED_COLON);
   store<u32>(state, <u32>(p + 1), KEY_START);
-  store<u32>(state, <u32>behind, KEY_END);
+  store<u32>(state, <u32>after, KEY_END);
   store<u32>(state, TRAVERSAL_VALUE, PHASE);
   return afterSpace(colon + 1, end, state);
 }

@@ -322,32 +322,32 @@ export function readSheet(state: usize, end: usize): void {
   for (;;) {
     at = afterSpaces(at, end);
     if (at >= end) break;
-    let behind: usize = 0;
+    let after: usize = 0;
     if (<u32>load<u8>(at) == LESS) {
       const isClosing = <u32>load<u8>(at, 1) == SLASH;
       const name = afterPrefix(at + 1 + <usize>isClosing);
       if (isInRow) {
         if (isClosing) {
-          behind = load<u32>(name) == ROW_CLOSES && load<u32>(state, IS_WIDE) == 0 ? name + 4 : 0;
-          if (behind != 0 && behind <= end) {
+          after = load<u32>(name) == ROW_CLOSES && load<u32>(state, IS_WIDE) == 0 ? name + 4 : 0;
+          if (after != 0 && after <= end) {
             isInRow = false;
-            at = behind;
+            at = after;
             if (!endRow(state)) continue;
             status = STATUS_FULL;
             break;
           }
-        } else if (<u32>load<u8>(name) == LETTER_C && endsName(<u32>load<u8>(name, 1))) behind = readCell(name + 1, end, state);
+        } else if (<u32>load<u8>(name) == LETTER_C && endsName(<u32>load<u8>(name, 1))) after = readCell(name + 1, end, state);
       } else if (!isClosing && (load<u32>(name) & THREE_BYTES) == ROW_NAME && endsName(<u32>load<u8>(name, 3))) {
-        behind = beginRow(name + 3, end, state);
-        if (behind != 0 && behind <= end) isInRow = !isEmptyTag;
+        after = beginRow(name + 3, end, state);
+        if (after != 0 && after <= end) isInRow = !isEmptyTag;
       }
     }
-    if (behind > end) break;
-    if (behind == 0) {
+    if (after > end) break;
+    if (after == 0) {
       status = STATUS_LEFT;
       break;
     }
-    at = behind;
+    at = after;
   }
   store<u32>(state, <u32>at, AT);
   store<u32>(state, <u32>isInRow, IS_IN_ROW);

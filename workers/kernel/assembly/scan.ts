@@ -269,7 +269,7 @@ function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
 // @ts-ignore: decorator
 @inline
 function emit(o: usize, p: usize, bits: u64): usize {
-  const behind = o + ((<usize>popcnt(bits)) << 2);
+  const after = o + ((<usize>popcnt(bits)) << 2);
   do {
     store<u32>(o, <u32>(p + <usize>ctz(bits)));
     bits &= bits - 1;
@@ -289,7 +289,7 @@ function emit(o: usize, p: usize, bits: u64): usize {
     bits &= bits - 1;
     o += 32;
   } while (bits);
-  return behind;
+  return after;
 }
 
 function sum(counts: v128): u32 {

@@ -360,9 +360,9 @@ export function readStrings(state: usize, end: usize): void {
   for (;;) {
     at = afterSpaces(at, end);
     if (at >= end) break;
-    const behind = entry < entriesEnd ? readItem(at, end, out, limit) : 0;
-    if (behind > end) break;
-    if (behind == 0) {
+    const after = entry < entriesEnd ? readItem(at, end, out, limit) : 0;
+    if (after > end) break;
+    if (after == 0) {
       status = STATUS_LEFT;
       break;
     }
@@ -370,7 +370,7 @@ export function readStrings(state: usize, end: usize): void {
     store<u32>(entry, <u32>(copiedEnd - out), 4);
     entry += ENTRY_BYTES;
     out = copiedEnd;
-    at = behind;
+    at = after;
   }
   store<u32>(state, <u32>at, AT);
   store<u32>(state, <u32>out, TEXTS_AT);

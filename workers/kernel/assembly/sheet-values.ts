@@ -316,14 +316,14 @@ export function readValue(at: usize, end: usize, state: usize, type: u32, style:
   if (type == TYPE_SHARED) return readShared(at, state);
   const out = <usize>load<u32>(state, TEXTS_AT);
   if (type == TYPE_TEXT) {
-    const behind = copyText(at, end, out, <usize>load<u32>(state, TEXTS_END));
-    return setText(behind, end, out);
+    const after = copyText(at, end, out, <usize>load<u32>(state, TEXTS_END));
+    return setText(after, end, out);
   }
   if (<u32>load<u8>(at) == LESS) return at;
   if (out + NUMBER_BYTES_MAX > <usize>load<u32>(state, TEXTS_END)) return 0;
   if (type == TYPE_BOOLEAN) return readBoolean(at, out);
-  const behind = readNumber(at);
-  if (behind == 0) return 0;
+  const after = readNumber(at);
+  if (after == 0) return 0;
   const meaning = style < load<u32>(state, STYLES_COUNT) ? <u32>load<u8>(<usize>load<u32>(state, STYLES) + <usize>style) : MEANING_PLAIN;
   let textEnd: usize = 0;
   valueKind = KIND_NUMBER;
@@ -333,12 +333,12 @@ export function readValue(at: usize, end: usize, state: usize, type: u32, style:
   } else if (isCanonical) {
     v128.store(out, v128.load(at));
     v128.store(out, v128.load(at, 16), 16);
-    textEnd = out + (behind - at);
+    textEnd = out + (after - at);
   } else textEnd = putNumber(out);
   if (textEnd == 0) return 0;
   valueAt = out;
   valueBytes = <u32>(textEnd - out);
-  return behind;
+  return after;
 }
 
 /** Like readValue, for the content of `<is>`. Returns the address after its closing tag. */
@@ -349,12 +349,12 @@ export function readInline(at: usize, end: usize, state: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function setText(behind: usize, end: usize, out: usize): usize {
-  if (behind == 0 || behind > end) return behind;
+function setText(after: usize, end: usize, out: usize): usize {
+  if (after == 0 || after > end) return after;
   valueKind = KIND_TEXT;
   valueAt = out;
   valueBytes = <u32>(copiedEnd - out);
-  return behind;
+  return after;
 }
 
 function readShared(at: usize, state: usize): usize {

@@ -3,7 +3,7 @@
 import { NULL, UNKNOWN, UNKNOWN_TEXT, VECTOR_MARKS } from '../layout/expressions';
 import { viewOf } from './cell';
 import { valueAt } from './number-vectors';
-import { BACK } from '../layout/texts';
+import { LEAVE } from '../layout/texts';
 
 // Jaro-Winkler similarity of texts. Scalar reference implementation: values/similarity.ts, which rounds identically. It
 // handles texts of more than 64 characters and texts with a character above U+FFFF.
@@ -142,7 +142,7 @@ const SPACE: u32 = 32;
 
 /**
  * Replaces each cell by its key. The rows have no null cells.
- * @param table u8 per byte: its replacement, 0 to drop it, a space to end a word, or BACK to list the cell in `todo`
+ * @param table u8 per byte: its replacement, 0 to drop it, a space to end a word, or LEAVE to list the cell in `todo`
  * @returns the next free address, or 0 if the arena is full
  */
 export function wordKeys(views: usize, rows: usize, count: u32, table: usize, next: usize, limit: usize, todo: usize): usize {
@@ -175,7 +175,7 @@ function sortedWords(p: usize, end: usize, table: usize): usize {
   let words: usize = 0, out = SPELLED, word = SPELLED;
   for (; p < end; p++) {
     const byte = <u32>load<u8>(table + <usize>load<u8>(p));
-    if (byte == BACK) return WORDS_MAX + 1;
+    if (byte == LEAVE) return WORDS_MAX + 1;
     if (byte == SPACE) {
       if (out > word && (words = withWord(words, word, out)) > WORDS_MAX) return words;
       word = out;

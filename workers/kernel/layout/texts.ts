@@ -5,7 +5,7 @@
 
 export const DROP: u32 = 0;
 export const KEEP: u32 = 1;
-export const BACK: u32 = 2;
+export const LEAVE: u32 = 2;
 
 // Constants of case conversion and accent removal: which letters change, and the ranges of code points that the tables
 // cover.

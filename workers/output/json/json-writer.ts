@@ -209,7 +209,7 @@ function jsonForm({ settings, schema, nullValues }: OutputForm<JsonSettings>): J
     decimalsAsText: settings.decimals === 'string',
     omitNulls: settings.nulls === 'omit',
     before: isArray ? ',\n' : '',
-    behind: isArray ? '' : '\n',
+    after: isArray ? '' : '\n',
     nullValues: nullValues.filter((text) => text !== '').map((text) => Buffer.from(text)),
     emptyIsNull: nullValues.includes(''),
   };
@@ -270,14 +270,14 @@ class JsonWriter implements RowWriter, RowEmitter {
   }
 
   *pieces(position: number): Iterable<Uint8Array> {
-    const { members, omitNulls, before, behind } = this.#rules;
+    const { members, omitNulls, before, after } = this.#rules;
     const batch = this.#batch!;
     const row = batch.physicalRow(position);
     yield Buffer.from(`${before}{`);
     for (const piece of memberPieces(members, (column) => this.#value(batch, column, row), omitNulls)) {
       yield Buffer.from(piece);
     }
-    yield Buffer.from(`}${behind}`);
+    yield Buffer.from(`}${after}`);
   }
 
   #load(batch: Batch): void {
@@ -370,7 +370,7 @@ export interface JsonRules {
   readonly omitNulls: boolean;
   /** Text before the `{` of a row, and after its `}`. */
   readonly before: string;
-  readonly behind: string;
+  readonly after: string;
   /** See CsvRules. */
   readonly nullValues: readonly Uint8Array[];
   readonly emptyIsNull: boolean;
@@ -426,7 +426,7 @@ export class JsonProgram {
     this.#put(EMPTY_IS_NULL, rules.emptyIsNull ? 1 : 0);
     this.#put(STEPS, steps.length);
     this.#putText(ROW_AT, placed(`${rules.before}{`));
-    this.#putText(TAIL_AT, placed(`${tail}}${rules.behind}`));
+    this.#putText(TAIL_AT, placed(`${tail}}${rules.after}`));
     this.#put(OMIT_NULLS, rules.omitNulls ? 1 : 0);
     steps.forEach((step, index) => {
       const at = HEAD_BYTES + index * STEP_BYTES;

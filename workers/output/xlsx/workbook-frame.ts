@@ -90,9 +90,9 @@ export function workbookFrame({ columns, freezeHeader, autofilter }: WorkbookLoo
     };
     const part = new SheetPart();
     part.prepare(model, { styles, sharedStrings: null, date1904: false, drawings: [], commentRefs: [], media: [] });
-    const [before, behind] = part.toXml(model).split(NO_ROWS);
-    if (before === undefined || behind === undefined) throw new Error('the sheet has no element for rows');
-    return [`${before}<sheetData>`, `</sheetData>${behind}`];
+    const [before, after] = part.toXml(model).split(NO_ROWS);
+    if (before === undefined || after === undefined) throw new Error('the sheet has no element for rows');
+    return [`${before}<sheetData>`, `</sheetData>${after}`];
   };
   const [beforeRows] = sheet(ranges, 1);
   // Read after the columns' styles were added; these are among the styles of their cells.

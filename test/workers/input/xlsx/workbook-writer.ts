@@ -12,7 +12,7 @@ export interface WrittenWorkbook {
   readonly rows?: string;
   /** XML before and after `<sheetData>`. */
   readonly before?: string;
-  readonly behind?: string;
+  readonly after?: string;
   /** The complete part of the sheet, in place of the fields above. */
   readonly sheet?: string | Uint8Array;
   /** Settings of the sheet's entry in the archive. */
@@ -51,7 +51,7 @@ export function workbookOf(given: WrittenWorkbook): Buffer {
   const linksOf = (...all: string[]): string => `<Relationships xmlns="${PACKAGE}">${all.join('')}</Relationships>`;
   const sheet =
     given.sheet ??
-    `<?xml version="1.0"?><worksheet xmlns="${main}">${given.before ?? ''}<sheetData>${given.rows ?? ''}</sheetData>${given.behind ?? ''}</worksheet>`;
+    `<?xml version="1.0"?><worksheet xmlns="${main}">${given.before ?? ''}<sheetData>${given.rows ?? ''}</sheetData>${given.after ?? ''}</worksheet>`;
   const more = given.moreSheets ?? [];
   const stateOf = (state: string | undefined): string => (state === undefined ? '' : ` state="${state}"`);
   const sheets = [

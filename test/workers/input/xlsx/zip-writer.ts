@@ -81,10 +81,10 @@ export function zipOf(entries: readonly WrittenEntry[], form: ArchiveForm = {}):
 }
 
 /** Deflates `piece` repeated `times` times, with texts before and after: as small as a zip bomb, and made quickly. */
-export function deflatedOften(before: string, piece: string, times: number, behind: string): Buffer {
+export function deflatedOften(before: string, piece: string, times: number, after: string): Buffer {
   const part = (text: string): Buffer => deflateRawSync(text, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
   const repeated = part(piece);
-  return Buffer.concat([part(before), ...Array.from({ length: times }, () => repeated), deflateRawSync(behind)]);
+  return Buffer.concat([part(before), ...Array.from({ length: times }, () => repeated), deflateRawSync(after)]);
 }
 
 /** Bytes in memory as a file. */
