@@ -14,7 +14,7 @@ export const PLANS_FILE_BYTES_MAX = MEBIBYTE;
 export const ACCOUNT_FILE_BYTES_MAX = 2 * MEBIBYTE;
 
 /**
- * Templates are written by hand, and even those with large inline maps are smaller. Larger maps belong into a table.
+ * Templates are written by hand, and even those with large inline maps are smaller. Larger maps belong in a table.
  */
 export const TEMPLATE_FILE_BYTES_MAX = MEBIBYTE;
 

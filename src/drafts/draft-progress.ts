@@ -1,5 +1,5 @@
-// Estimates how much of a draft is done. A draft reads the sample, profiles its rows, and runs over the sample once more as a test. A
-// test that finds a mistake is repeated, so the last part may take longer than its share.
+// Estimates how much of a draft is done. A draft reads the sample, profiles its rows, and runs over the sample once more
+// as a test. A test that finds a mistake is repeated, so the last part may take longer than its share.
 
 /** Shares of the time for a CSV file of 50 MB. */
 const READ_SHARE = 0.15;

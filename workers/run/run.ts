@@ -162,7 +162,7 @@ function sourceRow(batch: Batch, position: number): number {
 // delimiter or header row is often the cause.
 
 /** Returns a failure if a required value above or below the table is missing; null otherwise. */
-function lackOfMeta({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
+function missingMetaFailure({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
   if (preamble.length === 0 && footer.length === 0) return null;
   for (const [section, values] of Object.entries({ preamble, footer })) {
     for (const { name, required } of values) {
@@ -425,7 +425,7 @@ export class RunAttempt {
       const { rowNames } = this.#parts;
       const settings = { tables: this.#tables.columns, hasKinds, rowNames, take: this.#takeForPlan };
       const plan = prepared.lastPlan(headers, settings) ?? (yield* this.#inSlices(prepared.plan(headers, settings)));
-      this.#held = lackOfMeta(prepared.template.input, this.#metaOf(reader));
+      this.#held = missingMetaFailure(prepared.template.input, this.#metaOf(reader));
       return this.#held === null ? plan : null;
     } catch (error) {
       if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;

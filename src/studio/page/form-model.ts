@@ -94,7 +94,7 @@ export function numberOf(text: string, isInteger: boolean): number | null {
   return !isInteger || Number.isSafeInteger(value) ? value : null;
 }
 
-/** The mapping with a property changed; UNSET takes it away. */
+/** Returns the mapping with a property changed, or without it if the value is UNSET. */
 export function withProperty(
   value: Readonly<Record<string, unknown>>,
   name: string,
@@ -153,7 +153,7 @@ export function chosenGroup({ choices }: ObjectField, value: Readonly<Record<str
   );
 }
 
-/** Takes away the parameters of the other groups. */
+/** Returns the values without the parameters of the other groups. */
 export function withGroup(
   field: ObjectField,
   value: Readonly<Record<string, unknown>>,

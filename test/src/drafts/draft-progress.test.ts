@@ -1,4 +1,4 @@
-// The progress of a draft: it never goes back, shows each part of the work, and ends when the draft is there.
+// The progress of a draft: it never decreases, covers each part of the work, and ends when the draft arrives.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';

@@ -136,7 +136,7 @@ export class DistinctNames implements Operator {
   readonly #columnsMax: number;
   readonly #context: OperatorContext;
   readonly #reader: CellReader;
-  /** By key. The first text of a value is its name, and the value determines the order. */
+  /** Names by key: the text with which a value first occurred, and the value, by which names are sorted. */
   readonly #names = new Map<string, { readonly name: string; readonly value: unknown }>();
   #units = 0;
 

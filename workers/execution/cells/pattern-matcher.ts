@@ -446,7 +446,7 @@ export function matchedEdits(context: OperatorContext, columns: MatchedColumns):
   const { made, wanted, singly: singlyOf } = columns;
   return Array.from({ length: wanted?.length ?? made }, (_, index) => {
     const singly = singlyOf(index);
-    return (work: CellWork) => (pass.pays(work.count) ? pass.column(work, index) : singly(work));
+    return (work: CellWork) => (pass.isWorthwhile(work.count) ? pass.column(work, index) : singly(work));
   });
 }
 
@@ -462,7 +462,7 @@ class SharedPass {
     this.#columns = columns;
   }
 
-  pays(count: number): boolean {
+  isWorthwhile(count: number): boolean {
     const { pattern, groups, finds } = this.#columns;
     if (pattern === null) return true;
     if (this.#matcher === undefined && count < MATCHER_ROWS_LEAST) return false;

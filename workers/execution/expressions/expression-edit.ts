@@ -13,7 +13,15 @@ import { CellFault, UNFINISHED, valueEdit } from '../cells/value-cells.ts';
 import { ExpressionEvaluator } from './expression-evaluator.ts';
 import { plannerOf } from './planner.ts';
 import { RowExpression } from './row-expression.ts';
-import { ALL_OPEN, FULL, type NumberPlan, pays, type StatePlan, type TextPlan, textColumnOf } from './vector-plan.ts';
+import {
+  ALL_OPEN,
+  FULL,
+  isWorthwhile,
+  type NumberPlan,
+  type StatePlan,
+  type TextPlan,
+  textColumnOf,
+} from './vector-plan.ts';
 
 /**
  * Returns the edit that computes a column of the expression's results, of their type (RowExpression.type). `value`
@@ -58,11 +66,11 @@ function kernelEdit(
   if (column !== null) return copyEdit(context, column);
   const planner = plannerOf(checked);
   const texts = planner.texts(root);
-  if (texts !== null && pays(checked, texts)) return textEdit(context, texts, expression);
+  if (texts !== null && isWorthwhile(checked, texts)) return textEdit(context, texts, expression);
   const numbers = planner.numbers(root);
-  if (numbers !== null && pays(checked, numbers)) return numberEdit(context, numbers, expression);
+  if (numbers !== null && isWorthwhile(checked, numbers)) return numberEdit(context, numbers, expression);
   const states = planner.states(root);
-  return states === null || !pays(checked, states) ? null : stateEdit(context, states, expression);
+  return states === null || !isWorthwhile(checked, states) ? null : stateEdit(context, states, expression);
 }
 
 /** Copies a text column: the views are copied, the texts are not. */

@@ -13,7 +13,7 @@ import { CellFault, UNFINISHED } from '../cells/value-cells.ts';
 import { ExpressionEvaluator } from './expression-evaluator.ts';
 import { plannerOf } from './planner.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
-import { FULL, pays, type StatePlan, type VectorRows } from './vector-plan.ts';
+import { FULL, isWorthwhile, type StatePlan, type VectorRows } from './vector-plan.ts';
 
 // Rows of a batch for which an expression of the step could not be computed, as opposed to a single cell.
 
@@ -79,7 +79,8 @@ export function conditionsOf(
 export function rowCondition(condition: CheckedExpression, columns: Schema, context: ExpressionContext): RowChoice {
   const { clock } = context;
   const plan = plannerOf(condition).states(condition.root);
-  if (plan === null || !pays(condition, plan)) return byRow(new RowExpression(condition, columns, context), clock);
+  if (plan === null || !isWorthwhile(condition, plan))
+    return byRow(new RowExpression(condition, columns, context), clock);
   // The closures are created when they are first needed: often, kernels decide all rows. But an expression that looks
   // up a reference table must request the table before the first row, so its closures are created at once.
   let made = context.tables.size > 0 ? new RowExpression(condition, columns, context) : null;

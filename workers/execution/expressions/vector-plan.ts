@@ -197,7 +197,7 @@ export function computedIn(plan: AnyPlan): readonly CheckedExpression[] {
  * Returns whether a plan is worthwhile. It is not if it needs reference tables, because the closures of its nodes would
  * hold them a second time, or if it consists mostly of closures, because it is then not faster than closures alone.
  */
-export function pays(expression: CheckedExpression, plan: AnyPlan): boolean {
+export function isWorthwhile(expression: CheckedExpression, plan: AnyPlan): boolean {
   const computed = computedIn(plan);
   return computed.length === 0 || (expression.tables.length === 0 && computed.length <= COMPUTED_MAX);
 }

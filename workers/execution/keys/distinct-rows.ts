@@ -236,7 +236,7 @@ export const SIMILAR_COMPARISONS_MAX = 100_000_000;
 /** Texts of at most this many bytes are compared by a kernel. */
 const SHORT_BYTES = 64;
 
-/** Number of comparisons as which a comparison of two longer texts counts, for each 64 times 64 bytes. */
+/** A comparison of two longer texts counts as this many comparisons for each 64 by 64 bytes of their lengths. */
 const LONG_COST = 16;
 
 /** More than the rounding errors of a similarity. */

@@ -4,7 +4,7 @@
 import { BETWEEN_CHARACTERS, textPieces } from '../../values/text-edits.ts';
 import { ByteAutomaton, type ByteProgram, STATE_MATCHED } from './byte-automaton.ts';
 import type { PatternMatch, RegularExpression } from './regular-expression.ts';
-import { TwoWayAutomaton, type Way } from './two-way-automaton.ts';
+import { type Transition, TwoWayAutomaton } from './two-way-automaton.ts';
 
 /**
  * Product of characters and instructions up to which re2js searches a text. That takes 70 ms at most, and usually less
@@ -82,7 +82,7 @@ class Search {
   readonly #groups: number;
   /** The state at each byte and at the end, with STARTS. */
   readonly #states: Uint16Array;
-  readonly #ways = new Map<number, Way>();
+  readonly #ways = new Map<number, Transition>();
   #built = 0;
 
   constructor(program: ByteProgram, groupCount: number, text: string) {
@@ -178,7 +178,7 @@ class Search {
     }
   }
 
-  #way(state: number, entry: number): Way {
+  #way(state: number, entry: number): Transition {
     const key = state * this.#automaton.entries + entry;
     const known = this.#ways.get(key);
     if (known !== undefined) return known;

@@ -31,10 +31,10 @@ export interface StepBack {
 }
 
 /**
- * The path from a position: the entry after its character, or null for a match; and the slots that are set at the
- * position.
+ * The transition from a position: the entry after its character, or null for a match; and the slots that are set at
+ * the position.
  */
-export interface Way {
+export interface Transition {
   readonly next: number | null;
   readonly slots: readonly number[];
 }
@@ -126,7 +126,7 @@ export class TwoWayAutomaton {
   }
 
   /** The path from a position with an entry, at a byte of a state from which the entry leads to a match. */
-  way(state: number, entry: number): Way {
+  way(state: number, entry: number): Transition {
     const { nodes } = this.#program;
     const { places, at } = this.#states[state]!;
     const target = this.#targets[Math.floor(entry / this.#variants)]!;
@@ -151,7 +151,7 @@ export class TwoWayAutomaton {
     throw new Error('a state announced a match, but no match was found');
   }
 
-  #wayBehind(node: ByteNode & { kind: 'byte' }, state: number, slots: Slots | null): Way {
+  #wayBehind(node: ByteNode & { kind: 'byte' }, state: number, slots: Slots | null): Transition {
     const target = this.#after(node);
     const isDone = !this.#needsEnd && this.#capturing[target] === 0;
     const next = this.#targetNumbers.get(target)! * this.#variants + (node.next === target ? this.variantOf(state) : 0);
