@@ -1,5 +1,7 @@
-// Representation of a column's static type in Parquet: physical type, annotations, and width of a value.
+// The settings of Parquet outputs, and the form of a column type in the file: physical type, annotations, width of a value.
 import type { Column, ColumnType } from '../../batch/schema.ts';
+import { Type } from '../../bundled/type-box.ts';
+import { defineOutputSection } from '../format.ts';
 import { STRUCT, TEXTS, type ThriftWriter } from './thrift-writer.ts';
 
 /** Numbers of physical types, converted types and fields of the logical type in parquet.thrift. */
@@ -101,3 +103,26 @@ function writeDecimal(thrift: ThriftWriter, scale: number): void {
     thrift.integer(2, DECIMAL_DIGITS);
   });
 }
+
+// Settings of parquet in a Template: the section `output.parquet`.
+
+export interface ParquetSettings {
+  readonly decimalScale: number;
+}
+
+/** Equals the maximum scale of a quotient of two decimals. */
+const DECIMAL_SCALE_DEFAULT = 10;
+
+export const parquetSection = defineOutputSection({
+  name: 'parquet',
+  schema: Type.Object({
+    decimal_scale: Type.Integer({
+      minimum: 0,
+      maximum: DECIMAL_DIGITS,
+      default: DECIMAL_SCALE_DEFAULT,
+      description: 'Decimal places of all decimal columns, which have 38 digits in total.',
+    }),
+  }),
+  settings: (written): ParquetSettings => ({ decimalScale: written.decimal_scale }),
+  check() {},
+});

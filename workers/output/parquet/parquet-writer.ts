@@ -6,8 +6,8 @@ import { SNAPPY_TABLE_BYTES } from '../../kernel/layout/output-program.ts';
 import { done, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
 import { type ChunkSizes, ColumnPages, cellBytes, GroupMemory, GrowingBytes, putCells, RLE } from './column-pages.ts';
+import type { ParquetSettings } from './column-type.ts';
 import { physicalOf, writePath, writeSchema } from './column-type.ts';
-import type { ParquetSettings } from './parquet-section.ts';
 import { INTEGERS, STRUCT, ThriftWriter } from './thrift-writer.ts';
 
 const MAGIC = Buffer.from('PAR1');

@@ -1,6 +1,6 @@
 // The format parquet: columns with static types, in row groups. The writer is loaded with the first Parquet output.
 import { defineOutputFormat } from '../format.ts';
-import { parquetSection } from './parquet-section.ts';
+import { parquetSection } from './column-type.ts';
 
 export const parquet = defineOutputFormat({
   name: 'parquet',
