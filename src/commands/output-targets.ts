@@ -19,10 +19,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createInflateRaw } from 'node:zlib';
 import { REJECTS_SUFFIX } from '../../workers/protocol/messages.ts';
 import { makeFolder } from '../runtime/data-directory.ts';
 import { UsageError } from './command.ts';
@@ -127,16 +128,100 @@ export function outputTargets(
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new UsageError(`Two inputs would both be written as ${twice}: give them other names.`);
   return inputs.map((input, index) => {
-    const path = (ending: string): string => join(target, `${names[index]}.${ending}`);
+    // An output with several files becomes a folder.
+    const path = (ending: string): string =>
+      join(target, ending === ARCHIVE_ENDING ? names[index]! : `${names[index]}.${ending}`);
     return {
       input,
       path,
       async keep(result) {
         makeFolder(target);
-        await replaceFile(result, linkedPath(path(result.outcome.output!.ending)));
+        const { ending } = result.outcome.output!;
+        if (ending === ARCHIVE_ENDING) await unpack(result, path(ending), inputs);
+        else await replaceFile(result, linkedPath(path(ending)));
       },
     };
   });
+}
+
+// The files of an output that is split (`output.split_by`), in a folder instead of a ZIP archive.
+
+/** Extension of outputs with several files. No other output has it. */
+const ARCHIVE_ENDING = 'zip';
+
+/** Values of 32-bit fields of an archive that mean "see the 64-bit record", and sizes of its records. */
+const LARGE = 0xffff_ffff;
+const END_BYTES = 22;
+const LOCATOR_BYTES = 20;
+const END_64_BYTES = 56;
+const CENTRAL_BYTES = 46;
+const LOCAL_BYTES = 30;
+
+interface ArchiveEntry {
+  readonly name: string;
+  readonly at: number;
+  readonly deflatedBytes: number;
+}
+
+/** Writes the files of the engine's own archive to a folder. */
+async function unpack({ outcome, outputPath }: LocalResult, folder: string, inputs: readonly string[]): Promise<void> {
+  const { bytes } = outcome.output!;
+  const archive = await open(outputPath, bytes === null ? 'r' : 'wx+');
+  try {
+    if (bytes !== null) await archive.writeFile(bytes);
+    const entries = await entriesOf(archive);
+    makeFolder(folder);
+    refuseOverwriting(
+      entries.map(({ name }) => join(folder, name)),
+      { files: inputs, folders: [] },
+    );
+    for (const { name, at, deflatedBytes } of entries) {
+      const partPath = join(folder, `.${randomUUID()}.part`);
+      try {
+        const end = Math.max(at, at + deflatedBytes - 1);
+        const deflated = archive.createReadStream({ start: at, end, autoClose: false });
+        await pipeline(deflated, createInflateRaw(), createWriteStream(partPath));
+        const output = { ...outcome.output!, bytes: null };
+        await replaceFile({ outcome: { ...outcome, output }, outputPath: partPath } as LocalResult, join(folder, name));
+      } finally {
+        rmSync(partPath, { force: true });
+      }
+    }
+  } finally {
+    await archive.close();
+    rmSync(outputPath, { force: true });
+  }
+}
+
+async function entriesOf(archive: FileHandle): Promise<readonly ArchiveEntry[]> {
+  const { size } = await archive.stat();
+  const read = async (at: number, length: number): Promise<Buffer> => {
+    const { buffer } = await archive.read(Buffer.alloc(length), 0, length, at);
+    return buffer;
+  };
+  const end = await read(size - END_BYTES, END_BYTES);
+  let [directoryBytes, directoryAt] = [end.readUInt32LE(12), end.readUInt32LE(16)];
+  if (directoryAt === LARGE) {
+    const locator = await read(size - END_BYTES - LOCATOR_BYTES, LOCATOR_BYTES);
+    const end64 = await read(Number(locator.readBigUInt64LE(8)), END_64_BYTES);
+    directoryBytes = Number(end64.readBigUInt64LE(40));
+    directoryAt = Number(end64.readBigUInt64LE(48));
+  }
+  const directory = await read(directoryAt, directoryBytes);
+  const entries: ArchiveEntry[] = [];
+  for (let at = 0; at < directory.length; ) {
+    const [nameBytes, extraBytes] = [directory.readUInt16LE(at + 28), directory.readUInt16LE(at + 30)];
+    const extraAt = at + CENTRAL_BYTES + nameBytes;
+    const isLarge = extraBytes > 0;
+    const offset = isLarge ? Number(directory.readBigUInt64LE(extraAt + 20)) : directory.readUInt32LE(at + 42);
+    entries.push({
+      name: directory.toString('utf8', at + CENTRAL_BYTES, extraAt),
+      at: offset + LOCAL_BYTES + nameBytes,
+      deflatedBytes: isLarge ? Number(directory.readBigUInt64LE(extraAt + 12)) : directory.readUInt32LE(at + 20),
+    });
+    at = extraAt + extraBytes;
+  }
+  return entries;
 }
 
 /** The file that a shell's `>` would create: a link to a file that does not exist yet is followed and stays a link. */

@@ -47,3 +47,18 @@ t.test('a workbook is made, told and downloaded', async (t) => {
     t.ok(body.equals(whole.body), 'the same bytes');
   }
 });
+
+t.test('an output in several files is an archive', async (t) => {
+  const split = template([], { output: { format: 'xlsx', split_by: ['id'] } });
+  const accounts = { acme: { keys: { full: { scopes: ALL_SCOPES } }, templates: { split } } };
+  const service = await startService(t, { accounts }, { workers: 2 });
+  const acme = service.client();
+  const answer = await acme.upload('split', [file(UPLOAD)]);
+  expectRun(t, answer, 201, 'succeeded');
+  const { id, output } = answer.run;
+  t.match(output, { mime_type: 'application/zip', name: /\.zip$/ });
+  const { body, headers } = await acme.get(`/api/v1/runs/${id}/output`);
+  t.match(headers['content-disposition'], /\.zip/);
+  t.equal(body.length, output?.size_bytes);
+  t.ok(body.includes('007.xlsx') && body.includes('=1+1.xlsx'));
+});

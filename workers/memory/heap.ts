@@ -38,6 +38,12 @@ interface Region {
   readonly end: number;
 }
 
+/** A region that was allocated. */
+export interface AllocatedRegion {
+  readonly at: number;
+  readonly bytes: number;
+}
+
 /** Lends memory that a Run cannot do without when the budget is exhausted (see LargeRowGate). */
 export interface HeapLender {
   /** Lends the node's large-row arena if it is free. */
@@ -76,6 +82,8 @@ export class Heap {
   #paidBytes: number;
   #asideBytes: number;
   #lentBytes = 0;
+  /** Receives the regions of `recorded`. */
+  #record: AllocatedRegion[] | null = null;
   #borrowedBytes = 0;
   /**
    * End of the memory that is charged to the budget or was part of the initial memory. Memory after it has not been
@@ -166,6 +174,23 @@ export class Heap {
    * caller then spills.
    */
   tryAllocate(bytes: number, forced = false): number {
+    const at = this.#allocate(bytes, forced);
+    if (at !== 0) this.#record?.push({ at, bytes });
+    return at;
+  }
+
+  /** Returns what `make` makes, and the regions that it allocates, so that they can be released together. */
+  recorded<T>(make: () => T): { readonly made: T; readonly regions: readonly AllocatedRegion[] } {
+    const regions: AllocatedRegion[] = [];
+    this.#record = regions;
+    try {
+      return { made: make(), regions };
+    } finally {
+      this.#record = null;
+    }
+  }
+
+  #allocate(bytes: number, forced: boolean): number {
     const free = this.#takeFree(bytes);
     if (free !== 0) return free;
     const next = align(this.#next + bytes + REGION_PADDING_BYTES);

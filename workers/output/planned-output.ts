@@ -45,15 +45,22 @@ export interface OutputParts {
   readonly nullValues: readonly string[];
 }
 
+/** File of an output that is split into files. */
+const ARCHIVE = { mimeType: 'application/zip', extension: 'zip', otherExtensions: [], splittable: false } as const;
+
 export class PlannedOutput {
+  /** The file of the whole output: an archive if it is split. */
   readonly file: OutputFile;
+  /** Extension of the files in the archive. */
+  readonly entryExtension: string;
   readonly #format: OutputFormat;
   readonly #parts: OutputParts;
   #create: CreateWriter | null = null;
 
   constructor(formats: OutputFormatTable, parts: OutputParts) {
     this.#format = formatOf(formats, parts.output);
-    this.file = this.#format.file(parts.output.settings);
+    this.file = fileOf(this.#format, parts.output);
+    this.entryExtension = this.#format.file(parts.output.settings).extension;
     this.#parts = parts;
   }
 
@@ -86,7 +93,12 @@ export class PlannedOutput {
 
 /** The file of a checked Template's output. */
 export function outputFile(formats: OutputFormatTable, output: TemplateOutput): OutputFile {
-  return formatOf(formats, output).file(output.settings);
+  return fileOf(formatOf(formats, output), output);
+}
+
+function fileOf(format: OutputFormat, { settings, splitBy }: TemplateOutput): OutputFile {
+  const file = format.file(settings);
+  return splitBy.length === 0 ? file : { ...file, ...ARCHIVE };
 }
 
 function formatOf(formats: OutputFormatTable, { format }: TemplateOutput): OutputFormat {

@@ -56,6 +56,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       fileColumns: template.fileColumns.map(({ name }) => name),
       flagColumn: template.flagColumn,
       outputColumns: template.output.columns,
+      splitBy: template.output.splitBy,
       patterns: template.patterns,
       tables: new Map(Object.keys(template.tables).map((name) => [name, null])),
       tableTypes: template.tables,

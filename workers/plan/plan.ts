@@ -1,6 +1,6 @@
 // The plan of one Run, made before its first row, and the limit on its size.
 
-import { columnsShown, type Schema } from '../batch/schema.ts';
+import { type Column, columnsShown, type Schema } from '../batch/schema.ts';
 import type { TableColumns } from '../execution/tables/run-tables.ts';
 import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/encoding.ts';
 import { operationTable } from '../operations/index.ts';
@@ -11,7 +11,14 @@ import { PAUSE, type Sliced } from '../scheduling/time-slices.ts';
 import { type FileColumns, fileColumns } from '../template/file-columns.ts';
 import type { TemplateLanguage } from '../template/language.ts';
 import type { OperationDefinition } from '../template/operation.ts';
-import { operationLabel, outputColumns, retypedColumns, type StepCondition, stepCondition } from '../template/scan.ts';
+import {
+  operationLabel,
+  outputColumns,
+  retypedColumns,
+  type StepCondition,
+  splitColumns,
+  stepCondition,
+} from '../template/scan.ts';
 import { metaVariables, type Template, type TemplateOperation } from '../template/template.ts';
 import { TemplateScope } from '../template/template-scope.ts';
 
@@ -147,6 +154,8 @@ export interface RunPlan {
     readonly columns: readonly number[];
     /** The output file and its writers. */
     readonly planned: PlannedOutput;
+    /** Columns after the last step whose cells choose the file of a row; empty if the output is one file. */
+    readonly splitBy: readonly Column[];
   };
 }
 
@@ -279,6 +288,9 @@ class Planner {
       yield PAUSE;
     }
     yield PAUSE;
+    this.#label = 'output.split_by';
+    this.#parameters = this.#template.output.splitBy;
+    const splitBy = splitColumns(this.#scope, this.#template.output.splitBy);
     this.#label = 'output.columns';
     this.#parameters = this.#template.output.columns;
     // Columns that are not known yet cannot be selected.
@@ -290,7 +302,7 @@ class Planner {
     const { output: settings, input: read } = this.#template;
     const { outputFormats } = this.#language;
     const planned = new PlannedOutput(outputFormats, { output: settings, schema, nullValues: read.nullValues });
-    const output = { schema, columns, planned };
+    const output = { schema, columns, planned, splitBy };
     const usesRunRow = this.#scope.uses.has('run_row');
     return { schema: first, columns: this.#fields, headers, flagColumn, steps, usesRunRow, output };
   }

@@ -5,15 +5,17 @@ import type { MetaValues } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
+import type { SpillFolder } from '../memory/spill-file.ts';
 import type { OutputFile } from '../output/format.ts';
 import { FileSink, type PartSink } from '../output/sink/file-sink.ts';
 import type { StoredSink } from '../output/sink/output-sink.ts';
-import type { RowsAhead, RowWriter } from '../output/writer.ts';
+import type { RowsAhead, RowWriter, WriterTools } from '../output/writer.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RunOutcomeOutput, RunTask } from '../protocol/messages.ts';
 import type { CodeCounts, OperationReport, RunReport } from '../protocol/report.ts';
-import { DONE, type Pauses, type Slices } from '../scheduling/time-slices.ts';
+import { DONE, type Pauses, type Slices, type Steps } from '../scheduling/time-slices.ts';
 import type { Template, TemplateDefaults, TemplateOperation } from '../template/template.ts';
+import { OutputFiles } from './output-files.ts';
 import { type RunErrors, StepErrors } from './row-errors.ts';
 
 // Handles texts that are too long for a cell of the output file (such as XLSX): they become row errors TOO_LONG, with
@@ -135,6 +137,7 @@ export interface StageParts {
   readonly kernel: Kernel;
   readonly arena: Arena;
   readonly clock: Pauses;
+  readonly spill: SpillFolder;
   readonly report: RunReport;
   readonly meta: MetaValues;
   /** Receives the output if the Run processes parts of its file. */
@@ -146,7 +149,8 @@ export class OutputStage {
   readonly #columns: readonly number[];
   readonly #rowsMax: number;
   readonly #file: OutputFile;
-  readonly #writer: RowWriter;
+  /** Writes one file, or collects the rows of several. */
+  readonly #writer: RowWriter | OutputFiles;
   readonly #sink: StoredSink;
   readonly #report: RunReport;
   /** Null if the output format allows texts of any length. */
@@ -169,30 +173,38 @@ export class OutputStage {
     const { defaults } = parts.template;
     this.#longCells =
       limits === undefined ? null : new LongCells({ ...parts, errors, defaults, unitsMax: limits.cellUnitsMax });
-    this.#writer = plan.output.planned.createWriter({
-      kernel: parts.kernel,
-      heap: parts.arena.heap,
-      clock: parts.clock,
-      sink: this.#sink,
-      meta: parts.meta,
-      continues: task.part !== undefined && task.part.number > 0,
-    });
+    const { kernel, clock, meta } = parts;
+    const tools = { kernel, heap: parts.arena.heap, clock, sink: this.#sink, meta };
+    const continues = task.part !== undefined && task.part.number > 0;
+    this.#writer =
+      plan.output.splitBy.length > 0
+        ? filesOf(parts, tools)
+        : plan.output.planned.createWriter({ ...tools, continues });
   }
 
   push(batch: Batch): Slices {
     if (this.#longCells !== null) return this.#pushSound(batch, this.#longCells);
     const rows = batch.slice(0, this.#count(batch.live));
-    return rows.live > 0 ? this.#writer.push(this.#arranged(rows)) : DONE;
+    return rows.live > 0 ? this.#write(rows) : DONE;
   }
 
   /** Used by an operation that writes its rows before their positions are known. */
   get ahead(): RowsAhead | null {
-    const { ahead } = this.#writer;
+    const ahead = this.#writer instanceof OutputFiles ? null : this.#writer.ahead;
     if (ahead === null) return null;
     return {
       load: (batch) => ahead.load(this.#arranged(batch)),
       write: (rows, count) => ahead.write(rows, this.#count(count)),
     };
+  }
+
+  /** True if rows are written in `finish`. */
+  get holdsRows(): boolean {
+    return this.#writer instanceof OutputFiles;
+  }
+
+  #write(batch: Batch): Slices {
+    return this.#writer instanceof OutputFiles ? this.#writer.push(batch) : this.#writer.push(this.#arranged(batch));
   }
 
   #arranged(batch: Batch): Batch {
@@ -210,7 +222,7 @@ export class OutputStage {
       const rows = batch.slice(from, Math.min(batch.live, from + left));
       const sound = longCells.sound(rows);
       this.rowsWritten += sound.live;
-      if (sound.live > 0) yield* this.#writer.push(this.#arranged(sound));
+      if (sound.live > 0) yield* this.#write(sound);
       from += rows.live;
     }
   }
@@ -228,12 +240,19 @@ export class OutputStage {
    * Ends the output, so that nothing remains in buffers, but reports nothing. Writers of formats that can be split
    * write nothing after the rows.
    */
-  flush(): void {
+  *flush(): Steps {
+    if (this.#writer instanceof OutputFiles) yield* this.#writer.finish();
+    else this.#writer.finish();
+  }
+
+  /** Ends the output of a part. Outputs with several files have no parts. */
+  endPart(): void {
+    if (this.#writer instanceof OutputFiles) throw new Error('an output with several files has no parts');
     this.#writer.finish();
   }
 
-  finish(): void {
-    this.#writer.finish();
+  *finish(): Steps {
+    yield* this.flush();
     this.#report.rows_written = this.rowsWritten;
     this.#report.output.formulas_guarded = this.#writer.formulasGuarded;
     for (const _ in this.#longCells?.counts) this.#report.output.errors = this.#longCells.counts;
@@ -249,6 +268,15 @@ export class OutputStage {
   close(): void {
     if (!this.#taken) this.#sink.abandon();
   }
+}
+
+function filesOf(parts: StageParts, tools: WriterTools): OutputFiles {
+  const { plan, template, arena, clock, kernel, spill } = parts;
+  const { columns, planned, splitBy } = plan.output;
+  const input = plan.steps.at(-1)?.output ?? plan.schema;
+  const { fileName } = template.output;
+  const context = { arena, clock, kernel, spill };
+  return new OutputFiles({ ...tools, context, input, columns, splitBy, fileName, planned });
 }
 
 function sinkOf({ task, partSink }: StageParts): StoredSink {

@@ -242,7 +242,7 @@ export interface Pipeline {
   lookForEnd(): Steps;
   /** The row that ends the Run, as far as it is known. */
   readonly fatal: FatalRow | null;
-  /** True if operators may emit rows in `finish`. */
+  /** True if operators may emit rows in `finish`, or if the output writes them there. */
   readonly holdsRows: boolean;
   /**
    * The failure that errors in rows cause, if any. Call it after `finish`.
@@ -465,7 +465,7 @@ class Chain implements Pipeline {
   }
 
   endPart(): void {
-    this.#output.flush();
+    this.#output.endPart();
   }
 
   *finish(isCut = false): Steps {
@@ -477,12 +477,12 @@ class Chain implements Pipeline {
     if (end !== null) throw end;
     if (isCut || this.#errors.fatal) {
       // The rows before the fatal one may be more than the output can have.
-      this.#output.flush();
+      yield* this.#output.flush();
       return;
     }
     const names = this.#links.at(-1)?.operator.rowNames?.() ?? null;
     if (names !== null) throw new RowsNamed(names);
-    this.#output.finish();
+    yield* this.#output.finish();
     this.#errors.rejected?.finish(this.#parts.report);
   }
 
@@ -507,7 +507,7 @@ class Chain implements Pipeline {
   }
 
   get holdsRows(): boolean {
-    return this.#links.some(({ operator }) => operator.finish !== undefined);
+    return this.#output.holdsRows || this.#links.some(({ operator }) => operator.finish !== undefined);
   }
 
   verdict(rowsRead: number, fatal: FatalRow | null): Failure | null {

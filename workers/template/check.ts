@@ -449,6 +449,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
       fileColumns: [...new Set(declared)],
       flagColumn,
       outputColumns: sections.output.columns,
+      splitBy: sections.output.splitBy,
       patterns,
       tables,
       tableTypes: sections.tables,
@@ -456,11 +457,31 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
     },
     report,
   );
+  checkFileName(sections.output, report);
   checkOutputColumns(sections.output, scan.output, parts.language, report);
   const operations = running.map(({ operation }) => operation);
   const takesOthers = sections.input.otherColumns === 'keep' && scan.takesOthers;
   const fileColumns = fileColumnsOf(sections, scan.reads);
   return { ...sections, fileColumns, takesOthers, flagColumn, operations, patterns };
+}
+
+/** The name of split files contains only columns that choose the file, because others differ between its rows. */
+function checkFileName({ splitBy, fileName }: TemplateOutput, report: ReportProblem): void {
+  if (fileName === null) return;
+  const pointer = '/output/file_name';
+  if (splitBy.length === 0) {
+    report(
+      pointer,
+      'UNUSED_PARAMETER',
+      'Only an output with split_by has several files. For one file, write output.name.',
+    );
+    return;
+  }
+  for (const [, name] of fileName.matchAll(/\{([^{}]*)\}/g)) {
+    if (splitBy.includes(name!)) continue;
+    const message = `${JSON.stringify(name)} is not in split_by. Known: ${splitBy.join(', ')}.`;
+    report(pointer, 'BAD_VALUE', message);
+  }
 }
 
 function checkSecrets(steps: readonly ScanStep[], known: ReadonlySet<string>, report: ReportProblem): void {

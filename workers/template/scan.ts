@@ -181,6 +181,8 @@ export interface ScanInput {
   readonly fileColumns: readonly string[];
   readonly flagColumn: string | null;
   readonly outputColumns: ColumnSet | null;
+  /** See TemplateOutput. */
+  readonly splitBy: readonly string[];
   readonly patterns: ColumnPatterns;
   /** Names of the reference tables. */
   readonly tables: Scope['tables'];
@@ -287,6 +289,11 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
   }
   columns.push([...scope.columns]);
   problems = [];
+  splitColumns(scope, input.splitBy);
+  for (const [pointer, code, message] of doubtful.causes({ columns: input.splitBy }, problems)) {
+    report(`/output/split_by${pointer}`, code, message);
+  }
+  problems = [];
   const output = outputColumns(scope, input.outputColumns);
   for (const [pointer, code, message] of doubtful.causes({ columns: input.outputColumns }, problems)) {
     report(`/output/columns${pointer}`, code, message);
@@ -294,6 +301,17 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
   const { reads, derivedReads, endsUnknown } = scope;
   return { reads, derivedReads, columns, dependsOnDay, output, notes, takesOthers, endsUnknown };
 }
+
+/** Returns the columns whose cells choose the file of a row. */
+export function splitColumns(scope: TemplateScope, names: readonly string[]): readonly Column[] {
+  if (names.length === 0) return [];
+  scope.begin({ label: 'output', ifMissing: 'fail' });
+  if (scope.endsUnknown) scope.problem('', 'NOT_LAST', SPLITS_UNKNOWN);
+  return names.flatMap((name, index) => scope.read(name, `/${index}`) ?? []);
+}
+
+const SPLITS_UNKNOWN =
+  'The rows name the columns of the last operation, so the output cannot be split by them. List the names (transpose: "columns", pivot: "values").';
 
 const NOT_LAST =
   'The rows name the columns of this operation, so no later operation can know them. Put it last, or list the names (transpose: "columns", pivot: "values").';

@@ -1,7 +1,7 @@
 // Converts the sections of a Template to their normalised form, including the section `output`.
 import { type Static, type TSchema, Type } from '../bundled/type-box.ts';
 import type { OutputFormatTable, OutputSection } from '../output/format.ts';
-import { columnSet } from './base-parameters.ts';
+import { columnName, columnSet } from './base-parameters.ts';
 import { withDefaults } from './json-schema.ts';
 import type { TemplateLanguage } from './language.ts';
 import {
@@ -33,7 +33,29 @@ const common = {
   name: Type.String({ minLength: 1, default: '{template}-{run}', description: 'Name of the output file.' }),
 };
 
-const head = Type.Object({ format: Type.String({ default: 'csv' }), columns, ...common });
+/** Maximum number of columns that choose the file of a row. */
+const SPLIT_COLUMNS_MAX = 5;
+
+const split = {
+  split_by: Type.Optional(
+    Type.Array(columnName, {
+      minItems: 1,
+      maxItems: SPLIT_COLUMNS_MAX,
+      description:
+        'Splits the output into files, one for each combination of cells in these columns, at most 1,000. The output is a ZIP archive. A column need not be in `columns`. The rows of a file keep their order.',
+    }),
+  ),
+  file_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Names of the files of `split_by`, such as `orders-{country}`; the extension is added. By default the cells, joined by `-`. Characters that are not allowed in names become `_`, and a name that exists already gets a number.',
+    }),
+  ),
+};
+
+const head = Type.Object({ format: Type.String({ default: 'csv' }), columns, ...common, ...split });
 
 export function outputSchema(formats: OutputFormatTable) {
   const sections = sectionsOf(formats);
@@ -45,6 +67,7 @@ export function outputSchema(formats: OutputFormatTable) {
   return Type.Object({
     format: Type.Enum([...names], { default: 'csv', description: 'Format of the output.' }),
     columns,
+    ...split,
     ...Object.fromEntries(parts),
     ...common,
   });
@@ -60,6 +83,8 @@ function outputOf(source: Readonly<Record<string, unknown>>, formats: OutputForm
     settings: section === undefined ? null : settingsOf(section, source, output.format),
     formulaGuard: output.formula_guard,
     name: output.name,
+    splitBy: output.split_by ?? [],
+    fileName: output.file_name ?? null,
   };
 }
 

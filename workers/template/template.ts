@@ -172,6 +172,10 @@ export interface TemplateOutput {
   readonly formulaGuard: 'auto' | 'strict' | 'off' | 'fail';
   /** Name of the output, with {template} and {run}. */
   readonly name: string;
+  /** Columns whose cells choose the file of a row; empty if the output is one file. */
+  readonly splitBy: readonly string[];
+  /** Name of these files, with the columns in braces; null = the cells, joined. */
+  readonly fileName: string | null;
 }
 
 export interface TableReference {

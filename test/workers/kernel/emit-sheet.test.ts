@@ -165,7 +165,15 @@ const EXAMPLES: [Made, number[]][] = [
 async function written({ types, columns }: Made, order: readonly number[], bufferBytes: number): Promise<string> {
   const bench = newBench();
   const schema = types.map((type, id) => ({ id, name: `c${id}`, type }));
-  const output = { format: 'xlsx', columns: null, settings: SETTINGS, formulaGuard: 'auto', name: 'x' } as const;
+  const output = {
+    format: 'xlsx',
+    columns: null,
+    settings: SETTINGS,
+    formulaGuard: 'auto',
+    name: 'x',
+    splitBy: [],
+    fileName: null,
+  } as const;
   const planned = new PlannedOutput(outputFormats, { output, schema, nullValues: [] });
   await planned.ready();
   const sink = keepingSink();

@@ -50,7 +50,7 @@ function outputOf(
   formulaGuard: TemplateOutput['formulaGuard'],
   settings: CsvSettings | JsonSettings,
 ): TemplateOutput {
-  return { format, columns: null, settings, formulaGuard, name: '{template}-{run}' };
+  return { format, columns: null, settings, formulaGuard, name: '{template}-{run}', splitBy: [], fileName: null };
 }
 
 /** A writer as in a Run, of a format that loads nothing first. */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { Deflater, ZipFile } from '../../../workers/output/xlsx/zip-file.ts';
+import { Deflater, ZipFile } from '../../../workers/output/sink/zip-file.ts';
 import { newBench } from '../batch/build-batch.ts';
 import { keepingSink } from './output-settings.ts';
 import { partOf } from './read-workbook.ts';

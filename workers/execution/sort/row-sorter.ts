@@ -52,8 +52,11 @@ const ALL_ROWS: WantedRows = { first: Number.POSITIVE_INFINITY, groups: null };
 /** If dropping rows has little effect, the next attempt is made when the number of rows has grown by this factor. */
 const RARE_CUTS = 4;
 
+/** What a sorter needs of an operator's context. */
+export type SorterContext = Pick<OperatorContext, 'arena' | 'clock' | 'kernel' | 'spill'>;
+
 export class RowSorter {
-  readonly #context: OperatorContext;
+  readonly #context: SorterContext;
   readonly #types: readonly StoredType[];
   readonly #codec: RowCodec;
   readonly #order: RowOrder;
@@ -74,7 +77,7 @@ export class RowSorter {
   #taken = 0;
 
   /** @param types column types of the batches that will be added */
-  constructor(context: OperatorContext, types: readonly StoredType[], order: RowOrder, wanted: WantedRows = ALL_ROWS) {
+  constructor(context: SorterContext, types: readonly StoredType[], order: RowOrder, wanted: WantedRows = ALL_ROWS) {
     this.#wanted = wanted;
     this.#cutAt = this.#cutAfter(wanted.groups === null ? wanted.first : 0);
     const { heap } = context.arena;

@@ -48,11 +48,11 @@ import type { Heap } from '../../memory/heap.ts';
 import type { Slices } from '../../scheduling/time-slices.ts';
 import { type TypedFormat, typedText, typedViews } from '../cell-content.ts';
 import { OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
+import { Deflater, ZipFile } from '../sink/zip-file.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
 import type { WorkbookPart } from './workbook-frame.ts';
 import { withLocalTimes, type XlsxForm } from './xlsx-form.ts';
 import { sheetName } from './xlsx-section.ts';
-import { Deflater, ZipFile } from './zip-file.ts';
 
 // Writes the program of the sheet kernel into a Run's memory (field offsets: kernel/layout/output-program.ts). The
 // texts around cells are written once, the locations of columns for each batch.

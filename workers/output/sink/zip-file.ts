@@ -2,7 +2,7 @@
 import { constants, deflateRawSync } from 'node:zlib';
 import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import type { Heap } from '../../memory/heap.ts';
-import type { OutputSink } from '../sink/output-sink.ts';
+import type { OutputSink } from './output-sink.ts';
 
 // Compresses the entries of an archive in independent blocks of a fixed size. The result depends on the bytes alone,
 // not on the sizes of the writes, and there is no zlib state to close. The block is in the Run's memory.
@@ -98,8 +98,9 @@ const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 
-/** Flag: the sizes follow the entry. */
+/** Flags: the sizes follow the entry; its name is UTF-8. */
 const SIZES_FOLLOW = 8;
+const UTF8_NAME = 0x800;
 const DEFLATED = 8;
 /** Versions that a reader must support: deflate and folders, or 64-bit sizes. */
 const VERSION = 20;
@@ -135,7 +136,7 @@ export class ZipFile {
     this.#deflater.begin((bytes) => void pieces.push(bytes));
     this.#deflater.write(content);
     const sums = this.#deflater.end();
-    const entry = { name, offset, flags: 0, ...sums };
+    const entry = { name, offset, flags: nameFlag(name), ...sums };
     this.#sink.write(localHeader(entry));
     for (const piece of pieces) this.#sink.write(piece);
     this.#entries.push(entry);
@@ -144,7 +145,9 @@ export class ZipFile {
   /** Starts an entry that grows by `write` until `end`. */
   begin(name: string): void {
     this.#open = { name, offset: this.#offset };
-    this.#sink.write(localHeader({ ...this.#open, flags: SIZES_FOLLOW, crc: 0, deflatedBytes: 0, plainBytes: 0 }));
+    this.#sink.write(
+      localHeader({ ...this.#open, flags: SIZES_FOLLOW | nameFlag(name), crc: 0, deflatedBytes: 0, plainBytes: 0 }),
+    );
     this.#deflater.begin((bytes) => this.#sink.write(bytes));
   }
 
@@ -154,7 +157,8 @@ export class ZipFile {
 
   end(): void {
     if (this.#open === null) throw new Error('no entry of the archive is open');
-    const entry = { ...this.#open, flags: SIZES_FOLLOW, ...this.#deflater.end() };
+    const flags = SIZES_FOLLOW | nameFlag(this.#open.name);
+    const entry = { ...this.#open, flags, ...this.#deflater.end() };
     this.#open = null;
     const isLarge = this.#isLarge(entry);
     const fields: Field[] = [
@@ -217,7 +221,7 @@ export class ZipFile {
       [4, crc],
       [4, isLarge ? LARGE : deflatedBytes],
       [4, isLarge ? LARGE : plainBytes],
-      [2, name.length],
+      [2, Buffer.byteLength(name)],
       [2, extra.length],
       // No comment, first disk, no attributes.
       [2, 0],
@@ -226,8 +230,12 @@ export class ZipFile {
       [4, 0],
       [4, isLarge ? LARGE : offset],
     ]);
-    return Buffer.concat([head, Buffer.from(name, 'latin1'), extra]);
+    return Buffer.concat([head, Buffer.from(name), extra]);
   }
+}
+
+function nameFlag(name: string): number {
+  return Buffer.byteLength(name) === name.length ? 0 : UTF8_NAME;
 }
 
 /** The sizes of a whole entry are far below 4 GiB. */
@@ -242,10 +250,10 @@ function localHeader({ name, flags, crc, deflatedBytes, plainBytes }: Entry): Ui
     [4, crc],
     [4, deflatedBytes],
     [4, plainBytes],
-    [2, name.length],
+    [2, Buffer.byteLength(name)],
     [2, 0],
   ]);
-  return Buffer.concat([head, Buffer.from(name, 'latin1')]);
+  return Buffer.concat([head, Buffer.from(name)]);
 }
 
 function end64(count: number, bytes: number, offset: number): Uint8Array {
