@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
+import { DATE_NAMES, foldName } from '../../workers/values/month-names.ts';
 import type { SourceRows } from '../../workers/watch/watch-messages.ts';
 import { type RunTest, rowsOf, type TestInput } from '../template-tests/run-tests.ts';
 import type { MadeTest } from './studio-answers.ts';
@@ -16,7 +17,18 @@ const UPPER = LOWER.toUpperCase();
 const DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
 const DATE_YEAR_FIRST = /^(\d{4})([./-])(\d{2})\2(\d{2})(?!\d)/;
 
+/** Year, month and day without separators. */
+const DATE_COMPACT = /^((?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
+
+/** Words that dates contain besides names of months and days. */
+const DATE_PARTICLES = new Set('t z utc gmt am pm st nd rd th of de'.split(' '));
+
+/** Words that operations read as true and false. They say as little as a date. */
+const BOOLEANS = /^(?:true|false|yes|no|ja|nein|oui|non|si|y|n|on|off)$/i;
+
 const MONTHS = 12;
+const WEEK_DAYS = 7;
+const MONTH_DAYS = 31;
 /** Number of days that every month has. */
 const DAYS_MAX = 28;
 
@@ -47,7 +59,8 @@ export class Scrambler {
 }
 
 function scrambled(text: string): string {
-  const date = scrambledDate(text);
+  if (BOOLEANS.test(text.trim())) return text;
+  const date = scrambledDate(text) ?? scrambledNamedDate(text);
   if (date !== null) return date;
   const bare = text.replaceAll(' ', '');
   if (IBAN.test(bare) && remainderOf97(bare) === 1) return respaced(text, withIbanDigits(letters(bare.slice(4)), bare));
@@ -88,10 +101,47 @@ function scrambledDate(text: string): string | null {
     const [whole, first, mark, second, year] = found;
     return `${part(first!)}${mark}${part(second!)}${mark}${year}${time(text.slice(whole.length))}`;
   }
+  const [, compactYear] = DATE_COMPACT.exec(text) ?? [];
+  if (compactYear !== undefined) return `${compactYear}${twoDigits(MONTHS)}${twoDigits(DAYS_MAX)}`;
   const other = DATE_YEAR_FIRST.exec(text);
   if (other === null) return null;
   const [whole, year, mark, month, day] = other;
   return `${year}${mark}${part(month!)}${mark}${part(day!)}${time(text.slice(whole.length))}`;
+}
+
+function twoDigits(max: number): string {
+  return String(randomInt(1, max + 1)).padStart(2, '0');
+}
+
+const MONTH_WORDS = dateWords(({ months, monthsShort }) => [...months, ...monthsShort]);
+const DAY_WORDS = dateWords(({ weekdays, weekdaysShort }) => [...weekdays, ...weekdaysShort]);
+
+type Spellings = NonNullable<ReturnType<typeof DATE_NAMES.get>>['spellings'];
+
+function dateWords(of: (names: Spellings) => Spellings['months']): ReadonlySet<string> {
+  return new Set([...DATE_NAMES.values()].flatMap(({ spellings }) => of(spellings).map(({ folded }) => folded)));
+}
+
+/** A date with the name of its month, such as 09-Mar-11: the day and the time become others. Null: not such a date. */
+function scrambledNamedDate(text: string): string | null {
+  const words = (text.match(/\p{L}+/gu) ?? []).map((word) => foldName(word.toLowerCase()));
+  const isMonth = (word: string): boolean => MONTH_WORDS.has(word);
+  const isKnown = (word: string): boolean => isMonth(word) || DAY_WORDS.has(word) || DATE_PARTICLES.has(word);
+  if (!words.some(isMonth) || !words.every(isKnown)) return null;
+  const clock = /\d{1,2}:\d\d.*$/.exec(text);
+  const date = text.slice(0, clock?.index ?? text.length);
+  const numbers = date.match(/\d+/g) ?? [];
+  // The last of two numbers is the year, if none has four digits.
+  const days = numbers.filter((digits) => digits.length < 3);
+  const day = days[0];
+  if (day === undefined || numbers.length > 2 || Number(day) === 0 || Number(day) > MONTH_DAYS) return null;
+  // The day of the week stays the same, because a Run compares it with the date.
+  const weeks = words.some((word) => DAY_WORDS.has(word) && !isMonth(word)) ? WEEK_DAYS : 1;
+  const choices = Array.from({ length: DAYS_MAX }, (_, index) => index + 1).filter(
+    (choice) => (choice - Number(day)) % weeks === 0 && (day.length > 1 || choice < 10),
+  );
+  const made = String(choices[randomInt(choices.length)]).padStart(day.length, '0');
+  return date.replace(day, made) + time(text.slice(date.length));
 }
 
 /** Time after a date: digits stay within the range of hours, minutes and seconds. */

@@ -29,6 +29,21 @@ test('dates stay dates of the same order', async (t) => {
   }
 });
 
+test('dates with names of months, dates without separators and words for true and false stay what they are', async (t) => {
+  for (let tries = 0; tries < 50; tries++) {
+    const scrambler = new Scrambler(new Set());
+    t.match(scrambler.scramble('09-Mar-11'), /^(?:0[1-9]|1\d|2[0-8])-Mar-11$/);
+    t.match(scrambler.scramble('4. m\u00e4rz 2024'), /^[1-9]\. m\u00e4rz 2024$/);
+    t.match(scrambler.scramble('April 30, 2024 11:59 PM'), /^April (?:0[1-9]|1\d|2[0-8]), 2024 [01]\d:[01]\d PM$/);
+    t.match(scrambler.scramble('2024 D\u00e9c 31'), /^2024 D\u00e9c (?:0[1-9]|1\d|2[0-8])$/);
+    // 29 May 2018 was a Tuesday.
+    t.match(scrambler.scramble('Tue May 29 2018'), /^Tue May (?:01|08|15|22) 2018$/);
+    t.match(scrambler.scramble('20240229'), /^2024(?:0[1-9]|1[0-2])(?:0[1-9]|1\d|2[0-8])$/);
+  }
+  for (const text of ['yes', 'No', ' ja ', 'TRUE']) t.equal(none.scramble(text), text);
+  for (const text of ['Mars 500', 'May Miller', 'Mai', '17 Marches']) t.not(none.scramble(text), text, text);
+});
+
 test('check digits stay valid', async (t) => {
   const remainder = (iban: string): bigint =>
     BigInt([...iban.slice(4), ...iban.slice(0, 4)].map((sign) => Number.parseInt(sign, 36)).join('')) % 97n;
