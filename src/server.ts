@@ -84,7 +84,7 @@ export interface Listening {
   readonly templates: number;
 }
 
-/** Everything that the parts of a node share. Each user declares which of it it needs. */
+/** Everything that the parts of a node share. Each part declares an interface with the members that it needs. */
 type NodeState = ApiParts & ReadinessParts & { readonly budget: MemoryBudget };
 
 /** Time between the last response and closing its connection, so that the client can read it. */

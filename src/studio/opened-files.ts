@@ -20,7 +20,7 @@ const NAME_CHARACTERS_MAX = 64;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Begins the names of the folders of one machine, because process ids of another one say nothing here. */
+/** Start of the folders' names. Contains the host name, because process ids are only valid on one machine. */
 const FOLDER_PREFIX = `template-run-studio-${hostname().replaceAll(/[^A-Za-z0-9]/g, '')}-`;
 
 /** Creates a temporary folder that only this user can read. Its name contains the process that removes it. */
@@ -64,7 +64,7 @@ export class OpenedFiles {
     return this.#tables;
   }
 
-  /** Stores a file under its own name, which tells its format. @returns its path */
+  /** Stores a file under its original name, whose extension shows the format. @returns its path */
   async store(name: string, bytes: Readable): Promise<string> {
     this.#folder ??= makeStudioFolder();
     const folder = join(this.#folder, String(++this.#count));

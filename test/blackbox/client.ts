@@ -26,9 +26,9 @@ export interface Answer {
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
   readonly text: string;
-  /** The parsed body, or an empty object when it is no JSON. */
+  /** The parsed body, or an empty object if it is not JSON. */
   readonly json: Record<string, unknown>;
-  /** The same as a Run; its fields are only there when the answer is one. */
+  /** The same as a Run; its fields exist only if the response is a Run. */
   readonly run: RunBody;
   /** The `error` of an error body. */
   readonly code: string | undefined;
@@ -51,7 +51,7 @@ export interface HeldUpload {
   send(bytes: Buffer): void;
   /** Sends the rest of the body. */
   finish(): Promise<Answer>;
-  /** Closes the connection without a word. */
+  /** Closes the connection without a further byte. */
   vanish(): void;
 }
 
@@ -181,7 +181,7 @@ export interface RawExchange {
   readonly bytesSent: number;
 }
 
-/** Sends bytes over a bare socket and reads until the server closes, or until `done` likes what has come. */
+/** Sends bytes over a bare socket and reads until the server closes, or until `done` accepts the bytes received. */
 export function rawExchange(
   port: number,
   send: (socket: net.Socket) => void,
@@ -208,8 +208,8 @@ export function pause(milliseconds: number): Promise<void> {
 }
 
 /**
- * Asks again every 50 ms until the answer is liked; gives the last answer when `milliseconds` are over, which are many on a
- * busy machine.
+ * Repeats the request every 50 ms until the response is accepted. Returns the last response after `milliseconds`, a limit
+ * that is generous because the machine may be busy.
  */
 export async function until<T>(
   ask: () => Promise<T>,

@@ -6,7 +6,7 @@ import type { Chance } from './chance.ts';
 import { anyDialect, anyMarkedTable, written } from './marked-table.ts';
 
 const KIB = 1024;
-/** Of one cell: what takes time that grows faster than the text shows well before the ceiling of 4 MiB. */
+/** Maximum length of one cell: more than linear time shows well below the limit of 4 MiB. */
 const LONG_CHARACTERS_MAX = 512 * KIB;
 const PIECES_MAX = 8;
 
@@ -20,7 +20,7 @@ const PIECES = [
   ...['\u0301', '\u200d', '{', '[', '<', '&', '-', 'sep=;\n', '\x1a'],
 ];
 
-/** What one long cell is made of. */
+/** Pieces that are repeated to make one long cell. */
 const LONG_PIECES = [
   ...[
     '\u0301\u0316',
@@ -46,7 +46,7 @@ const LONG_PIECES = [
 
 const KINDS: readonly ((chance: Chance) => Buffer)[] = [spoiled, spoiled, spoiled, long, long, wide, deep, noise];
 
-/** A sound file with some pieces put in, taken out, doubled, some bytes changed, or cut off. */
+/** A valid file with pieces inserted, removed or repeated, with changed bytes, or cut off. */
 function spoiled(chance: Chance): Buffer {
   let bytes = written(anyMarkedTable(chance), anyDialect(chance));
   for (let count = 1 + chance.below(PIECES_MAX); count > 0; count -= 1) {

@@ -13,7 +13,7 @@ export interface EncodingLabels {
   readonly nameOf: (label: string) => string | null;
   /** Names for "Did you mean ...?". */
   readonly suggested: readonly string[];
-  /** Used instead of a label, it selects the most likely encoding. */
+  /** The setting that requests the most likely encoding instead of a label. */
   readonly auto: string;
 }
 

@@ -24,7 +24,7 @@ export async function previewTable(mimeType: string, sizeBytes: number, read: Re
   return /^text\//.test(mimeType) ? delimitedTable(text, isWhole) : null;
 }
 
-/** The encoding is not known: UTF-8 or UTF-16 if the bytes say so, else the most common encoding of one byte. */
+/** The encoding is not known: UTF-8 or UTF-16 if the bytes show it, otherwise the most common single-byte encoding. */
 function textOf(bytes: Uint8Array<ArrayBuffer>): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes, { stream: true });
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes, { stream: true });
@@ -86,7 +86,7 @@ function recordTable(text: string, isWhole: boolean): PreviewTable {
   return tableOf(header, rows, isWhole);
 }
 
-/** The first complete objects of a list, or of lines. Objects in objects are no records of their own. */
+/** The first complete objects of a list, or of lines. Objects inside other objects are not records. */
 function jsonRecords(text: string, recordsMax: number): Readonly<Record<string, unknown>>[] {
   const records: Readonly<Record<string, unknown>>[] = [];
   let depth = 0;
@@ -137,7 +137,7 @@ async function sheetTable(head: Uint8Array<ArrayBuffer>, isWhole: boolean): Prom
   );
 }
 
-/** Text of a file of the archive, as far as the bytes have it; null: they do not have it. */
+/** Text of a file of the archive, as far as it is in the bytes; null: its beginning is not in the bytes. */
 async function entryText(archive: Uint8Array<ArrayBuffer>, name: string): Promise<string | null> {
   const found = new TextDecoder('latin1').decode(archive).matchAll(/PK\x03\x04|PK\x01\x02|PK\x07\x08/g);
   const places = [...found].map(({ index }) => index);
@@ -152,7 +152,7 @@ async function entryText(archive: Uint8Array<ArrayBuffer>, name: string): Promis
   return null;
 }
 
-/** Inflates as much as there is: the bytes may be cut off anywhere. */
+/** Inflates the available bytes, which may be cut off anywhere. */
 async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { readable, writable } = new DecompressionStream('deflate-raw');
   const decoder = new TextDecoder();

@@ -61,8 +61,8 @@ const COMMITS_PER_WRITE_MAX = 1000;
 export const GATHER_MILLISECONDS = 2;
 
 /**
- * This many commits are not kept waiting for others: their share of a write is small, and meanwhile the node has less
- * to do than it could have. Threads report the ends of up to as many Runs at once (workers/protocol/frame.ts).
+ * This many commits are written at once, without waiting for more: a larger group would hardly reduce the cost of a
+ * commit, but would leave the node idle. Threads report the ends of up to as many Runs at once (workers/protocol/frame.ts).
  */
 export const GATHERED_COMMITS = 16;
 

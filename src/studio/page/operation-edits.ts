@@ -196,7 +196,7 @@ const ABSENT = Symbol('absent');
 
 interface Difference {
   readonly path: Path;
-  /** ABSENT: the value is taken away. */
+  /** ABSENT: the value is removed. */
   readonly value: unknown;
 }
 
@@ -346,7 +346,7 @@ function placeOfItem(text: string, { node, items }: OperationList, index: number
   return before === undefined ? ownLines(text, next).from : lineAfter(text, before.node.to);
 }
 
-/** The lines of an item of a block list, with the comments above it. A line that is switched off is not its comment. */
+/** The lines of an item of a block list, with the comments above it. A disabled line above it is not such a comment. */
 function ownLines(text: string, { node }: OperationItem): { readonly from: number; readonly to: number } {
   const start = text.slice(node.from, node.to).search(/\S/) + node.from;
   let from = text.lastIndexOf('\n', start - 1) + 1;

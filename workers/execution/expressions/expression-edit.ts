@@ -40,15 +40,15 @@ export function expressionEdit(context: OperatorContext, checked: CheckedExpress
   return function* (work) {
     const edited = byKernels(work);
     const made = isSliced(edited) ? yield* edited : edited;
-    if (made !== 'not_here') return made;
+    if (made !== 'unsupported') return made;
     const byCells = byCell(work);
     return isSliced(byCells) ? yield* byCells : byCells;
   };
 }
 
-type Edited = ColumnData | null | 'not_here';
+type Edited = ColumnData | null | 'unsupported';
 
-/** Same as CellEdit. Returns `not_here` if the kernels cannot process this batch. */
+/** Same as CellEdit. Returns `unsupported` if the kernels cannot process this batch. */
 type KernelEdit = (work: CellWork) => Edited | Sliced<Edited>;
 
 function isSliced<T>(edited: T | Sliced<T>): edited is Sliced<T> {
@@ -79,7 +79,7 @@ function copyEdit(context: OperatorContext, name: string): KernelEdit {
   return (work) => {
     const { batch, count, inPlace, column } = work;
     const before = inPlace ? batch.columns[column]! : null;
-    if (batch.columns[index]!.kind === 'typed' || before?.kind === 'typed' || count < batch.live) return 'not_here';
+    if (batch.columns[index]!.kind === 'typed' || before?.kind === 'typed' || count < batch.live) return 'unsupported';
     const views = batch.views(index);
     const at = context.arena.tryTake(batch.rows * VIEW_BYTES);
     if (at === 0) return null;
@@ -95,7 +95,7 @@ function constantEdit(context: OperatorContext, text: string): KernelEdit {
   return (work) => {
     const { batch, count, inPlace, column } = work;
     const before = inPlace ? batch.columns[column]! : null;
-    if (before?.kind === 'typed' || count < batch.live) return 'not_here';
+    if (before?.kind === 'typed' || count < batch.live) return 'unsupported';
     const made = constantViews(context, batch.rows, placed);
     if (made?.kind === 'views') settleText(context, work, inPlace ? batch.views(column) : 0, made.at, false);
     return made;
@@ -111,7 +111,7 @@ function textEdit(context: OperatorContext, plan: TextPlan, expression: RowExpre
     const { batch, rows, count, inPlace, column } = work;
     const before = inPlace ? batch.columns[column]! : null;
     const texts = yield* evaluator.texts.vector(plan, { batch, rows, count }, ALL_OPEN);
-    if (texts < 0) return texts === FULL ? null : 'not_here';
+    if (texts < 0) return texts === FULL ? null : 'unsupported';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows, before)) return null;
     const made = builder.column;
@@ -141,9 +141,9 @@ function numberEdit(context: OperatorContext, plan: NumberPlan, expression: RowE
   const builder = new ColumnBuilder(arena, expression.type);
   return function* (work) {
     const { batch, rows, count } = work;
-    if (comparesWithBefore(work, expression)) return 'not_here';
+    if (comparesWithBefore(work, expression)) return 'unsupported';
     const vector = yield* evaluator.numbers.vector(plan, { batch, rows, count }, ALL_OPEN);
-    if (vector < 0) return vector === FULL ? null : 'not_here';
+    if (vector < 0) return vector === FULL ? null : 'unsupported';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;
     const made = builder.column;
@@ -163,9 +163,9 @@ function stateEdit(context: OperatorContext, plan: StatePlan, expression: RowExp
   const builder = new ColumnBuilder(arena, 'boolean');
   return function* (work) {
     const { batch, rows, count } = work;
-    if (comparesWithBefore(work, expression)) return 'not_here';
+    if (comparesWithBefore(work, expression)) return 'unsupported';
     const states = yield* evaluator.states.fresh(plan, { batch, rows, count });
-    if (states < 0) return states === FULL ? null : 'not_here';
+    if (states < 0) return states === FULL ? null : 'unsupported';
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;
     const made = builder.column;

@@ -324,7 +324,7 @@ function compareRests(a: usize, b: usize, offset: usize): i32 {
 }
 
 /** A tournament player: u64 word, u32 length and flags of its entry, u32 its run. */
-const NOBODY: u32 = 0xffffffff;
+const NO_RUN: u32 = 0xffffffff;
 
 /**
  * Merges sorted runs of entries into [out, out + most entries) and returns the number of entries. Equal entries keep
@@ -336,7 +336,7 @@ const NOBODY: u32 = 0xffffffff;
 export function mergeFinished(runs: usize, runCount: u32, tree: usize, out: usize, most: u32, entering: u32): u32 {
   if (entering == ALL_ENTER) {
     // Each node holds the loser of its match. The overall winner is at the root, 0.
-    for (let node: u32 = 0; node < runCount; node++) store<u32>(tree + (<usize>node) * PLAYER_BYTES, NOBODY, 12);
+    for (let node: u32 = 0; node < runCount; node++) store<u32>(tree + (<usize>node) * PLAYER_BYTES, NO_RUN, 12);
     for (let run: u32 = 0; run < runCount; run++) enter(runs, runCount, tree, run);
   } else if (entering < runCount) enter(runs, runCount, tree, entering);
   let n: u32 = 0;
@@ -363,7 +363,7 @@ function enter(runs: usize, runCount: u32, tree: usize, entering: u32): void {
     const place = tree + (<usize>node) * PLAYER_BYTES;
     const otherWord = load<u64>(place);
     const otherFlags = load<u32>(place, 8), other = load<u32>(place, 12);
-    if (other == NOBODY) {
+    if (other == NO_RUN) {
       putPlayer(place, word, flags, run);
       return;
     }
