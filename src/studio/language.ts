@@ -12,7 +12,7 @@ import type { FormField, FormProperty, FormVariant, Language, LanguageName, Oper
 // The form of an operation, made from the JSON schema of its parameters. The page renders it; no field is written by
 // hand. A schema that no kind of field can show becomes a field for YAML text.
 
-/** Fields of a form nested deeper than this become YAML text. No operation of today needs more than four. */
+/** Fields of a form nested deeper than this become YAML text. At present, no operation needs more than four. */
 const DEPTH_MAX = 6;
 
 /** Definitions that are recognised by their texts, which are the same in all operations. */

@@ -97,7 +97,7 @@ function renamedParameters(parameters: Parameters, names: ReadonlyMap<string, st
 
 const COLUMN_KEYS = ['columns', 'column', 'by'];
 
-/** A column that already has a type needs no step that gives it one. Null: no column is left. */
+/** Leaves out columns that already have a type other than text. Returns null if no column is left. */
 function withoutTyped(parameters: Parameters, columns: readonly WatchedColumn[]): Parameters | null {
   const { columns: set } = parameters;
   const names = typeof set === 'string' ? [set] : Array.isArray(set) ? (set as unknown[]) : null;

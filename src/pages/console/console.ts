@@ -287,7 +287,7 @@ function keptRuns(): readonly KeptRun[] {
   }
 }
 
-/** A Run that the service has goes on; a file that it did not have is lost. */
+/** Runs that the service has started continue; files that have not arrived are lost. */
 function restored({ state, run, error, ...file }: KeptRun, number: number): TabRun {
   const tabRun = { ...newRun(number, file), cancel: null };
   const isOver = !['waiting', 'sending', 'working'].includes(state);
