@@ -147,7 +147,7 @@ export function outputTargets(
 // The files of an output that is split (`output.split_by`), in a folder instead of a ZIP archive.
 
 /** Extension of outputs with several files. No other output has it. */
-const ARCHIVE_ENDING = 'zip';
+export const ARCHIVE_ENDING = 'zip';
 
 /** Values of 32-bit fields of an archive that mean "see the 64-bit record", and sizes of its records. */
 const LARGE = 0xffff_ffff;

@@ -35,6 +35,7 @@ import { LocalEngine } from './local-engine.ts';
 import { refuseSecondStandardInput } from './local-input.ts';
 import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
 import {
+  ARCHIVE_ENDING,
   type OutputTarget,
   outputTargets,
   refuseOverwriting,
@@ -170,6 +171,9 @@ const COMPRESSED: readonly string[] = ['gz', 'zst', 'zip'];
 function endingNotes(paths: readonly (string | null)[], ending: string, others: readonly string[]): readonly string[] {
   return paths.flatMap((path) => {
     const own = path === null ? '' : extname(path).slice(1).toLowerCase();
+    if (own === ending) return [];
+    if (ending === ARCHIVE_ENDING && own !== '')
+      return [`note: ${path} will contain a zip archive, because output.split_by makes several files.`];
     if (COMPRESSED.includes(own))
       return [`note: ${path} will contain uncompressed ${ending}: run does not compress its outputs.`];
     const format = OTHER_ENDINGS.get(own) ?? own;

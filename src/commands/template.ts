@@ -83,9 +83,12 @@ function explanationText(explanation: Explanation): string {
     ...section('Output', [`${output.format}: ${columnsText(output.columns)}`]),
     explanation.other_columns ? 'Other columns of the file are kept unless a step removes them.' : '',
     explanation.columns_named_by_rows ? 'The last step adds columns whose names come from its rows.' : '',
+    output.split_by === undefined
+      ? ''
+      : `One file for each ${output.split_by.map((name) => JSON.stringify(name)).join(' and ')}, in a ZIP archive.`,
     explanation.streams
       ? 'Streams: the output begins while the file is still being read.'
-      : 'Does not stream: a step needs all rows.',
+      : `Does not stream: ${output.split_by === undefined ? 'a step' : 'the output'} needs all rows.`,
     explanation.depends_on_day ? 'The result depends on the day of the Run.' : 'The result does not depend on the day.',
   ];
   return `${lines.filter((line) => line !== '').join('\n')}\n`;

@@ -37,7 +37,12 @@ export interface Explanation {
   /** True if the last step adds columns whose names come from its rows. */
   readonly columns_named_by_rows: boolean;
   readonly steps: readonly ExplainedStep[];
-  readonly output: { readonly format: string; readonly columns: readonly ExplainedColumn[] };
+  readonly output: {
+    readonly format: string;
+    readonly columns: readonly ExplainedColumn[];
+    /** Columns whose cells choose the file of a row. Absent if the output is one file. */
+    readonly split_by?: readonly string[];
+  };
   readonly streams: boolean;
   readonly depends_on_day: boolean;
   /** Hints about things that are allowed but may be unintended. */
@@ -45,6 +50,7 @@ export interface Explanation {
 }
 
 export function explainTemplate(template: Template, table: OperationTable = operationTable): Explanation {
+  const { format, splitBy } = template.output;
   const planned = template.operations.map((operation) => {
     const definition = table.get(operation.name);
     if (definition === undefined) throw new Error('an operation of a checked Template is not in the table');
@@ -86,8 +92,9 @@ export function explainTemplate(template: Template, table: OperationTable = oper
     other_columns: template.input.otherColumns === 'keep',
     columns_named_by_rows: scan.endsUnknown,
     steps,
-    output: { format: template.output.format, columns: shown(scan.output) },
-    streams: steps.every((step) => step.streams),
+    output: { format, columns: shown(scan.output), ...(splitBy.length > 0 && { split_by: splitBy }) },
+    // An output with several files is sorted first.
+    streams: steps.every((step) => step.streams) && splitBy.length === 0,
     depends_on_day: steps.some((step) => step.depends_on_day),
     // With other `null_values`, an empty cell may be an ordinary text.
     notes: template.input.nullValues.includes('') ? scan.notes : [],

@@ -134,6 +134,17 @@ test('the command writes a folder, or the archive where a file is named', async 
   const file = await cli('run', at('split.yaml'), at('orders.csv'), '-o', at('all.zip'));
   t.equal(file.status, 0, file.stderr);
   t.equal(namesIn(readFileSync(at('all.zip'))).length, 5);
+  t.notMatch(file.stderr, /note:/);
+  const named = await cli('run', at('split.yaml'), at('orders.csv'), '-o', at('all.csv'));
+  t.match(
+    named.stderr,
+    /^note: \S+all\.csv will contain a zip archive, because output\.split_by makes several files\.\n/,
+  );
+  const explained = await cli('template', 'explain', at('split.yaml'));
+  t.match(
+    explained.stdout,
+    /One file for each "country", in a ZIP archive\.\nDoes not stream: the output needs all rows\./,
+  );
   // The file of a value would be the input.
   mkdirSync(at('made/x-DE'));
   writeFileSync(at('made/orders/x-DE.csv'), INPUT);
