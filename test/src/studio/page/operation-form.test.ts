@@ -117,6 +117,8 @@ const DOCUMENTS = {
 
 test('each documented example can be filled into the form of its operation', async (t) => {
   t.ok(EXAMPLES.length > 100, 'there are examples');
+  const shown = new Set(EXAMPLES.map(({ name }) => name));
+  t.strictSame([...operationTable.keys()].sort(), [...shown].sort(), 'each operation has an example');
   for (const { title, name, form, parameters } of EXAMPLES) {
     const result = filledProperties([...form.properties, ...form.further], parameters, name);
     t.strictSame(result, parameters, title);
