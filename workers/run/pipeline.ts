@@ -33,15 +33,16 @@ import {
 } from '../scheduling/time-slices.ts';
 import type { Next } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { type CountedStep, ExactEnd } from './exact-end.ts';
 import { countedAhead, OutputStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
 import {
+  type CountedStep,
   type EndingStep,
   EndPreview,
   EndTrial,
+  ExactEnd,
   endedAt,
   type KnownEnds,
   lateEnd,
