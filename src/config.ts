@@ -162,6 +162,8 @@ export interface ServeConfig {
   /** Origin of the API as clients see it, or null for http://host:port as listened on. */
   readonly baseUrl: string | null;
   readonly workers: number;
+  /** Maximum number of worker threads that process one large upload together. */
+  readonly runThreads: number;
   readonly memoryBudgetBytes: number;
   readonly diskFloorBytes: number;
   readonly uploadTimeoutMilliseconds: number;
@@ -197,6 +199,9 @@ const DAY_MILLISECONDS = 24 * 3600 * 1000;
 /** Maximum number of threads. More is a mistake: each has a heap and WebAssembly memory. */
 const WORKERS_MAX = 256;
 
+/** Default for large machines: with more threads, waiting for the turn to write costs more than they bring. */
+const RUN_THREADS_MAX = 8;
+
 /** Linux opens no more files per process, whatever its settings. */
 const CONNECTIONS_MAX = 1_048_576;
 
@@ -223,6 +228,7 @@ export const SETTINGS = [
     'http://HOST:PORT; required with 0.0.0.0 and ::',
   ],
   ['workers', 'NUMBER', 'worker threads', 'number of cores'],
+  ['run-threads', 'NUMBER', 'maximum number of worker threads for one large upload', 'number of cores, at most 8'],
   [
     'memory-budget',
     'SIZE',
@@ -303,6 +309,7 @@ export function readServeConfig(
     port: setting.integer('port', 0, 65_535) ?? 8080,
     baseUrl: setting.baseUrl('base-url'),
     workers: setting.integer('workers', 1, WORKERS_MAX) ?? availableParallelism(),
+    runThreads: setting.integer('run-threads', 1, WORKERS_MAX) ?? Math.min(availableParallelism(), RUN_THREADS_MAX),
     memoryBudgetBytes: memoryBudget(setting, problems),
     diskFloorBytes: setting.bytes('disk-floor') ?? 1024 ** 3,
     uploadTimeoutMilliseconds: setting.integer('upload-timeout-ms', 1, DAY_MILLISECONDS) ?? 3_600_000,

@@ -22,6 +22,7 @@ import { WaitingAnswers } from './http/send-bytes.ts';
 import { TaskOutputs } from './outputs/local-outputs.ts';
 import { type CheckedTemplate, OutputMissingError, OutputNames } from './outputs/output-store.ts';
 import { openPool } from './pool/pool.ts';
+import { UPLOAD_PART_SIZES } from './pool/shared-run.ts';
 import type { Gate } from './routes/endpoint.ts';
 import {
   type ApiParts,
@@ -162,6 +163,7 @@ async function openServer(
     keyClaims: new KeyClaims(() => ids.next()),
     pool,
     frames: new TaskFrames(),
+    sharing: sharingOf(config),
     ids,
     outputNames: new OutputNames(),
     templateLists: new WeakMap(),
@@ -287,6 +289,11 @@ function timesOf(
 ): Pick<NodeState, 'waitMilliseconds' | 'runMilliseconds' | 'retentionMilliseconds'> {
   const { waitMilliseconds, runTimeoutMilliseconds, retentionMilliseconds } = config;
   return { waitMilliseconds, runMilliseconds: runTimeoutMilliseconds, retentionMilliseconds };
+}
+
+function sharingOf({ workers, runThreads }: ServeConfig): NodeState['sharing'] {
+  const threadsMax = Math.min(workers, runThreads);
+  return threadsMax < 2 ? null : { sizes: UPLOAD_PART_SIZES, threadsMax };
 }
 
 /** A Run with a slow upload keeps as much memory as a short upload may occupy. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LocalEngine } from '../../src/commands/local-engine.ts';
-import { PART_SIZES } from '../../workers/run/split.ts';
+import { PART_SIZES } from '../../src/pool/shared-run.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import type { Job } from '../workloads/job.ts';
 import type { Contender, ContenderJob } from './contender.ts';

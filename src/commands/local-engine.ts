@@ -1,173 +1,28 @@
-// The engine for local files: its threads, memory budget and temporary folder, and Runs that are processed in parts.
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+// The engine for local files: its threads, memory budget and temporary folder.
+import { rmSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { inputFormats } from '../../workers/input/index.ts';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
-import { PartTurns } from '../../workers/output/sink/file-sink.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
 import { faultOf } from '../../workers/protocol/fault-text.ts';
 import {
-  type FileParts,
-  type PartOutcome,
   REJECTS_SUFFIX,
   type RunOutcome,
   type RunTask,
-  type SharePiece,
   type TaskOverrides,
   type TaskTable,
   type ThreadStart,
 } from '../../workers/protocol/messages.ts';
-import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/protocol/report.ts';
+import type { RunReport } from '../../workers/protocol/report.ts';
 import { forgetProgress, PROGRESS_BYTES, progressOf } from '../../workers/protocol/task-claims.ts';
-import { type PartSizes, partsOf, seemsSplittable } from '../../workers/run/split.ts';
+import { seemsSplittable } from '../../workers/run/split.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { Thread } from '../../workers/thread/thread.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
-import { type PooledRun, ThreadPool } from '../pool/pool.ts';
+import { ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
+import { PART_SIZES, type PartSizes } from '../pool/shared-run.ts';
 import { grownSince, localInput, makeTemporaryFolder } from './local-input.ts';
 import type { LocalResult } from './run-summary.ts';
-
-// Runs the parts of one Run in the threads of a pool and joins their results. See workers/run/split.ts.
-
-export interface SharedRunJob {
-  readonly pool: ThreadPool;
-  /** The task of the whole Run. */
-  readonly task: RunTask;
-  readonly parts: FileParts;
-  /** Throws if a task did not end regularly, because of a fault of the program or a lost thread. */
-  readonly outcomeOf: (end: TaskEnd) => RunOutcome;
-}
-
-/** Gives each thread a share of one Run as soon as the thread is ready. */
-class SharedRun {
-  readonly #job: SharedRunJob;
-  readonly #turns: PartTurns;
-  readonly #ends: TaskEnd[] = [];
-  readonly #running = new Set<PooledRun>();
-  #started = 0;
-  #failed = false;
-  #resolve: () => void = () => {};
-
-  constructor(job: SharedRunJob) {
-    this.#job = job;
-    this.#turns = new PartTurns(job.pool.turns);
-  }
-
-  /** The outcome of the whole Run; null: a part failed, and the output has been removed. Throws like `outcomeOf`. */
-  async outcome(): Promise<RunOutcome | null> {
-    const { task, parts, outcomeOf } = this.#job;
-    const { path } = task.output;
-    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-    this.#turns.begin();
-    const over = new Promise<void>((resolve) => {
-      this.#resolve = resolve;
-    });
-    this.startMore();
-    await over;
-    // Shares that were cancelled because another one failed carry no information about the file.
-    const outcomes = this.#ends.filter(({ kind }) => kind !== 'cancelled').map(outcomeOf);
-    const whole = this.#failed ? null : joined(outcomes, parts.starts.length);
-    if (whole === null) rmSync(path, { force: true });
-    return whole;
-  }
-
-  /** Called at the start, and when a thread is ready or one of its tasks has ended. */
-  startMore(): void {
-    const { pool, parts } = this.#job;
-    const wanted = Math.max(1, pool.liveThreads);
-    while (!this.#failed && this.#started < wanted && this.#turns.taken < parts.starts.length) this.#start();
-  }
-
-  #start(): void {
-    const { pool, task, parts } = this.#job;
-    this.#started++;
-    const run = pool.run({ ...task, task: pool.nextTask(), parts }, (end) => this.#ended(run, end));
-    this.#running.add(run);
-  }
-
-  #ended(run: PooledRun, end: TaskEnd): void {
-    this.#ends.push(end);
-    this.#running.delete(run);
-    if (end.kind !== 'done' || end.outcome.failure !== null) {
-      this.#failed = true;
-      for (const other of this.#running) other.cancel();
-    }
-    if (this.#running.size === 0) this.#resolve();
-  }
-}
-
-/** Joins the outcomes of all shares. Null if no thread had the memory for the parts that are missing. */
-function joined(shares: readonly RunOutcome[], partCount: number): RunOutcome | null {
-  const pieces = shares.flatMap((share) => share.pieces!);
-  if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
-  const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
-  const ordered = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
-  // The report of the first part describes how the header was read.
-  const [{ report }, ...others] = ordered as [SharePiece, ...SharePiece[]];
-  for (const piece of others) addReport(report, piece, firstRows);
-  const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
-  // A thread that started late has no part and therefore no output.
-  const { output, ...first } = shares.find((share) => share.output !== null)!;
-  return {
-    ...first,
-    report,
-    rowsWritten: sum(({ rowsWritten }) => rowsWritten),
-    busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
-    output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
-  };
-}
-
-/** Number of rows in the file before each part. */
-function firstRowsOf(parts: readonly PartOutcome[]): readonly number[] {
-  const rows: number[] = [];
-  for (const part of parts) rows[part.number] = part.rows;
-  let before = 0;
-  return rows.map((count) => {
-    before += count;
-    return before - count;
-  });
-}
-
-/** Adds the report of a piece. Both reports have the operations of the Template. */
-function addReport(report: RunReport, { parts, report: piece }: SharePiece, firstRows: readonly number[]): void {
-  const rowOf = (row: number): number => {
-    let before = 0;
-    for (const { number, rows } of parts) {
-      if (row <= before + rows) return firstRows[number]! + row - before;
-      before += rows;
-    }
-    throw new Error('a row after the last part');
-  };
-  addCounts(report.input.errors, piece.input.errors, rowOf);
-  for (const [index, operation] of report.operations.entries()) {
-    const more = piece.operations[index]!;
-    operation.rows_in += more.rows_in;
-    operation.rows_out += more.rows_out;
-    operation.cells_changed += more.cells_changed;
-    addCounts(operation.errors, more.errors, rowOf);
-  }
-  report.output.formulas_guarded += piece.output.formulas_guarded;
-  report.rows_written += piece.rows_written;
-  report.rows_read += piece.rows_read;
-}
-
-/** Adds counts, and sorts the codes by their first row. */
-function addCounts(into: CodeCounts, from: CodeCounts, rowOf: (row: number) => number): void {
-  for (const [key, { count, rows }] of Object.entries(from)) {
-    const code = key as RowErrorCode;
-    const known = into[code] ?? { count: 0, rows: [] };
-    known.count += count;
-    known.rows = [...known.rows, ...rows.map(rowOf)].sort((one, other) => one - other).slice(0, REPORT_ROWS_MAX);
-    into[code] = known;
-  }
-  const codes = Object.entries(into) as [RowErrorCode, { count: number; rows: number[] }][];
-  codes.sort(([, one], [, other]) => (one.rows[0] ?? 0) - (other.rows[0] ?? 0));
-  for (const [code] of codes) delete into[code];
-  for (const [code, counts] of codes) into[code] = counts;
-}
-
-// The engine for local files: gives one command the threads, memory budget and temporary folder that the service has.
 
 /** Outputs up to this size are returned in memory instead of in a file. */
 const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
@@ -215,8 +70,6 @@ export class LocalEngine {
   #closing: Promise<void> | null = null;
   /** Reason why a thread was lost, for the error report. The Runs of the thread only learn that it was lost. */
   #threadFault: unknown = null;
-  /** The Run that several threads share now. */
-  #shared: SharedRun | null = null;
 
   constructor(settings: LocalEngineSettings) {
     this.#settings = settings;
@@ -235,7 +88,6 @@ export class LocalEngine {
         this.#threadFault = fault;
       },
       onThreadExit: (thread) => this.#budget.forgetThread(thread),
-      onCapacity: () => this.#shared?.startMore(),
     });
     if (settings.inputs > 1) this.#pool.startAll();
   }
@@ -262,37 +114,35 @@ export class LocalEngine {
     const { size } = before;
     this.#inputBytes += size;
     const whole = { ...this.#task(task, path, outputPath), fileName, template };
-    const inParts = await this.#runInParts(whole, size);
-    const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
+    const { outcome, parts } = await this.#run(whole, size);
     const grownBytes = grownSince(before, path);
-    const parts = inParts?.parts ?? 1;
     return { input, outcome, parts, outputPath, grownBytes, milliseconds: performance.now() - start };
   }
 
-  async #runInParts(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number } | null> {
-    const { inputs, threads, partSizes } = this.#settings;
-    if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
-    const prepared = this.#templates.get(task.template);
-    const whole = { task, sizeBytes, prepared, kernels: this.#pool.kernels, formats: inputFormats };
-    // The threads start while the header is read.
-    if (seemsSplittable(whole, partSizes)) this.#pool.startAll();
-    const parts = await partsOf(whole, partSizes);
-    if (parts === null) return null;
-    this.#pool.startAll();
-    const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);
-    this.#shared = new SharedRun({ pool: this.#pool, task, parts, outcomeOf });
-    const outcome = await this.#shared.outcome();
-    this.#shared = null;
-    // The Run is then repeated as a whole, so its progress starts again.
-    if (outcome === null) forgetProgress(this.#progress);
-    return outcome && { outcome, parts: parts.starts.length };
+  async #run(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number }> {
+    let parts = 1;
+    const sizes = this.#sizesFor(task, sizeBytes);
+    const sharing = sizes && {
+      sizes,
+      threadsMax: this.#settings.threads,
+      restarted: () => forgetProgress(this.#progress),
+      ended: (count: number) => {
+        parts = count;
+      },
+    };
+    if (sharing !== null) this.#pool.startAll();
+    const end = await new Promise<TaskEnd>((over) => {
+      this.#pool.run(task, over, { sharing }).grown(sizeBytes, true);
+    });
+    return { outcome: this.#outcomeOf(end), parts };
   }
 
-  async #runWhole(task: RunTask, sizeBytes: number): Promise<RunOutcome> {
-    const end = await new Promise<TaskEnd>((ended) => {
-      this.#pool.run(task, ended).grown(sizeBytes, true);
-    });
-    return this.#outcomeOf(end);
+  /** Sizes of the parts in which the file may be processed, or null. */
+  #sizesFor(task: RunTask, sizeBytes: number): PartSizes | null {
+    const { inputs, threads, partSizes } = this.#settings;
+    if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
+    const sizes = partSizes ?? PART_SIZES;
+    return seemsSplittable(task, sizeBytes, this.#templates.get(task.template), sizes.fileBytesMin) ? sizes : null;
   }
 
   #outcomeOf(end: TaskEnd): RunOutcome {

@@ -4,7 +4,14 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { FaultText } from '../../workers/protocol/fault-text.ts';
 import { FRAME_MESSAGES_MAX, type Frame } from '../../workers/protocol/frame.ts';
-import type { FromWorker, RunTask, TaskOutcome, ThreadStart, ToWorker } from '../../workers/protocol/messages.ts';
+import type {
+  FromWorker,
+  RunTask,
+  Splits,
+  TaskOutcome,
+  ThreadStart,
+  ToWorker,
+} from '../../workers/protocol/messages.ts';
 import {
   CANCEL_FLAGS,
   CONTROL_BEAT,
@@ -24,6 +31,19 @@ export type TaskEnd =
   | { readonly kind: 'interrupted' }
   | ({ readonly kind: 'fault' } & FaultText);
 
+/** A Run in the pool. */
+export interface PooledRun {
+  readonly task: number;
+  /** Rows read so far, at most half a second old while the Run works. */
+  rowsRead(): number;
+  /** Reports the current size of the source file. */
+  grown(bytes: number, ended: boolean): void;
+  /** Its end is reported like any other, unless it has already ended. */
+  cancel(): void;
+  /** Same as `cancel`, but only if it waits for bytes; otherwise it continues to process the bytes that it has. */
+  suspend(): void;
+}
+
 export interface ThreadTask {
   task: RunTask;
   /** Called exactly once. */
@@ -32,6 +52,10 @@ export interface ThreadTask {
   readonly begun: () => void;
   /** True if the task's bytes were transferred to the thread, so that they are not available for another thread. */
   readonly isGiven: boolean;
+  /** Called when the thread processes the file in parts (see Splits). Null if it must not. */
+  readonly splits: ((head: Splits['head']) => void) | null;
+  /** True if the thread is lent to a Run of another thread, and leaves it when another Run needs the thread. */
+  readonly isLent: boolean;
   /** Returns the transferred bytes again; null if the task must stay with its thread. */
   readonly bytesAgain: (() => Uint8Array) | null;
   /** The thread to which the task is assigned. */
@@ -78,6 +102,9 @@ const SHARED_WORK_BYTES_MAX = 512 * 1024;
 
 /** Assumed work of a file. It is larger than what stays in memory and may still grow, so nothing shares its thread. */
 const FILE_WORK_BYTES = SHARED_WORK_BYTES_MAX;
+
+/** Less than a file, so that further Runs rather go to a thread that is lent. */
+const LENT_WORK_BYTES = FILE_WORK_BYTES - 1;
 
 /**
  * Maximum time since a thread has ended a Run. After a longer time, no further Run joins the thread, because a slow Run
@@ -200,7 +227,7 @@ export class PoolThread {
   run(held: ThreadTask, now: number): boolean {
     const { task } = held;
     if (!this.#claims.offer(task.task)) return false;
-    const workBytes = workBytesOf(task.source);
+    const workBytes = held.isLent ? LENT_WORK_BYTES : workBytesOf(task.source);
     if (this.load === 0) {
       this.#lastHeardAt = now;
       this.#lastIdleAt = now;
@@ -287,6 +314,10 @@ export class PoolThread {
     const held = entry.held as ThreadTask;
     if (message.kind === 'progress') {
       held.rowsRead = message.rowsRead;
+      return;
+    }
+    if (message.kind === 'splits') {
+      held.splits?.(message.head);
       return;
     }
     this.#forget(message.task, entry);

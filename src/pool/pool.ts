@@ -4,12 +4,13 @@ import { THREAD_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { largeRowOwner } from '../../workers/memory/budget.ts';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
-import { NO_ACCOUNT, type RunTask, type ThreadStart, TURNS_BYTES } from '../../workers/protocol/messages.ts';
-import { forgetCores, newCoreCounts } from '../../workers/scheduling/core-share.ts';
+import { NO_ACCOUNT, type RunTask, type ThreadStart } from '../../workers/protocol/messages.ts';
+import { busyCores, forgetCores, newCoreCounts } from '../../workers/scheduling/core-share.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ServeConfig } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
+import type { PooledRun, PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
+import { SharedRun, type Sharing, type SharingPool } from './shared-run.ts';
 import {
   ownWorker,
   type PoolWorker,
@@ -77,6 +78,15 @@ interface PooledRunSettings {
    * thread.
    */
   readonly bytesAgain?: () => Uint8Array;
+  /** Set if idle threads may take part in the Run. */
+  readonly sharing?: Sharing | null;
+}
+
+/** Further options of a task that is part of a Run. */
+interface TaskSettings extends Pick<PooledRunSettings, 'bytesAgain'> {
+  readonly begun?: () => void;
+  readonly splits?: ThreadTask['splits'];
+  readonly isLent?: boolean;
 }
 
 // Start data of all threads of a pool: shared memory, and the compiled kernels.
@@ -86,7 +96,6 @@ function sharedParts({ threads, budget, cores, progress }: PoolSettings): Thread
     budget,
     cores: newCoreCounts(cores ?? availableParallelism() - 1, threads),
     largeRow: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
-    turns: new SharedArrayBuffer(TURNS_BYTES),
     kernels: compileKernels(),
     progress: progress ?? null,
   };
@@ -136,19 +145,6 @@ export class RunTimes {
 // The worker threads: each has one long-lived task, and the pool assigns Runs to them. Knows nothing about HTTP or the
 // catalog; thread-registry.ts manages the threads. States of a Run here: queued (no thread can take it) → placed
 // (offered to a thread) → begun → ended. A placed Run is queued or placed elsewhere if its thread does not respond.
-
-/** A Run in the pool. */
-export interface PooledRun {
-  readonly task: number;
-  /** Rows read so far, at most half a second old while the Run works. */
-  rowsRead(): number;
-  /** Reports the current size of the source file. */
-  grown(bytes: number, ended: boolean): void;
-  /** Its end is reported like any other, unless it has already ended. */
-  cancel(): void;
-  /** Same as `cancel`, but only if it waits for bytes; otherwise it continues to process the bytes that it has. */
-  suspend(): void;
-}
 
 /**
  * Limit for the young generation of a thread's heap. Rows are outside the heap; V8's default of 48 MiB would only be
@@ -201,6 +197,7 @@ export class ThreadPool {
   #registry: ThreadRegistry;
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
+  #sharedRuns = new Set<SharedRun>();
   #isClosed = false;
   #taskCount = 0;
   #shared: ThreadRegistrySettings['shared'];
@@ -218,6 +215,7 @@ export class ThreadPool {
       shared: this.#shared,
       onCapacity: () => {
         this.#drainQueue();
+        for (const run of this.#sharedRuns) run.lend();
         settings.onCapacity?.();
       },
       onLosing: (thread) => this.#reclaim(thread),
@@ -271,8 +269,23 @@ export class ThreadPool {
     }
   }
 
+  /** Number of Runs, and of shares of Runs. */
   get runs(): number {
     return this.#registry.threads.reduce((sum, { load }) => sum + load, this.#queue.length);
+  }
+
+  /**
+   * True if a thread has no Run, and the files of the other threads occupy fewer cores than there are threads. While an
+   * upload arrives, the main thread needs a core as well: on two cores, W1 took 10 % longer when it had to share one.
+   */
+  #canLend(isArriving: boolean): boolean {
+    const busy = busyCores(this.#shared.cores) + (isArriving ? 1 : 0);
+    if (this.#isClosed || busy >= this.#settings.threads) return false;
+    const now = performance.now();
+    const { threads, spare } = this.#registry;
+    return threads.some((thread) => {
+      return thread !== spare && thread.ready && thread.load === 0 && !thread.isSilent(now);
+    });
   }
 
   /** Number of the next task, for paths that contain it. */
@@ -286,11 +299,38 @@ export class ThreadPool {
    * Starts a task whose number came from nextTask. `ended` is called exactly once, after this function has returned. A
    * closed pool interrupts the task.
    */
-  run(task: RunTask, ended: (end: TaskEnd) => void, { begun, bytesAgain }: PooledRunSettings = {}): PooledRun {
+  run(task: RunTask, ended: (end: TaskEnd) => void, settings: PooledRunSettings = {}): PooledRun {
+    const { begun, bytesAgain, sharing = null } = settings;
+    const times = this.times.follow(task.task, performance.now(), ended, begun);
+    if (sharing === null) return this.#give(task, times.ended, { begun: times.begun, bytesAgain });
+    let isFirst = true;
+    const pool: SharingPool = {
+      canLend: (isArriving) => this.#canLend(isArriving),
+      nextTask: () => this.nextTask(),
+      start: (one, oneEnded, splits) => {
+        const given = this.#give(one, oneEnded, isFirst ? { begun: times.begun, splits } : {});
+        isFirst = false;
+        return given;
+      },
+      lend: (share, shareEnded) => this.#give(share, shareEnded, { isLent: true }),
+    };
+    const run = new SharedRun(pool, task, sharing, (end) => {
+      this.#sharedRuns.delete(run);
+      times.ended(end);
+    });
+    this.#sharedRuns.add(run);
+    return run;
+  }
+
+  #give(task: RunTask, ended: (end: TaskEnd) => void, settings: TaskSettings): PooledRun {
+    const { begun = () => {}, bytesAgain, splits = null, isLent = false } = settings;
     const now = performance.now();
     const entry: ThreadTask = {
       task,
-      ...this.times.follow(task.task, now, ended, begun),
+      ended,
+      begun,
+      splits,
+      isLent,
       isGiven: task.source.kind === 'bytes' && task.source.bytes.length > COPIED_BYTES_MAX,
       bytesAgain: bytesAgain ?? null,
       thread: null,
@@ -320,11 +360,6 @@ export class ThreadPool {
   /** Compiled once for all threads. */
   get kernels(): WebAssembly.Module {
     return this.#shared.kernels;
-  }
-
-  /** Turns of the parts of a Run, see OutputTurns. */
-  get turns(): SharedArrayBuffer {
-    return this.#shared.turns;
   }
 
   /**
@@ -429,6 +464,7 @@ export class ThreadPool {
     this.#registry.check(now);
     this.#moveWaiting(waiting, now);
     this.#drainQueue();
+    for (const run of this.#sharedRuns) run.lend();
     if (this.runs === 0 && !this.#registry.isUnsettled && this.#watch !== null) {
       clearInterval(this.#watch);
       this.#watch = null;

@@ -169,6 +169,7 @@ function newUpload(node: CreateRunParts, request: CreateRunRequest, spoolPath: s
     boundary,
     fileBytesMax: uploadBytesMax,
     rowsMax,
+    expectedBytes: Number(exchange.header('content-length') ?? 0),
     spoolPath,
     idleFiles: node.idleFiles,
     blocks: node.blocks,

@@ -14,8 +14,9 @@ import type { Account, CatalogTemplate, Plan, Subscription } from '../catalog/ca
 import { LinkedRing, type RingEntry } from '../collections/linked-ring.ts';
 import type { TaskOutputs } from '../outputs/local-outputs.ts';
 import type { CheckedTemplate } from '../outputs/output-store.ts';
-import type { PooledRun, ThreadPool } from '../pool/pool.ts';
-import type { TaskEnd } from '../pool/pool-thread.ts';
+import type { ThreadPool } from '../pool/pool.ts';
+import type { PooledRun, TaskEnd } from '../pool/pool-thread.ts';
+import type { Sharing } from '../pool/shared-run.ts';
 import type { CheckedParameters } from '../uploads/parameters.ts';
 import type { Upload, UploadListener } from '../uploads/upload.ts';
 import type { RunPhase } from './active-runs.ts';
@@ -28,6 +29,8 @@ export interface EngineParts extends Pick<RunTexts, 'times'> {
   readonly memories: RunMemories;
   readonly slowUploads: SlowUploads;
   readonly paths: { readonly spillFor: (task: number) => string };
+  /** How large uploads are shared by threads; null: each is processed by one thread. */
+  readonly sharing: Sharing | null;
   readonly onFault: (fault: unknown, requestId: string) => void;
 }
 
@@ -221,9 +224,22 @@ export class EngineRun implements UploadListener, WatchedUpload {
     this.#open += 1;
     const ended = (end: TaskEnd): void => this.#ended(current, { end, outputPath: output.path }, spillDirectory);
     const spool = this.#upload.spool!;
-    const pooled = pool.run(task, ended, { begun: () => this.#begun(current), bytesAgain: () => spool.bytes() });
+    const sharing = source.kind === 'file' ? this.#sharing : null;
+    const pooled = pool.run(task, ended, {
+      begun: () => this.#begun(current),
+      bytesAgain: () => spool.bytes(),
+      sharing,
+    });
     const current: CurrentTask = { pooled, overrides, isBegun: false, end: null, isSuspended: false };
     this.#current = current;
+  }
+
+  /** Not null if the upload is large, so that idle threads may take part. */
+  get #sharing(): Sharing | null {
+    const { sharing } = this.#node;
+    const { sizeBytes, expectedBytes } = this.#upload;
+    if (sharing === null || Math.max(sizeBytes, expectedBytes) < sharing.sizes.fileBytesMin) return null;
+    return sharing;
   }
 
   #begun(task: CurrentTask): void {

@@ -21,6 +21,8 @@ export interface UploadSettings {
   /** Maximum file size in the plan, or null for no limit. */
   readonly fileBytesMax: number | null;
   readonly rowsMax: number | null;
+  /** Size of the body according to its header; 0 if it is not known. */
+  readonly expectedBytes: number;
   /** Path for a long file, or null if the file is not stored at all. */
   readonly spoolPath: string | null;
   readonly idleFiles: IdleFiles;
@@ -83,6 +85,11 @@ export class Upload implements BodySink, FormSink, SpoolListener {
   /** Starts reading. Separate from the constructor, so that the listener can be set before the first byte. */
   begin(): void {
     this.#body.flow(this);
+  }
+
+  /** Size of the whole body; 0 if it is not known in advance. */
+  get expectedBytes(): number {
+    return this.#settings.expectedBytes;
   }
 
   /** True if the client may not send at the moment. */

@@ -23,6 +23,8 @@ export interface Frame {
   readonly reports: readonly string[];
   /** The first buffer holds all copied byte strings. */
   readonly buffers: readonly ArrayBuffer[];
+  /** Memory that the threads share, which the messages refer to by index. */
+  readonly shared: readonly SharedArrayBuffer[];
 }
 
 /** Position of a byte string in a frame: index in `buffers`, then offset and length in that buffer. */
@@ -53,7 +55,7 @@ export class FrameBytes {
   }
 
   /** Completes the frame. Byte strings that are added later belong to the next frame. */
-  frame(text: string, reports: readonly string[] = []): Frame {
+  frame(text: string, reports: readonly string[] = [], shared: readonly SharedArrayBuffer[] = []): Frame {
     const copy = new Uint8Array(this.#copiedBytes);
     let at = 0;
     for (const bytes of this.#copied) {
@@ -64,7 +66,7 @@ export class FrameBytes {
     this.#copied = [];
     this.#copiedBytes = 0;
     this.#given = [];
-    return { text, reports, buffers };
+    return { text, reports, buffers, shared };
   }
 }
 

@@ -75,20 +75,20 @@ export interface RunTask {
    * absent.
    */
   readonly accountRow?: number;
-  /** Set if several threads share the Run (split.ts). The task is then the share of one thread. */
+  /** Set if several threads may share the Run (split.ts). The task is then the share of one thread. */
   readonly parts?: FileParts;
   /** Set if the Run processes one part of its file. */
   readonly part?: TaskPart;
 }
 
-/** The parts into which a large file is divided. A thread takes the next one when it has finished a part. */
+/** A large file that several threads may process in parts. A thread takes the next one when it has finished a part. */
 export interface FileParts {
-  /** Offset of each part's first record. */
-  readonly starts: readonly number[];
-  /** Size of the file. */
-  readonly sizeBytes: number;
-  /** Result of reading the beginning of the file. */
-  readonly head: FileHead;
+  /** State of the parts, see PartTurns. */
+  readonly turns: SharedArrayBuffer;
+  /** Approximate size of one part. */
+  readonly partBytes: number;
+  /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
+  readonly head: FileHead | null;
 }
 
 /** A byte range of a file that contains whole records. */
@@ -152,6 +152,8 @@ export interface TaskOutcome extends Omit<RunOutcome, 'report'> {
   /** A RunReport as JSON. */
   readonly reportText: string;
   readonly rowsRead: number;
+  /** Number of threads that processed parts of the file. Absent if one thread processed it as a whole. */
+  readonly threads?: number;
 }
 
 /** Messages to a worker. Posted as frames (task-codec.ts) that hold several messages of one event loop turn. */
@@ -178,10 +180,19 @@ export type FromWorker =
   | { readonly kind: 'done'; readonly task: number; readonly outcome: TaskOutcome }
   /** How far a long Run is; not the last word, and sent seldom. */
   | { readonly kind: 'progress'; readonly task: number; readonly rowsRead: number }
+  /** The thread processes its file in parts, so that other threads can take shares. */
+  | Splits
   /** A cancelled Run has released all of its resources. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours. Message and stack are for the log, never for a response. */
   | ({ readonly kind: 'fault'; readonly task: number } & FaultText);
+
+/** Sent by the first share of a Run. `head` is the result of reading the beginning of the file. */
+export interface Splits {
+  readonly kind: 'splits';
+  readonly task: number;
+  readonly head: FileHead;
+}
 
 /** Int32 slots in the shared control block of one thread. */
 export const CONTROL_BEAT = 0;
@@ -189,9 +200,6 @@ export const CONTROL_BEAT = 0;
 export const CONTROL_TASK = 1;
 export const CONTROL_SLOTS = 2;
 export const NO_TASK = -1;
-
-/** Three Int64 slots, see PartTurns. */
-export const TURNS_BYTES = 24;
 
 /** Start parameters of a thread (the argument of its single long Piscina task). */
 export interface ThreadStart {
@@ -215,8 +223,6 @@ export interface ThreadStart {
   readonly cores: SharedArrayBuffer;
   /** One Int32 shared by the whole node, see LargeRowGate. */
   readonly largeRow: SharedArrayBuffer;
-  /** For the parts of a split Run, see PartTurns. */
-  readonly turns: SharedArrayBuffer;
   /** Two Int64 slots, see RunProgress. Null if progress is not shown. */
   readonly progress: SharedArrayBuffer | null;
   /** Compiled once by the main thread (see compileKernels). */

@@ -109,3 +109,131 @@ export class RunProgress {
     this.#bytes = reachedBytes;
   }
 }
+
+// State of the parts of one Run, in memory that its threads share with the main thread. Part n begins at the first
+// record after n times the size of a part, so that every thread finds the same parts without a message, also while the
+// upload is still arriving.
+
+/** 64-bit slots: the next part to process, the part whose output is written next, and the offset of that output; */
+const NEXT = 0;
+const PART = 1;
+const OFFSET = 2;
+/** size of the file so far, and 1 if it will not grow further; */
+const KNOWN_BYTES = 3;
+const ENDED = 4;
+/** rows of all completed parts. */
+const ROWS_READ = 5;
+const ROWS_WRITTEN = 6;
+const TURNS_SLOTS = 7;
+
+/** Size of the shared memory of PartTurns. */
+export const TURNS_BYTES = TURNS_SLOTS * BigInt64Array.BYTES_PER_ELEMENT;
+
+/** Number of bytes in which the first record of a part is searched. A file with longer records is not split. */
+export const RECORD_BYTES_MAX = 65_536;
+
+/** Interval at which a waiting thread checks whether its Run was cancelled, in milliseconds. */
+const LOOK_MILLISECONDS = 20;
+
+/** The parts of one Run, from the view of one thread. */
+export class PartTurns {
+  readonly #slots: BigInt64Array;
+  readonly partBytes: number;
+
+  /** @param shared TURNS_BYTES of shared memory, zero at first */
+  constructor(shared: SharedArrayBuffer, partBytes: number) {
+    this.#slots = new BigInt64Array(shared);
+    this.partBytes = partBytes;
+  }
+
+  /**
+   * Reports the current size of the file.
+   * @param ended whether the file is complete
+   */
+  grown(bytes: number, ended: boolean): void {
+    // In this order: a thread that sees the end must see the final size.
+    Atomics.store(this.#slots, KNOWN_BYTES, BigInt(bytes));
+    if (ended) Atomics.store(this.#slots, ENDED, 1n);
+  }
+
+  /** Size of the file so far. */
+  get size(): { readonly bytes: number; readonly ended: boolean } {
+    const ended = Atomics.load(this.#slots, ENDED) === 1n;
+    return { bytes: this.#number(KNOWN_BYTES), ended };
+  }
+
+  /** Number of parts of the complete file. */
+  get count(): number {
+    return Math.max(1, Math.ceil(this.#number(KNOWN_BYTES) / this.partBytes));
+  }
+
+  /** Number of parts that no thread has taken, and whose bytes are available. */
+  get left(): number {
+    const { bytes, ended } = this.size;
+    const available = ended ? this.count : Math.floor((bytes - RECORD_BYTES_MAX) / this.partBytes);
+    return Math.max(0, available - this.taken);
+  }
+
+  /** Number of parts that threads have taken. */
+  get taken(): number {
+    return this.#number(NEXT);
+  }
+
+  /**
+   * Returns the number of the next part, which the caller then processes. 'wait': the bytes of the next part have not
+   * arrived. 'over': all parts are taken.
+   */
+  takePart(): number | 'wait' | 'over' {
+    for (;;) {
+      const part = this.taken;
+      const { bytes, ended } = this.size;
+      if (ended && part >= this.count) return 'over';
+      if (!ended && bytes < (part + 1) * this.partBytes + RECORD_BYTES_MAX) return 'wait';
+      if (Atomics.compareExchange(this.#slots, NEXT, BigInt(part), BigInt(part + 1)) === BigInt(part)) return part;
+    }
+  }
+
+  isTurnOf(part: number): boolean {
+    return this.#number(PART) === part;
+  }
+
+  /** Resolves when the turn has changed since `isTurnOf` returned false for the part, or after LOOK_MILLISECONDS. */
+  async passed(part: number): Promise<void> {
+    const now = Atomics.load(this.#slots, PART);
+    if (now === BigInt(part)) return;
+    const { value } = Atomics.waitAsync(this.#slots, PART, now, LOOK_MILLISECONDS);
+    await value;
+  }
+
+  /** Returns the offset for some bytes of a part, whose turn it must be and remains. */
+  placeEarly(bytes: number): number {
+    return Number(Atomics.add(this.#slots, OFFSET, BigInt(bytes)));
+  }
+
+  /**
+   * Returns the offset for the rest of the output of a part, whose turn it must be. The turn passes on at once, so that the next part
+   * need not wait for the disk.
+   */
+  place(part: number, outputBytes: number): number {
+    const offset = this.#number(OFFSET);
+    Atomics.store(this.#slots, OFFSET, BigInt(offset + outputBytes));
+    Atomics.store(this.#slots, PART, BigInt(part + 1));
+    Atomics.notify(this.#slots, PART);
+    return offset;
+  }
+
+  /** Adds the rows of a part. */
+  addRows(read: number, written: number): void {
+    Atomics.add(this.#slots, ROWS_READ, BigInt(read));
+    Atomics.add(this.#slots, ROWS_WRITTEN, BigInt(written));
+  }
+
+  /** Number of rows in all completed parts. */
+  get rows(): { readonly read: number; readonly written: number } {
+    return { read: this.#number(ROWS_READ), written: this.#number(ROWS_WRITTEN) };
+  }
+
+  #number(slot: number): number {
+    return Number(Atomics.load(this.#slots, slot));
+  }
+}

@@ -30,7 +30,8 @@ type PackedTask = readonly [
   template: number,
   limits: number,
   tables: number,
-  parts: FileParts | null,
+  /** Its shared memory by index in the frame. */
+  parts: (Omit<FileParts, 'turns'> & { readonly turns: number }) | null,
   showsHeaders: boolean,
   fileName: string | null,
 ];
@@ -49,6 +50,7 @@ export class TaskEncoder {
   #next = 0;
   #bytes = new FrameBytes();
   #messages: PackedMessage[] = [];
+  #shared: SharedArrayBuffer[] = [];
 
   /** Number of messages in the next frame. */
   get size(): number {
@@ -65,8 +67,10 @@ export class TaskEncoder {
   /** Returns a frame with all messages added since the previous frame. */
   frame(): Frame {
     const text = JSON.stringify(this.#messages);
+    const shared = this.#shared;
     this.#messages = [];
-    return this.#bytes.frame(text);
+    if (shared.length > 0) this.#shared = [];
+    return this.#bytes.frame(text, [], shared);
   }
 
   #packed(task: RunTask): PackedTask {
@@ -87,7 +91,7 @@ export class TaskEncoder {
       this.#place(task.template),
       this.#place(task.limits),
       this.#place(task.tables),
-      task.parts ?? null,
+      task.parts === undefined ? null : { ...task.parts, turns: this.#shared.push(task.parts.turns) - 1 },
       task.showsHeaders ?? false,
       task.fileName ?? null,
     ];
@@ -140,7 +144,7 @@ export class TaskDecoder {
       startedAt,
       reservationBytes,
       accountRow,
-      parts: parts ?? undefined,
+      parts: parts === null ? undefined : { ...parts, turns: frame.shared[parts.turns]! },
       showsHeaders,
       fileName,
     };

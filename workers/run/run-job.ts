@@ -109,8 +109,9 @@ export interface PartFeed {
   /**
    * Called at the end of a part, when the sink has all of its output. Returns true if the source has another part.
    * @param rowsRead number of rows in all parts so far
+   * @param rowsWritten number of their rows in the output
    */
-  next(rowsRead: number): Coroutine<boolean>;
+  next(rowsRead: number, rowsWritten: number): Coroutine<boolean>;
 }
 
 // Inputs of a Run: its task, its file, and the objects that it shares with other Runs of its thread. Contains no

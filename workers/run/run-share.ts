@@ -3,12 +3,15 @@
 // than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
 // part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
+import type { SplittableInput } from '../input/format.ts';
+import { formatNamed } from '../input/open-rows.ts';
+import type { FileHead } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
-import { MemorySink, PartSink, type PartTurns } from '../output/sink/file-sink.ts';
-import { Cancelled, Failed } from '../protocol/failure.ts';
-import type { FileParts, PartOutcome, RunOutcome, RunTask, SharePiece } from '../protocol/messages.ts';
-import { RunProgress } from '../protocol/task-claims.ts';
+import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
+import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
+import type { PartOutcome, RunOutcome, RunTask, SharePiece } from '../protocol/messages.ts';
+import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
@@ -31,21 +34,39 @@ const WAITING_MAX = 4;
  */
 export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts' | 'readAhead' | 'watch'> {
   readonly turns: PartTurns;
+  /** Result of reading the beginning of the file. */
+  readonly head: FileHead;
+  /** Set for the first share of the Run, null for a thread that is lent to the Run. */
+  readonly first: FirstShare | null;
+  /** True if another Run needs the thread, so that a thread that is lent leaves after its current part. */
+  isNeeded(): boolean;
   /** See RunProgress. Null if progress is not shown. */
   readonly progress: SharedArrayBuffer | null;
 }
 
-/** Processes parts until all have been taken, or until a part fails. Throws Cancelled. */
-export function* runShare(job: ShareJob, parts: FileParts): Coroutine<RunOutcome> {
+/** The first share of a Run, which has the memory that is reserved for the Run. */
+export interface FirstShare {
+  /** Called when the output exists and further threads can take part. */
+  opened(): void;
+  /** Waits until more of the file has arrived. Throws Cancelled. */
+  arrival(): Promise<void>;
+}
+
+/**
+ * Processes parts until all have been taken, until a part fails, or until a thread that is lent has to leave. Returns
+ * null if the first share has no memory, so that the Run has to be processed as a whole. Throws Cancelled.
+ */
+export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   const outputs = new PartOutputs(job);
   const pieces: SharePiece[] = [];
   let outcome = emptyOutcome(job.task);
   let busyMilliseconds = 0;
   try {
-    // Without memory for a share, the other threads do the work.
-    if (!outputs.takeFirst()) return { ...outcome, pieces };
-    for (let part = job.turns.takePart(); part < parts.starts.length; part = job.turns.takePart()) {
-      const piece = new Piece(job, parts, part, outputs, yield* outputs.memory());
+    // Without memory for a further share, the other threads do the work.
+    if (!outputs.takeFirst()) return job.first === null ? { ...outcome, pieces } : null;
+    job.first?.opened();
+    for (let part = yield* nextPart(job, outputs); part !== null; part = yield* nextPart(job, outputs)) {
+      const piece = new Piece(job, part, outputs, yield* outputs.memory());
       outcome = yield* piece.run();
       busyMilliseconds += outcome.busyMilliseconds;
       if (outcome.failure !== null) return outcome;
@@ -62,36 +83,51 @@ export function* runShare(job: ShareJob, parts: FileParts): Coroutine<RunOutcome
   }
 }
 
+/** Takes the next part. Returns null if the share is over. */
+function* nextPart({ turns, first, isNeeded }: ShareJob, outputs: PartOutputs): Coroutine<number | null> {
+  for (;;) {
+    if (first === null && isNeeded()) return null;
+    const part = turns.takePart();
+    if (typeof part === 'number') return part;
+    if (part === 'over' || first === null) return null;
+    // Other threads may wait for these outputs.
+    yield* outputs.write(0);
+    yield first.arrival();
+  }
+}
+
 /** One Run of a share: over the first part of the file, or over all other parts that the thread takes. */
 class Piece implements PartFeed {
   readonly sink: PartSink;
   readonly parts: PartOutcome[] = [];
   readonly #job: ShareJob;
-  readonly #file: FileParts;
   readonly #outputs: PartOutputs;
   readonly #source: PartSource;
   readonly #progress: RunProgress | null;
   #part: number;
   #rowsBefore = 0;
+  #writtenBefore = 0;
 
   /** @param memory receives the output of the first part */
-  constructor(job: ShareJob, file: FileParts, part: number, outputs: PartOutputs, memory: MemorySink) {
+  constructor(job: ShareJob, part: number, outputs: PartOutputs, memory: MemorySink) {
     this.#job = job;
-    this.#file = file;
     this.#part = part;
     this.#outputs = outputs;
-    this.sink = new PartSink(memory);
-    this.#source = new PartSource(pathOf(job.task));
+    this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.#part, pending, bytes));
+    const { splittable } = formatNamed(job.formats, job.head.format);
+    this.#source = new PartSource(job, splittable!);
     this.#progress = job.progress === null ? null : new RunProgress(job.progress, this.#source);
-    this.#enter(part);
   }
 
   *run(): Coroutine<RunOutcome> {
-    const { turns, progress, task, ...job } = this.#job;
+    const { turns, head, first, isNeeded, progress, task, ...job } = this.#job;
+    const { rowsMax } = task.limits;
     try {
+      this.#enter(this.#part);
       return yield* runTemplate({
         ...job,
-        task: { ...task, part: { number: this.#part, head: this.#file.head } },
+        // The limits of the output hold for all parts together, see `next`.
+        task: { ...task, limits: { ...NO_LIMITS, rowsMax }, part: { number: this.#part, head } },
         source: this.#source,
         parts: this,
         progressed: (rowsRead) => this.#progress?.update(rowsRead),
@@ -101,33 +137,66 @@ class Piece implements PartFeed {
     }
   }
 
-  *next(rowsRead: number): Coroutine<boolean> {
-    const { turns } = this.#job;
+  *next(rowsRead: number, rowsWritten: number): Coroutine<boolean> {
     const number = this.#part;
     this.parts.push({ number, rows: rowsRead - this.#rowsBefore });
-    this.#rowsBefore = rowsRead;
+    this.#count(rowsRead, rowsWritten);
     this.#outputs.add(number, this.sink.cut());
     yield* this.#outputs.write(WAITING_MAX);
     if (number === 0) return false;
     // Taken before the part: a thread that has a part never waits for the memory of other threads.
-    this.sink.resume(yield* this.#outputs.memory());
-    const part = turns.takePart();
-    if (part >= this.#file.starts.length) return false;
+    const memory = yield* this.#outputs.memory();
+    const part = yield* nextPart(this.#job, this.#outputs);
+    if (part === null) {
+      this.#outputs.giveBack(memory);
+      return false;
+    }
+    this.sink.resume(memory);
     this.#part = part;
     this.#enter(part);
     return true;
   }
 
+  /** Throws Failed above a limit of the plan. The Run is then processed as a whole, which reports it exactly. */
+  #count(rowsRead: number, rowsWritten: number): void {
+    const { turns, task } = this.#job;
+    turns.addRows(rowsRead - this.#rowsBefore, rowsWritten - this.#writtenBefore);
+    this.#rowsBefore = rowsRead;
+    this.#writtenBefore = rowsWritten;
+    const { rowsMax, outputRowsMax } = task.limits;
+    const { read, written } = turns.rows;
+    if ((rowsMax !== null && read > rowsMax) || (outputRowsMax !== null && written > outputRowsMax))
+      throw new Failed('RUN_RESOURCE_LIMIT', 'The parts have more rows than the plan allows.');
+  }
+
   #enter(part: number): void {
-    const { starts, sizeBytes } = this.#file;
-    this.#source.enter(starts[part]!, starts[part + 1] ?? sizeBytes);
+    this.#source.enter(part);
     this.#progress?.skip();
   }
 }
 
+const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
+
 /** Delivers one part of a file after the other. */
 class PartSource extends FileSource {
-  enter(from: number, to: number): void {
+  readonly #turns: PartTurns;
+  readonly #head: FileHead;
+  readonly #format: SplittableInput;
+  readonly #bytes = Buffer.allocUnsafe(RECORD_BYTES_MAX);
+
+  constructor({ task, turns, head }: ShareJob, format: SplittableInput) {
+    super(pathOf(task));
+    this.#turns = turns;
+    this.#head = head;
+    this.#format = format;
+  }
+
+  /** Throws Failed if the first record of the part or of the next part is not found. */
+  enter(part: number): void {
+    const { bytes, ended } = this.#turns.size;
+    this.grown(bytes, ended);
+    const from = this.#startOf(part);
+    const to = this.#startOf(part + 1);
     this.seek(from);
     this.passed(from);
     this.grown(to, true);
@@ -137,13 +206,25 @@ class PartSource extends FileSource {
   override rewind(): never {
     throw new Failed('RUN_RESOURCE_LIMIT', 'The parts of the file cannot be read again.');
   }
+
+  /** Offset of the first record of a part. The size of the file if no record begins after the part's offset. */
+  #startOf(part: number): number {
+    if (part === 0) return 0;
+    const wanted = part * this.#turns.partBytes;
+    if (wanted >= this.sizeBytes) return this.sizeBytes;
+    const bytes = this.#bytes.subarray(0, this.readAt(this.#bytes, wanted));
+    const offset = this.#format.recordStart(bytes, this.#head);
+    if (offset > 0) return wanted + offset;
+    if (bytes.length < RECORD_BYTES_MAX) return this.sizeBytes;
+    throw new Failed('RUN_RESOURCE_LIMIT', 'No record begins near the end of a part.');
+  }
 }
 
 /** Outputs of parts that wait until the sizes of all earlier outputs are known. Their memory is paid from the budget. */
 class PartOutputs {
   readonly #job: ShareJob;
   readonly #budget: RunShare;
-  readonly #descriptor: number;
+  #descriptor: number | null = null;
   /** In the order of the file. */
   readonly #waiting: { readonly part: number; readonly bytes: MemorySink }[] = [];
   /** Reused, because new memory costs a page fault for each 4 KiB. */
@@ -152,13 +233,21 @@ class PartOutputs {
   constructor(job: ShareJob) {
     this.#job = job;
     this.#budget = budgetShare(job.budget);
-    this.#descriptor = openSync(job.task.output.path, 'r+');
   }
 
-  /** Takes the memory for the Run of this share and for one output. Returns false if the budget refuses it. */
+  /**
+   * Opens the output, and takes the memory for one output and for the Run of a share that is not the first. Returns
+   * false if the budget refuses it. Throws Failed if the disk is full.
+   */
   takeFirst(): boolean {
-    if (!this.#budget.take(RUN_RESERVATION_BYTES + OUTPUT_BYTES)) return false;
+    const { first, task } = this.#job;
+    if (!this.#budget.take((first === null ? RUN_RESERVATION_BYTES : 0) + OUTPUT_BYTES)) return false;
     this.#free.push(this.#newMemory());
+    try {
+      this.#descriptor = openSync(task.output.path, first === null ? 'r+' : 'wx', 0o600);
+    } catch (error) {
+      throw diskFailure(error);
+    }
     return true;
   }
 
@@ -176,6 +265,11 @@ class PartOutputs {
     });
   }
 
+  /** @param bytes empty memory that is not needed */
+  giveBack(bytes: MemorySink): void {
+    this.#free.push(bytes);
+  }
+
   add(part: number, bytes: MemorySink): void {
     this.#waiting.push({ part, bytes });
   }
@@ -186,7 +280,7 @@ class PartOutputs {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const { part, bytes } = first;
       if (turns.isTurnOf(part)) {
-        turns.write(part, bytes.view(), this.#descriptor);
+        this.#writeAt(turns.place(part, bytes.sizeBytes), bytes.view());
         bytes.clear();
         this.#waiting.shift();
         this.#free.push(bytes);
@@ -198,8 +292,28 @@ class PartOutputs {
     }
   }
 
+  /**
+   * Writes bytes of a part that is not complete, if it is its turn. Without this, a thread that works alone would copy
+   * each output twice.
+   */
+  writeEarly(part: number, pending: MemorySink, bytes: Uint8Array): boolean {
+    const { turns } = this.#job;
+    if (!turns.isTurnOf(part)) return false;
+    for (const some of [pending.view(), bytes]) {
+      if (some.length > 0) this.#writeAt(turns.placeEarly(some.length), some);
+    }
+    pending.clear();
+    return true;
+  }
+
+  #writeAt(offset: number, bytes: Uint8Array): void {
+    const { outputBytesMax } = this.#job.task.limits;
+    if (outputBytesMax !== null && offset + bytes.length > outputBytesMax) throw outputTooLarge();
+    writeAt(this.#descriptor!, bytes, offset);
+  }
+
   close(): void {
-    closeSync(this.#descriptor);
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
     this.#budget.releaseAll();
   }
 }

@@ -49,6 +49,30 @@ interface Start {
   readonly cutAt: FatalRow | null;
 }
 
+const FIRST_START: Start = {
+  withArena: false,
+  encodingTries: NOTHING_TRIED,
+  rowNames: null,
+  ends: NO_ENDS,
+  cutAt: null,
+};
+
+/** What is known of a Run before its first row. */
+export interface Beginning {
+  readonly head: FileHead;
+  readonly plan: RunPlan;
+}
+
+/** Reads the header and makes the plan. Returns null if the Run fails or needs another attempt. Throws Cancelled. */
+export function* beginningOf(job: RunJob): Coroutine<Beginning | null> {
+  try {
+    return yield* attempt(job, FIRST_START, (run) => run.begin());
+  } catch (error) {
+    if (error instanceof Failed || error instanceof MemoryWanted) return null;
+    throw error;
+  }
+}
+
 /** Applies a Template to one file. Failures are in the outcome; throws Cancelled, or a fault of ours. */
 export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
   const outcome = yield* lastTry(job);
@@ -58,10 +82,10 @@ export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
 
 /** Repeats attempts until there is an outcome. */
 function* lastTry(job: RunJob): Coroutine<RunOutcome> {
-  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED, rowNames: null, ends: NO_ENDS, cutAt: null };
+  let start = FIRST_START;
   for (;;) {
     try {
-      const outcome = yield* runOnce(job, start);
+      const outcome = yield* attempt(job, start, (run) => run.drive());
       return dependsOnSize(job, outcome) ? yield* settleSize(job, outcome) : outcome;
     } catch (error) {
       // Only the bytes in the spool remain from a discarded attempt.
@@ -85,7 +109,8 @@ function withEnd({ lastRows, rowsBefore }: KnownEnds, found: EndFound | EndPasse
   return { lastRows, rowsBefore: new Map([...rowsBefore, [found.step, found.rows]]) };
 }
 
-function* runOnce(job: RunJob, start: Start): Coroutine<RunOutcome> {
+/** Does the work with the memory of one attempt. */
+function* attempt<Result>(job: RunJob, start: Start, work: (run: RunAttempt) => Coroutine<Result>): Coroutine<Result> {
   const { withArena, encodingTries, rowNames, ends, cutAt } = start;
   const kernel = job.kernels.borrow();
   const { reservationBytes } = job.task;
@@ -105,7 +130,7 @@ function* runOnce(job: RunJob, start: Start): Coroutine<RunOutcome> {
     };
     const arena = new Arena(heap, ARENA_BYTES, madeTexts);
     run = new RunAttempt(job, { kernel, arena, spill, gate, encodingTries, rowNames, ends, cutAt });
-    return yield* run.drive();
+    return yield* work(run);
   } finally {
     // If the disk refuses to remove files, the error is reported, and the memory is released nevertheless.
     try {
@@ -310,6 +335,13 @@ export class RunAttempt {
     return this.#outcome(pipeline.verdict(reader.rowsRead, cutAt), pipeline);
   }
 
+  /** Throws Failed and MemoryWanted. */
+  *begin(): Coroutine<Beginning | null> {
+    const reader = yield* this.#open();
+    const plan = yield* this.#plan(reader);
+    return plan && { head: reader.head, plan };
+  }
+
   close(): void {
     this.#reader?.close();
     this.#pipeline?.close();
@@ -495,7 +527,7 @@ export class RunAttempt {
     if (parts === undefined || pipeline === null) return;
     while (this.#rowsWanted(pipeline) > 0) {
       pipeline.endPart();
-      if (!(yield* parts.next(reader.rowsRead))) return;
+      if (!(yield* parts.next(reader.rowsRead, pipeline.rowsWritten))) return;
       reader.resume!();
       yield* this.#readAll(reader, pipeline);
     }

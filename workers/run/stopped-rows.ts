@@ -1,5 +1,5 @@
-// Finds the end of a Run's rows if an operator may end them in the middle of a batch: by a preview, by a trial, by counting a
-// batch twice, or from the result of an earlier attempt.
+// Finds the end of a Run's rows if an operator may end them in the middle of a batch: by a preview, by a trial, by
+// counting a batch twice, or from the result of an earlier attempt.
 import type { Batch } from '../batch/batch.ts';
 import type { Schema } from '../batch/schema.ts';
 import { Failed } from '../protocol/failure.ts';

@@ -33,9 +33,7 @@ export class CoreShare {
 
   /** True if at least one core is free. */
   get hasFree(): boolean {
-    let busy = 0;
-    for (let slot = FIRST_THREAD; slot < this.#counts.length; slot++) busy += Atomics.load(this.#counts, slot);
-    return busy < Atomics.load(this.#counts, CORE_COUNT);
+    return sumOf(this.#counts) < Atomics.load(this.#counts, CORE_COUNT);
   }
 
   tryTake(): boolean {
@@ -47,6 +45,17 @@ export class CoreShare {
   release(): void {
     Atomics.sub(this.#counts, this.#own, 1);
   }
+}
+
+/** Number of cores that the Runs over files and the read-ahead threads use. */
+export function busyCores(counts: SharedArrayBuffer): number {
+  return sumOf(new Int32Array(counts));
+}
+
+function sumOf(counts: Int32Array): number {
+  let busy = 0;
+  for (let slot = FIRST_THREAD; slot < counts.length; slot++) busy += Atomics.load(counts, slot);
+  return busy;
 }
 
 /** Releases the cores of a thread that was lost. */

@@ -10,7 +10,6 @@ import { AccountShare } from '../memory/account-share.ts';
 import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
 import { type Collector, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
-import { PartTurns } from '../output/sink/file-sink.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
@@ -19,6 +18,7 @@ import {
   CANCEL_FLAGS,
   CONTROL_BEAT,
   CONTROL_TASK,
+  type FileParts,
   NO_ACCOUNT,
   type RunOutcome,
   type RunTask,
@@ -26,11 +26,12 @@ import {
   type ToWorker,
 } from '../protocol/messages.ts';
 import { FrameSender, taskOutcome } from '../protocol/outcome-codec.ts';
-import { RunProgress, TaskClaims } from '../protocol/task-claims.ts';
+import { PartTurns, RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
 import type { RunJob } from '../run/run-job.ts';
-import { runShare, type ShareJob } from '../run/run-share.ts';
+import { runShare } from '../run/run-share.ts';
+import { headForParts } from '../run/split.ts';
 import { CoreShare } from '../scheduling/core-share.ts';
 import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
 
@@ -90,7 +91,6 @@ export class Thread {
   readonly #control: Int32Array;
   readonly #cancel: Int32Array;
   readonly #largeRow: Int32Array;
-  readonly #turns: PartTurns;
   readonly #slices = new ThreadTurns();
   readonly #number: number;
   readonly #progress: SharedArrayBuffer | null;
@@ -126,7 +126,6 @@ export class Thread {
     this.#cancel = new Int32Array(start.cancel);
     this.#claims = new TaskClaims(start.claims);
     this.#largeRow = new Int32Array(start.largeRow);
-    this.#turns = new PartTurns(start.turns);
     this.#number = start.thread;
     this.#progress = start.progress;
     this.#cores = new CoreShare(start.cores, start.thread);
@@ -232,8 +231,8 @@ export class Thread {
     beat();
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
-      // One literal for both kinds of Run: copying a job with `...` took a tenth of the thread time of a small Run.
-      const job: RunJob & Pick<ShareJob, 'turns' | 'progress'> = {
+      // One literal: copying a job with `...` took a tenth of the thread time of a small Run.
+      const job: RunJob = {
         task,
         prepared: this.#templates.get(task.template),
         source,
@@ -248,18 +247,41 @@ export class Thread {
         cancelled: () => this.#isCancelled(task),
         beat,
         progressed: this.#progressed(task, progress),
-        readAhead: task.parts === undefined ? this.#readAhead : undefined,
-        turns: this.#turns,
-        progress: this.#progress,
+        readAhead: this.#readAhead,
       };
-      const outcome = task.parts === undefined ? yield* runTemplate(job) : yield* runShare(job, task.parts);
-      this.#done(task, outcome);
+      const share = task.parts === undefined ? null : yield* this.#shareOf(job, source as FileSource, task.parts);
+      this.#done(task, share ?? (yield* runTemplate(job)));
     } catch (error) {
       this.#lost(task, error);
     } finally {
       budget.leave();
       source.close();
     }
+  }
+
+  /** Processes parts of the file. Returns null if the Run has to be processed as a whole. Throws Cancelled. */
+  *#shareOf({ readAhead, ...job }: RunJob, source: FileSource, parts: FileParts): Coroutine<RunOutcome | null> {
+    const { task } = job;
+    const { turns, partBytes, head: knownHead } = parts;
+    const head = knownHead ?? (yield* headForParts(job));
+    if (head === null) return null;
+    const first = {
+      opened: (): void => this.#sender.send({ kind: 'splits', task: task.task, head }),
+      arrival: (): Promise<void> => {
+        source.seek(source.sizeBytes);
+        return source.wait();
+      },
+    };
+    const outcome = yield* runShare({
+      ...job,
+      turns: new PartTurns(turns, partBytes),
+      head,
+      progress: this.#progress,
+      first: knownHead === null ? first : null,
+      isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
+    });
+    source.rewind();
+    return outcome;
   }
 
   /**

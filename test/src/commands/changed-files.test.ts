@@ -8,7 +8,7 @@ import t from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import { grownSince } from '../../../src/commands/local-input.ts';
 import { type LocalResult, summaryOf } from '../../../src/commands/run-summary.ts';
-import type { PartSizes } from '../../../workers/run/split.ts';
+import type { PartSizes } from '../../../src/pool/shared-run.ts';
 
 const ROWS = 40_000;
 const folder = mkdtempSync(join(tmpdir(), 'template-run-changed-'));

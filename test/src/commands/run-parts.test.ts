@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { LocalResult } from '../../../src/commands/run-summary.ts';
+import type { PartSizes } from '../../../src/pool/shared-run.ts';
 import { checkTemplate } from '../../../workers/plan/template-cache.ts';
-import type { PartSizes } from '../../../workers/run/split.ts';
 import type { TemplateText } from '../../../workers/template/template-text.ts';
 import { filesBelow } from '../../fixtures/changing-folder.ts';
 import { type Noise, noise } from '../../random.ts';
@@ -230,14 +230,19 @@ test('what the rest of the file says about quotes holds for all parts', async (t
   }
 });
 
-test('a large output of one part falls back to the whole', async (t) => {
+test('a large output of one part is the same in parts and as a whole', async (t) => {
   const path = join(folderOf(t), 'rows.csv');
   writeFileSync(path, `a\n${'1\n'.repeat(200)}${`${'x'.repeat(1_000)}\n`.repeat(100)}`);
   const columns = Object.fromEntries(Array.from({ length: 900 }, (_, number) => [`c${number}`, 'a']));
   const template = { operations: [{ op: 'set', columns }] };
-  const divided = await run(template, path, { fileBytesMin: 0, partBytes: 80_000 });
-  t.equal(divided.failure, null);
-  t.equal(divided.parts, 1);
+  const whole = await run(template, path, null);
+  t.equal(whole.failure, null);
+  for (const threads of [1, 2]) {
+    const divided = await run(template, path, { fileBytesMin: 0, partBytes: 80_000 }, threads);
+    // Two threads may have to keep the output in memory, which is then too large.
+    if (threads === 1) t.equal(divided.parts, 2);
+    t.ok(JSON.stringify({ ...divided, parts: 1 }) === JSON.stringify(whole), `${threads} threads`);
+  }
 });
 
 test('what needs other rows, or the row number, is done as a whole', async (t) => {

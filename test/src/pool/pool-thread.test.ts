@@ -30,6 +30,8 @@ function offer(to: PoolThread, task: RunTask, now: number): void {
     task,
     ended: () => undefined,
     begun: () => undefined,
+    splits: null,
+    isLent: false,
     isGiven: false,
     bytesAgain: null,
     thread: null,

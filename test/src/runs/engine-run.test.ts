@@ -66,6 +66,7 @@ function rig(fileMib = 1) {
   const node = partly<EngineParts>({
     pool: partly<EngineParts['pool']>(pool),
     memories,
+    sharing: null,
     slowUploads: new SlowUploads(),
     times: new TimeTexts(),
     taskOutputs: partly<EngineParts['taskOutputs']>({

@@ -1,19 +1,20 @@
 // The share of one thread in a Run: its memory is paid from the budget, and waiting outputs are bounded by it.
 import { createHash } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { inputFormats } from '../../../workers/input/index.ts';
+import { FileSource } from '../../../workers/input/source/file-source.ts';
 import { compileKernels } from '../../../workers/kernel/bindings/kernel.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { NO_COLLECTOR } from '../../../workers/memory/collector.ts';
 import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
-import { PartTurns } from '../../../workers/output/sink/file-sink.ts';
-import { TemplateCache } from '../../../workers/plan/template-cache.ts';
-import { type FileParts, type RunOutcome, type RunTask, TURNS_BYTES } from '../../../workers/protocol/messages.ts';
+import { type PreparedTemplate, TemplateCache } from '../../../workers/plan/template-cache.ts';
+import type { RunOutcome, RunTask } from '../../../workers/protocol/messages.ts';
+import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
 import { runShare, type ShareJob } from '../../../workers/run/run-share.ts';
-import { partsOf, seemsSplittable, type WholeRun } from '../../../workers/run/split.ts';
+import { headForParts, seemsSplittable } from '../../../workers/run/split.ts';
 import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 
 const MIB = 1024 * 1024;
@@ -45,12 +46,16 @@ class SmallBudget implements BudgetShare {
 }
 
 interface Shared {
-  readonly whole: WholeRun;
-  readonly parts: FileParts;
+  readonly task: RunTask;
+  readonly prepared: PreparedTemplate;
+  readonly sizeBytes: number;
   readonly turns: PartTurns;
   readonly output: string;
-  share(budget: BudgetShare): Promise<RunOutcome>;
+  /** The share of a thread that is lent, or the first share. */
+  share(budget: BudgetShare, parts?: Partial<ShareJob>): Promise<RunOutcome | null>;
 }
+
+const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
 
 async function shared(t: Test, text: string, columns: Record<string, string>, partBytes: number): Promise<Shared> {
   const folder = mkdtempSync(join(tmpdir(), 'run-share-'));
@@ -68,7 +73,7 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
     source: { kind: 'file', path },
     ending: 'csv',
     overrides: { delimiter: null, headerRow: null },
-    limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+    limits: NO_LIMITS,
     output: { path: output, memoryBytesMax: 0 },
     spillDirectory: join(folder, 'spill'),
     tables: {},
@@ -76,15 +81,14 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
     startedAt: '2026-01-31T12:00:00Z',
     reservationBytes: RUN_RESERVATION_BYTES,
   };
-  const kernels = compileKernels();
-  const whole = { task, sizeBytes: statSync(path).size, prepared, kernels, formats: inputFormats };
-  const parts = (await partsOf(whole, { fileBytesMin: 0, partBytes }))!;
-  const turns = new PartTurns(new SharedArrayBuffer(TURNS_BYTES));
-  turns.begin();
-  const job: Omit<ShareJob, 'budget'> = {
-    task: { ...task, parts },
+  const sizeBytes = statSync(path).size;
+  const turns = new PartTurns(new SharedArrayBuffer(TURNS_BYTES), partBytes);
+  turns.grown(sizeBytes, true);
+  const job = {
+    task,
     prepared,
-    kernels: new KernelPool(kernels, unlimitedShare(), NO_COLLECTOR),
+    kernels: new KernelPool(compileKernels(), unlimitedShare(), NO_COLLECTOR),
+    budget: unlimitedShare(),
     largeRow: new Int32Array(new SharedArrayBuffer(4)),
     largeRowOwner: 1,
     formats: inputFormats,
@@ -93,18 +97,24 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
     cancelled: () => false,
     beat: () => undefined,
   };
-  const share = async (budget: BudgetShare): Promise<RunOutcome> => runCoroutine(runShare({ ...job, budget }, parts));
-  return { whole, parts, turns, output, share };
+  const file = new FileSource(path);
+  file.grown(sizeBytes, true);
+  t.teardown(() => file.close());
+  const head = (await runCoroutine(headForParts({ ...job, source: file })))!;
+  const share: Shared['share'] = async (budget, parts = {}) => {
+    return runCoroutine(runShare({ ...job, head, first: null, isNeeded: () => false, budget, ...parts }));
+  };
+  return { task, prepared, sizeBytes, turns, output, share };
 }
 
 const ROWS = `${'x'.repeat(90)}\n`.repeat(40_000);
 
 test('a share pays for its Run and for its outputs, and releases all of it', async (t) => {
-  const { parts, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const { turns, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
   const budget = new SmallBudget(8 * MIB);
-  const { failure, pieces } = await share(budget);
+  const { failure, pieces } = (await share(budget))!;
   t.equal(failure, null);
-  t.equal(pieces!.flatMap((piece) => piece.parts).length, parts.starts.length);
+  t.equal(pieces!.flatMap((piece) => piece.parts).length, turns.count);
   t.equal(statSync(output).size, 'a,b\n'.length + 2 * ROWS.length);
   t.ok(budget.peakBytes > RUN_RESERVATION_BYTES, `${budget.peakBytes} bytes`);
   t.equal(budget.takenBytes, 0);
@@ -117,27 +127,30 @@ test('without memory a share takes no part', async (t) => {
 });
 
 test('an output that outgrows the budget ends the share', async (t) => {
-  const { turns, share } = await shared(t, `a\n${ROWS}`, { b: 'a + a + a + a + a' }, 2 * MIB);
+  const { turns: held, sizeBytes, share } = await shared(t, `a\n${ROWS}`, { b: 'a + a + a + a + a' }, 2 * MIB);
+  // Another thread has the turn to write, so that the outputs stay in memory.
+  held.takePart();
   const budget = new SmallBudget(8 * MIB);
   t.match(await share(budget), { failure: { code: 'RUN_RESOURCE_LIMIT' } });
   t.equal(budget.takenBytes, 0);
-  turns.begin();
-  t.equal((await share(new SmallBudget(64 * MIB))).failure, null);
+  const turns = new PartTurns(new SharedArrayBuffer(TURNS_BYTES), 2 * MIB);
+  turns.grown(sizeBytes, true);
+  t.equal((await share(new SmallBudget(64 * MIB), { turns }))!.failure, null);
 });
 
 test('outputs wait for an earlier part only as long as there is memory for them', async (t) => {
-  const { parts, turns, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
-  const first = turns.takePart();
+  const { turns, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const first = turns.takePart() as number;
   const budget = new SmallBudget(11 * MIB);
   const ended = share(budget);
   await new Promise((resolve) => setImmediate(resolve));
   // The header and the rows of the first part are another thread's work.
   t.equal(turns.taken, 3, 'the first part, and two whose outputs have memory');
   t.equal(statSync(output).size, 0);
-  turns.write(first, Buffer.from('first\n'), openedFor(t, output));
-  const { failure, pieces } = await ended;
+  writeSync(openedFor(t, output), 'first\n', turns.place(first, 6));
+  const { failure, pieces } = (await ended)!;
   t.equal(failure, null);
-  t.equal(pieces!.flatMap((piece) => piece.parts).length, parts.starts.length - 1);
+  t.equal(pieces!.flatMap((piece) => piece.parts).length, turns.count - 1);
   t.ok(budget.peakBytes <= 11 * MIB);
   t.match(readFileSync(output, 'latin1').slice(0, 10), /^first\nx+/);
 });
@@ -149,18 +162,17 @@ function openedFor(t: Test, path: string): number {
 }
 
 test('whether a file may be split is seen before it is read', async (t) => {
-  const { whole } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
-  const sizes = { fileBytesMin: 0, partBytes: 50_000 };
-  t.equal(seemsSplittable(whole, sizes), true);
-  t.equal(seemsSplittable(whole, { ...sizes, fileBytesMin: whole.sizeBytes + 1 }), false, 'too small');
-  const { path } = whole.task.source as { path: string };
+  const { task, prepared, sizeBytes } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  t.equal(seemsSplittable(task, sizeBytes, prepared, 0), true);
+  t.equal(seemsSplittable(task, sizeBytes, prepared, sizeBytes + 1), false, 'too small');
+  const { path } = task.source as { path: string };
   for (const start of ['{"a":1}', '[1]', 'PAR1', '\x1f\x8b\x08\0', 'PK\x03\x04']) {
     writeFileSync(path, Buffer.from(start + ROWS, 'latin1'));
-    t.equal(seemsSplittable(whole, sizes), false, JSON.stringify(start));
+    t.equal(seemsSplittable(task, sizeBytes, prepared, 0), false, JSON.stringify(start));
   }
   writeFileSync(path, '');
-  t.equal(seemsSplittable(whole, sizes), true, 'an empty file');
+  t.equal(seemsSplittable(task, sizeBytes, prepared, 0), true, 'an empty file');
   const source = JSON.stringify({ format: 1, operations: [{ op: 'dedupe', by: ['a'] }] });
-  const prepared = new TemplateCache().get({ source, format: 'json', sha256: '' });
-  t.equal(seemsSplittable({ ...whole, prepared }, sizes), false, 'an operation that needs other rows');
+  const sorting = new TemplateCache().get({ source, format: 'json', sha256: '' });
+  t.equal(seemsSplittable(task, sizeBytes, sorting, 0), false, 'an operation that needs other rows');
 });

@@ -113,7 +113,7 @@ export class MemorySink implements OutputSink {
 }
 
 /** RUN_RESOURCE_LIMIT: limit `output_bytes_max` of the account's plan. */
-function outputTooLarge(): Failed {
+export function outputTooLarge(): Failed {
   return new Failed('RUN_RESOURCE_LIMIT', "The output is larger than the plan's ceiling for outputs.");
 }
 
@@ -221,17 +221,30 @@ export class FileSink implements StoredSink {
   }
 }
 
-// Lets the threads that share a Run take its parts one after the other, and write the outputs to one file in order. A
-// thread keeps the output of a part in memory until the sizes of all earlier outputs are known.
+/** Writes all bytes at an offset of a file. Throws Failed (RUN_RESOURCE_LIMIT) on a full disk. */
+export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): void {
+  guardDisk(() => writeWhole(descriptor, bytes, offset));
+}
+
+// Lets the threads that share a Run write the outputs of its parts to one file in order. A thread keeps the output of a
+// part in memory until the sizes of all earlier outputs are known.
+
+/** Writes `pending` and then `bytes` to the file and empties `pending`, or returns false: both have to be kept. */
+export type EarlyWrite = (pending: MemorySink, bytes: Uint8Array) => boolean;
 
 /** Collects the outputs of the parts that one Run processes. */
 export class PartSink implements StoredSink {
   #bytes: MemorySink;
+  readonly #writeEarly: EarlyWrite;
   #sizeBytes = 0;
 
-  /** @param bytes empty; receives the output of the first part */
-  constructor(bytes: MemorySink) {
+  /**
+   * @param bytes empty; receives the output of the first part
+   * @param writeEarly saves the copy to memory if it is the turn of the part
+   */
+  constructor(bytes: MemorySink, writeEarly: EarlyWrite) {
     this.#bytes = bytes;
+    this.#writeEarly = writeEarly;
   }
 
   /** Size of all outputs. */
@@ -241,11 +254,11 @@ export class PartSink implements StoredSink {
 
   /** Throws Failed (RUN_RESOURCE_LIMIT) above the limit of the part's memory. */
   write(bytes: Uint8Array): void {
-    this.#bytes.write(bytes);
+    if (!this.#writeEarly(this.#bytes, bytes)) this.#bytes.write(bytes);
     this.#sizeBytes += bytes.length;
   }
 
-  /** Ends the output of a part and returns it. Nothing may be written before `resume`. */
+  /** Ends the output of a part and returns the bytes that are not in the file yet. Nothing may be written before `resume`. */
   cut(): MemorySink {
     const ended = this.#bytes;
     this.#bytes = new MemorySink(0);
@@ -264,62 +277,5 @@ export class PartSink implements StoredSink {
 
   abandon(): void {
     this.#bytes.clear();
-  }
-}
-
-/** 64-bit slots: the next part to process, the part whose output is written next, and the offset of that output. */
-const NEXT = 0;
-const PART = 1;
-const OFFSET = 2;
-
-/** Interval at which a waiting thread checks whether its Run was cancelled, in milliseconds. */
-const LOOK_MILLISECONDS = 20;
-
-/** State of the parts of one Run, in memory that its threads share. It belongs to the pool: one such Run at a time. */
-export class PartTurns {
-  readonly #slots: BigInt64Array;
-
-  /** @param shared TURNS_BYTES of shared memory */
-  constructor(shared: SharedArrayBuffer) {
-    this.#slots = new BigInt64Array(shared);
-  }
-
-  /** Resets to part 0 at the start of a file. No parts of another Run may be active. */
-  begin(): void {
-    for (const slot of [NEXT, PART, OFFSET]) Atomics.store(this.#slots, slot, 0n);
-  }
-
-  /** Number of parts that threads have taken. It may be greater than the number of parts that exist. */
-  get taken(): number {
-    return Number(Atomics.load(this.#slots, NEXT));
-  }
-
-  /** Returns the number of the next part, which the caller then processes. */
-  takePart(): number {
-    return Number(Atomics.add(this.#slots, NEXT, 1n));
-  }
-
-  isTurnOf(part: number): boolean {
-    return Atomics.load(this.#slots, PART) === BigInt(part);
-  }
-
-  /** Resolves when the turn has changed since `isTurnOf` returned false for the part, or after LOOK_MILLISECONDS. */
-  async passed(part: number): Promise<void> {
-    const now = Atomics.load(this.#slots, PART);
-    if (now === BigInt(part)) return;
-    const { value } = Atomics.waitAsync(this.#slots, PART, now, LOOK_MILLISECONDS);
-    await value;
-  }
-
-  /**
-   * Writes the output of a part, whose turn it must be. The turn passes on first, so that the next part need not wait
-   * for the disk. Throws Failed (RUN_RESOURCE_LIMIT) on a full disk.
-   */
-  write(part: number, bytes: Uint8Array, descriptor: number): void {
-    const offset = Atomics.load(this.#slots, OFFSET);
-    Atomics.store(this.#slots, OFFSET, offset + BigInt(bytes.length));
-    Atomics.store(this.#slots, PART, BigInt(part + 1));
-    Atomics.notify(this.#slots, PART);
-    guardDisk(() => writeWhole(descriptor, bytes, Number(offset)));
   }
 }

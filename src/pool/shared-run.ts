@@ -1,0 +1,283 @@
+// One Run whose file several threads may process in parts (workers/run/split.ts). The first thread decides whether its
+// file is processed in parts. Then idle threads are lent to the Run, and leave it when another Run needs them. Their
+// results are joined. If a part fails, the file is read again as a whole, so that the result is the same.
+//
+// States: first (one thread, parts not decided or no thread to lend) -> parts -> ending (a part has failed or the Run
+// was cancelled, and its shares are ending) -> whole (the file is read again) -> over. A Run that its first thread
+// processes as a whole goes from first to over.
+import { rm } from 'node:fs/promises';
+import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import { faultText } from '../../workers/protocol/fault-text.ts';
+import type { PartOutcome, RunTask, SharePiece, Splits, TaskOutcome } from '../../workers/protocol/messages.ts';
+import { taskOutcome } from '../../workers/protocol/outcome-codec.ts';
+import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/protocol/report.ts';
+import { PartTurns, TURNS_BYTES } from '../../workers/protocol/task-claims.ts';
+import type { PooledRun, TaskEnd } from './pool-thread.ts';
+
+export interface PartSizes {
+  /** Smaller files are processed as a whole. */
+  readonly fileBytesMin: number;
+  /** Approximate size of one part. */
+  readonly partBytes: number;
+  /** A further thread takes part only if at least this many parts are available; 1 by default. */
+  readonly partsMin?: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * For the command line and the library, where a second thread costs as much processor time as the work on 60 to 150 MB,
+ * for its start and for compiling its code. A part takes 2 to 6 ms: its output is still in the cache when it is
+ * written, and threads rarely wait for each other.
+ */
+export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 2 * MIB };
+
+/**
+ * For uploads. The threads of a service are ready, and each share of a thread costs about 2 ms for its pipeline. While
+ * an upload arrives as slowly as one thread reads it, no other thread takes part.
+ */
+export const UPLOAD_PART_SIZES: PartSizes = { ...PART_SIZES, fileBytesMin: 32 * MIB, partsMin: 4 };
+
+/** How a Run may be shared. */
+export interface Sharing {
+  readonly sizes: PartSizes;
+  /** Maximum number of threads for the Run. */
+  readonly threadsMax: number;
+  /** Called when the file is read again as a whole. */
+  readonly restarted?: () => void;
+  /** Called when the Run ends, with the number of parts; 1: as a whole. */
+  readonly ended?: (parts: number) => void;
+}
+
+/** The pool, as a shared Run needs it. */
+export interface SharingPool {
+  /**
+   * True if a thread and a core are idle.
+   * @param isArriving true if the main thread is busy, because it receives the file
+   */
+  canLend(isArriving: boolean): boolean;
+  nextTask(): number;
+  /** Starts a task that is part of the Run. `splits` is called when it processes its file in parts. */
+  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((head: Splits['head']) => void) | null): PooledRun;
+  /** Starts a share in an idle thread. */
+  lend(task: RunTask, ended: (end: TaskEnd) => void): PooledRun;
+}
+
+export class SharedRun implements PooledRun {
+  readonly task: number;
+  readonly #pool: SharingPool;
+  readonly #task: RunTask;
+  readonly #sharing: Sharing;
+  readonly #ended: (end: TaskEnd) => void;
+  readonly #shared = new SharedArrayBuffer(TURNS_BYTES);
+  readonly #turns: PartTurns;
+  #state: 'first' | 'parts' | 'ending' | 'whole' | 'over' = 'first';
+  #head: Splits['head'] | null = null;
+  /** Its first share, later the task that reads the whole file again. */
+  #main: PooledRun;
+  readonly #lent = new Set<PooledRun>();
+  /** Ends of the shares that have ended. */
+  #mainEnd: TaskEnd | null = null;
+  readonly #lentEnds: TaskEnd[] = [];
+  #grown: { readonly bytes: number; readonly ended: boolean } | null = null;
+  #isCancelled = false;
+  #isSuspended = false;
+
+  /** @param ended called exactly once, after the constructor has returned */
+  constructor(pool: SharingPool, task: RunTask, sharing: Sharing, ended: (end: TaskEnd) => void) {
+    this.task = task.task;
+    this.#pool = pool;
+    this.#task = task;
+    this.#sharing = sharing;
+    this.#ended = ended;
+    this.#turns = new PartTurns(this.#shared, sharing.sizes.partBytes);
+    const ofFirst = (end: TaskEnd): void => {
+      this.#mainEnd = end;
+      this.#shareEnded(end);
+    };
+    this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, (head) => {
+      if (this.#state !== 'first') return;
+      this.#state = 'parts';
+      this.#head = head;
+      this.lend();
+    });
+  }
+
+  rowsRead(): number {
+    return this.#state === 'parts' ? this.#turns.rows.read : this.#main.rowsRead();
+  }
+
+  grown(bytes: number, ended: boolean): void {
+    this.#grown = { bytes, ended };
+    this.#turns.grown(bytes, ended);
+    this.#main.grown(bytes, ended);
+    this.lend();
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    if (this.#state === 'parts') this.#endShares();
+    else this.#main.cancel();
+  }
+
+  /** If the first share waits for bytes, it ends as if it were cancelled, and then the others end. */
+  suspend(): void {
+    this.#main.suspend();
+  }
+
+  /** Lends idle threads to the Run if there is enough to do. Called again and again while the Run works. */
+  lend(): void {
+    const { sizes, threadsMax } = this.#sharing;
+    while (
+      this.#state === 'parts' &&
+      this.#lent.size < threadsMax - 1 &&
+      this.#turns.left >= (sizes.partsMin ?? 1) &&
+      this.#pool.canLend(this.#grown?.ended !== true)
+    ) {
+      const task = {
+        ...this.#task,
+        task: this.#pool.nextTask(),
+        reservationBytes: RUN_RESERVATION_BYTES,
+        parts: this.#partsWith(this.#head),
+      };
+      const ended = (end: TaskEnd): void => {
+        this.#lent.delete(lent);
+        this.#lentEnds.push(end);
+        this.#shareEnded(end);
+      };
+      const lent = this.#pool.lend(task, ended);
+      this.#lent.add(lent);
+    }
+  }
+
+  #partsWith(head: Splits['head'] | null): RunTask['parts'] {
+    return { turns: this.#shared, partBytes: this.#turns.partBytes, head };
+  }
+
+  #shareEnded(end: TaskEnd): void {
+    // Before `splits`, the first share processes the file as a whole, and its failure is the failure of the Run.
+    const isFailed = end.kind !== 'done' || (end.outcome.failure !== null && this.#head !== null);
+    if (isFailed && this.#state === 'parts') {
+      this.#isSuspended = end === this.#mainEnd && end.kind === 'cancelled';
+      this.#endShares();
+    }
+    if (this.#mainEnd !== null && this.#lent.size === 0) this.#conclude(this.#mainEnd);
+  }
+
+  #endShares(): void {
+    this.#state = 'ending';
+    if (this.#mainEnd === null) this.#main.cancel();
+    for (const lent of this.#lent) lent.cancel();
+  }
+
+  /** Called when all shares have ended. */
+  #conclude(mainEnd: TaskEnd): void {
+    const fault = this.#lentEnds.find(({ kind }) => kind === 'fault');
+    if (fault !== undefined) this.#over(fault, 1);
+    else if (this.#head === null || this.#isSuspended) this.#over(mainEnd, 1);
+    else if (mainEnd.kind === 'fault' || mainEnd.kind === 'interrupted') this.#over(mainEnd, 1);
+    else if (this.#isCancelled) this.#over({ kind: 'cancelled' }, 1);
+    else {
+      const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
+      const { count } = this.#turns;
+      const outcome = this.#state === 'ending' ? null : joined(outcomes, count);
+      if (outcome === null) void this.#readWhole();
+      else this.#over({ kind: 'done', outcome }, count);
+    }
+  }
+
+  async #readWhole(): Promise<void> {
+    this.#state = 'whole';
+    try {
+      await rm(this.#task.output.path, { force: true });
+    } catch (error) {
+      this.#over({ kind: 'fault', ...faultText(error) }, 1);
+      return;
+    }
+    if (this.#isCancelled) {
+      this.#over({ kind: 'cancelled' }, 1);
+      return;
+    }
+    this.#sharing.restarted?.();
+    const task = { ...this.#task, task: this.#pool.nextTask() };
+    this.#main = this.#pool.start(task, (end) => this.#over(end, 1), null);
+    if (this.#grown !== null) this.#main.grown(this.#grown.bytes, this.#grown.ended);
+  }
+
+  #over(end: TaskEnd, parts: number): void {
+    this.#state = 'over';
+    this.#sharing.ended?.(parts);
+    this.#ended(end);
+  }
+}
+
+/** Joins the outcomes of all shares. Null if a part is missing. */
+function joined(shares: readonly TaskOutcome[], partCount: number): TaskOutcome | null {
+  const pieces = shares.flatMap((share) => share.pieces!);
+  if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
+  const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
+  const ordered = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
+  // The report of the first part describes how the header was read.
+  const [{ report }, ...others] = ordered as [SharePiece, ...SharePiece[]];
+  for (const piece of others) addReport(report, piece, firstRows);
+  const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
+  // A thread that started late has no part and therefore no output.
+  const { output, ...first } = shares.find((share) => share.output !== null)!;
+  const outcome = taskOutcome({
+    ...first,
+    report,
+    rowsWritten: sum(({ rowsWritten }) => rowsWritten),
+    busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
+    output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
+  });
+  return { ...outcome, threads: shares.filter((share) => share.pieces!.length > 0).length };
+}
+
+/** Number of rows in the file before each part. */
+function firstRowsOf(parts: readonly PartOutcome[]): readonly number[] {
+  const rows: number[] = [];
+  for (const part of parts) rows[part.number] = part.rows;
+  let before = 0;
+  return rows.map((count) => {
+    before += count;
+    return before - count;
+  });
+}
+
+/** Adds the report of a piece. Both reports have the operations of the Template. */
+function addReport(report: RunReport, { parts, report: piece }: SharePiece, firstRows: readonly number[]): void {
+  const rowOf = (row: number): number => {
+    let before = 0;
+    for (const { number, rows } of parts) {
+      if (row <= before + rows) return firstRows[number]! + row - before;
+      before += rows;
+    }
+    throw new Error('a row after the last part');
+  };
+  addCounts(report.input.errors, piece.input.errors, rowOf);
+  for (const [index, operation] of report.operations.entries()) {
+    const more = piece.operations[index]!;
+    operation.rows_in += more.rows_in;
+    operation.rows_out += more.rows_out;
+    operation.cells_changed += more.cells_changed;
+    addCounts(operation.errors, more.errors, rowOf);
+  }
+  report.output.formulas_guarded += piece.output.formulas_guarded;
+  report.rows_written += piece.rows_written;
+  report.rows_read += piece.rows_read;
+}
+
+/** Adds counts, and sorts the codes by their first row. */
+function addCounts(into: CodeCounts, from: CodeCounts, rowOf: (row: number) => number): void {
+  for (const [key, { count, rows }] of Object.entries(from)) {
+    const code = key as RowErrorCode;
+    const known = into[code] ?? { count: 0, rows: [] };
+    known.count += count;
+    known.rows = [...known.rows, ...rows.map(rowOf)].sort((one, other) => one - other).slice(0, REPORT_ROWS_MAX);
+    into[code] = known;
+  }
+  const codes = Object.entries(into) as [RowErrorCode, { count: number; rows: number[] }][];
+  codes.sort(([, one], [, other]) => (one.rows[0] ?? 0) - (other.rows[0] ?? 0));
+  for (const [code] of codes) delete into[code];
+  for (const [code, counts] of codes) into[code] = counts;
+}

@@ -1,0 +1,310 @@
+// A Run that several threads share while its file grows: output and report are those of one thread, and a Run whose
+// parts fail, whose threads are lost or which ends early ends as it would with one thread.
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
+import { ThreadPool } from '../../../src/pool/pool.ts';
+import type { PooledRun, TaskEnd } from '../../../src/pool/pool-thread.ts';
+import { SharedRun, type Sharing, type SharingPool } from '../../../src/pool/shared-run.ts';
+import { heldUnits, RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
+import type { RunTask, TaskLimits, TaskOutcome } from '../../../workers/protocol/messages.ts';
+import { partly } from '../../partly.ts';
+import { type Noise, noise } from '../../random.ts';
+
+const MIB = 1024 * 1024;
+const SIZES = { fileBytesMin: 0, partBytes: 70_000 };
+const NO_LIMITS: TaskLimits = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
+
+interface Done {
+  readonly end: TaskEnd;
+  readonly output: string | null;
+  readonly parts: number;
+  readonly threads: number | undefined;
+}
+
+interface Rig {
+  readonly pool: ThreadPool;
+  readonly budget: MemoryBudget;
+  readonly folder: string;
+  taskOf(template: object, limits?: Partial<TaskLimits>): RunTask;
+  /** Runs a file that grows in steps. */
+  run(text: string, task: RunTask, sharing: Sharing | null, steps?: Noise | null): Promise<Done>;
+}
+
+async function rig(t: Test, threads = 2, budgetBytes = 256 * MIB): Promise<Rig> {
+  const folder = mkdtempSync(join(tmpdir(), 'shared-run-'));
+  const budget = new MemoryBudget(budgetBytes, threads);
+  const pool = new ThreadPool({
+    threads,
+    budget: budget.buffer,
+    onThreadExit: (thread) => budget.forgetThread(thread),
+  });
+  t.teardown(async () => {
+    await pool.close();
+    rmSync(folder, { recursive: true });
+  });
+  while (pool.liveThreads < threads) await new Promise((resolve) => setTimeout(resolve, 5));
+  const taskOf: Rig['taskOf'] = (template, limits = {}) => {
+    const task = pool.nextTask();
+    const source = JSON.stringify({ format: 1, ...template });
+    const sha256 = createHash('sha256').update(source).digest('hex');
+    return {
+      task,
+      template: { source, format: 'json', sha256 },
+      source: { kind: 'file', path: join(folder, `${task}.csv`) },
+      ending: 'csv',
+      overrides: { delimiter: null, headerRow: null },
+      limits: { ...NO_LIMITS, ...limits },
+      output: { path: join(folder, `${task}.out`), memoryBytesMax: 0 },
+      spillDirectory: join(folder, `${task}.spill`),
+      tables: {},
+      secretsDirectory: null,
+      startedAt: '2026-01-31T12:00:00Z',
+      reservationBytes: RUN_RESERVATION_BYTES,
+    };
+  };
+  const run: Rig['run'] = async (text, task, sharing, steps = null) => {
+    const { path } = task.source as { path: string };
+    const bytes = Buffer.from(text);
+    let parts = 1;
+    const ended = (count: number): void => {
+      parts = count;
+    };
+    writeFileSync(path, '');
+    const over = new Promise<TaskEnd>((resolve) => {
+      const pooled = pool.run(task, resolve, { sharing: sharing && { ...sharing, ended } });
+      void grow(path, bytes, pooled, steps);
+    });
+    const end = await over;
+    const outcome = end.kind === 'done' ? end.outcome : null;
+    const output = outcome?.output == null ? null : readFileSync(task.output.path, 'utf8');
+    return { end, output, parts, threads: outcome?.threads };
+  };
+  return { pool, budget, folder, taskOf, run };
+}
+
+async function grow(path: string, bytes: Buffer, run: PooledRun, steps: Noise | null): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const step = steps === null ? bytes.length : 1 + steps(200_000);
+    appendFileSync(path, bytes.subarray(at, at + step));
+    at = Math.min(bytes.length, at + step);
+    run.grown(at, at === bytes.length);
+    if (steps !== null && steps(3) === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const SHARING: Sharing = { sizes: SIZES, threadsMax: 2 };
+
+/** What a client sees of a Run. */
+function seen({ end, output }: Done): object {
+  if (end.kind !== 'done') return end;
+  const { rowsWritten, truncated, failure, reportText, rowsRead } = end.outcome;
+  return { rowsWritten, truncated, failure, reportText, rowsRead, output };
+}
+
+const ROWS = 30_000;
+const OPERATIONS = [
+  { op: 'set', columns: { name: 'name.upperAscii()' } },
+  { op: 'parse_number', columns: ['amount'], on_error: 'flag' },
+  { op: 'filter', where: 'amount == null || amount > 100' },
+];
+
+function textOf(change: (row: number, line: string) => string = (_, line) => line): string {
+  const lines = Array.from({ length: ROWS }, (_, row) => {
+    const amount = row % 9_973 === 9_000 ? 'x' : `${row / 8}`;
+    return change(row, `${row},name ${row % 977},${amount}`);
+  });
+  return `id,name,amount\n${lines.join('\n')}\n`;
+}
+
+test('two threads write the bytes of one, and its report, while the file grows', async (t) => {
+  const { taskOf, run } = await rig(t);
+  const quoted = (row: number, line: string): string => (row % 50 === 7 ? `${row},"two\nlines",7` : line);
+  const rare = (row: number, line: string): string => (row === 20_000 ? `${row},"two\nlines",7` : line);
+  const files = { plain: textOf(), quoted: textOf(quoted), rare: textOf(rare), short: 'id,name,amount\n1,a,200\n' };
+  let shared = 0;
+  for (const [name, text] of Object.entries(files)) {
+    for (const [number, operations] of [OPERATIONS, []].entries()) {
+      const whole = await run(text, taskOf({ operations }), null);
+      for (const steps of [null, noise(number)]) {
+        const divided = await run(text, taskOf({ operations }), SHARING, steps);
+        t.ok(JSON.stringify(seen(divided)) === JSON.stringify(seen(whole)), `${name}, ${operations.length} operations`);
+        if (divided.threads === 2) shared++;
+      }
+    }
+  }
+  t.ok(shared > 0, `${shared} Runs were shared by two threads`);
+});
+
+test('a Run that may not be shared is processed as a whole', async (t) => {
+  const { taskOf, run } = await rig(t);
+  const rejected = { operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }] };
+  for (const template of [
+    { operations: [{ op: 'dedupe', by: ['name'] }] },
+    rejected,
+    { defaults: { max_errors: 3 } },
+  ]) {
+    const whole = await run(textOf(), taskOf(template), null);
+    const divided = await run(textOf(), taskOf(template), SHARING, noise(1));
+    t.match(divided, { parts: 1, threads: undefined });
+    t.strictSame(seen(divided), seen(whole));
+  }
+});
+
+test('failures and limits are those of the whole file', async (t) => {
+  const { taskOf, run } = await rig(t);
+  const failing = { operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'fail' }] };
+  const cases: readonly [string, object, Partial<TaskLimits>][] = [
+    [textOf(), failing, {}],
+    [`${textOf()}3,"open`, {}, {}],
+    [textOf(), {}, { rowsMax: ROWS - 1 }],
+    [textOf(), {}, { rowsMax: ROWS }],
+    [textOf(), {}, { outputRowsMax: 20_000 }],
+    [textOf(), {}, { outputBytesMax: 300_000 }],
+    ['no rows, only a header\n', { operations: [{ op: 'drop', columns: ['lacking'] }] }, {}],
+    [`a\n${'x'.repeat(200_000)}\n1\n`, {}, {}],
+  ];
+  for (const [text, template, limits] of cases) {
+    const whole = await run(text, taskOf(template, limits), null);
+    const divided = await run(text, taskOf(template, limits), SHARING, noise(2));
+    t.strictSame(seen(divided), seen(whole), JSON.stringify([template, limits]));
+  }
+});
+
+test('without memory for another share the Run goes on alone', async (t) => {
+  const { taskOf, run, budget } = await rig(t, 2, MEMORY_BUDGET_BYTES_MIN);
+  const whole = await run(textOf(), taskOf({ operations: OPERATIONS }), null);
+  const held = heldUnits(new Int32Array(budget.buffer));
+  for (const take of [0, RUN_RESERVATION_BYTES]) {
+    budget.charge(take, 'bodies');
+    const divided = await run(textOf(), taskOf({ operations: OPERATIONS }), SHARING, noise(3));
+    t.strictSame(seen(divided), seen(whole));
+    budget.release(take, 'bodies');
+    t.equal(heldUnits(new Int32Array(budget.buffer)), held, 'all memory is released');
+  }
+});
+
+test('another Run gets the thread that was lent', async (t) => {
+  const { pool, taskOf, run } = await rig(t, 3);
+  const text = textOf();
+  const task = taskOf({});
+  const { path } = task.source as { path: string };
+  writeFileSync(path, text);
+  // A Run whose upload never ends.
+  const endless = new Promise<TaskEnd>((resolve) => {
+    const pooled = pool.run(task, resolve, { sharing: SHARING });
+    pooled.grown(text.length, false);
+    void until(() => pooled.rowsRead() > 10_000).then(async () => {
+      const other = await run('id\n1\n', taskOf({}), null);
+      t.match(other.end, { kind: 'done', outcome: { failure: null } });
+      await until(() => pool.runs === 1);
+      t.pass('the lent thread has no Run, although the other one waits for bytes');
+      pooled.cancel();
+    });
+  });
+  t.match(await endless, { kind: 'cancelled' });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+// A pool that the test plays.
+
+interface Played {
+  readonly task: RunTask;
+  readonly end: (end: TaskEnd) => void;
+  readonly splits: ((head: never) => void) | null;
+  readonly told: string[];
+}
+
+function played(t: Test, ended: (end: TaskEnd) => void) {
+  const folder = mkdtempSync(join(tmpdir(), 'shared-run-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const output = { path: join(folder, 'out'), memoryBytesMax: 0 };
+  const tasks: Played[] = [];
+  let number = 1;
+  const start = (task: RunTask, end: (end: TaskEnd) => void, splits: Played['splits']): PooledRun => {
+    const told: string[] = [];
+    tasks.push({ task, end, splits, told });
+    const { task: taskNumber } = task;
+    return {
+      task: taskNumber,
+      rowsRead: () => 0,
+      grown: (bytes, isEnded) => void told.push(`${bytes}${isEnded ? ' whole' : ''}`),
+      cancel: () => void told.push('cancel'),
+      suspend: () => void told.push('suspend'),
+    };
+  };
+  const pool: SharingPool = {
+    canLend: () => true,
+    nextTask: () => number++,
+    start,
+    lend: (task, end) => start(task, end, null),
+  };
+  const run = new SharedRun(pool, partly<RunTask>({ task: 0, output }), SHARING, ended);
+  return { run, tasks, output };
+}
+
+const CANCELLED: TaskEnd = { kind: 'cancelled' };
+const FAILED: TaskEnd = {
+  kind: 'done',
+  outcome: partly<TaskOutcome>({ failure: { code: 'MALFORMED_FILE', message: '' }, output: null }),
+};
+
+/** A Run with two shares, whose output exists. */
+function twoShares(t: Test) {
+  const ends: TaskEnd[] = [];
+  const rig = played(t, (end) => ends.push(end));
+  rig.run.grown(500_000, false);
+  rig.tasks[0]!.splits!({} as never);
+  writeFileSync(rig.output.path, 'part');
+  t.equal(rig.tasks.length, 2);
+  t.match(rig.tasks[1]!.task, { parts: { head: {} }, reservationBytes: RUN_RESERVATION_BYTES });
+  return { ...rig, ends };
+}
+
+for (const [how, end] of [
+  ['is lost', { kind: 'interrupted' }],
+  ['fails', FAILED],
+] as const) {
+  test(`if the share of a lent thread ${how}, the file is read again as a whole`, async (t) => {
+    const { run, tasks, output, ends } = twoShares(t);
+    tasks[1]!.end(end);
+    t.match(tasks[0]!.told, ['500000', 'cancel']);
+    run.grown(600_000, true);
+    tasks[0]!.end(CANCELLED);
+    await until(() => tasks.length === 3);
+    t.notOk(existsSync(output.path), 'the output of the parts is removed');
+    t.strictSame(tasks[2]!.told, ['600000 whole']);
+    t.equal(tasks[2]!.task.parts, undefined);
+    t.strictSame(ends, []);
+    tasks[2]!.end(FAILED);
+    t.strictSame(ends, [FAILED]);
+  });
+}
+
+test('a suspended, cancelled or lost Run ends once all its shares have ended', async (t) => {
+  const suspended = twoShares(t);
+  suspended.run.suspend();
+  t.match(suspended.tasks[0]!.told, ['500000', 'suspend']);
+  suspended.tasks[0]!.end(CANCELLED);
+  t.strictSame(suspended.tasks[1]!.told, ['cancel']);
+  t.strictSame(suspended.ends, []);
+  suspended.tasks[1]!.end(CANCELLED);
+  t.strictSame(suspended.ends, [CANCELLED]);
+
+  const cancelled = twoShares(t);
+  cancelled.run.cancel();
+  for (const { told } of cancelled.tasks) t.equal(told.at(-1), 'cancel');
+  for (const { end } of cancelled.tasks) end(CANCELLED);
+  t.strictSame(cancelled.ends, [CANCELLED]);
+
+  const lost = twoShares(t);
+  lost.tasks[0]!.end({ kind: 'interrupted' });
+  lost.tasks[1]!.end(CANCELLED);
+  t.strictSame(lost.ends, [{ kind: 'interrupted' }]);
+});
