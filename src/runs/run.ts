@@ -198,6 +198,8 @@ function renderFile(id: string, file: string, { stored, name, mimeType }: NamedO
 export interface RunEnded {
   readonly milliseconds: number;
   readonly busyMilliseconds: number | null;
+  /** Number of threads that processed the file; null if the service ended the Run. */
+  readonly threads: number | null;
   readonly fileBytes: number;
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;

@@ -340,6 +340,7 @@ function finish(
     const details: RunEnded = {
       milliseconds: Math.round(performance.now() - bodyEndedAfter),
       busyMilliseconds: outcome?.busyMilliseconds ?? null,
+      threads: outcome === null ? null : (outcome.threads ?? 1),
       fileBytes,
       rowsRead: outcome?.rowsRead ?? null,
       rowsWritten: result.rowsWritten,

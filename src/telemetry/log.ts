@@ -273,11 +273,11 @@ export function requestFields(exchange: FinishedExchange): string {
 
 /** Fields of an ended Run, for the line of its request or for its own line. */
 export function runFields(run: RunRecord, details: RunEnded): string {
-  const { milliseconds, busyMilliseconds, fileBytes, rowsRead, rowsWritten, charged } = details;
+  const { milliseconds, busyMilliseconds, threads, fileBytes, rowsRead, rowsWritten, charged } = details;
   return (
     `"run_status":"${run.status}","run_code":${quoted(run.errorCode)},"run_ms":${milliseconds},` +
-    `"busy_ms":${busyMilliseconds === null ? null : rounded(busyMilliseconds)},"file_bytes":${fileBytes},` +
-    `"rows_read":${rowsRead},"rows_written":${rowsWritten},"charged":${charged}`
+    `"busy_ms":${busyMilliseconds === null ? null : rounded(busyMilliseconds)},"threads":${threads},` +
+    `"file_bytes":${fileBytes},"rows_read":${rowsRead},"rows_written":${rowsWritten},"charged":${charged}`
   );
 }
 

@@ -9,6 +9,7 @@ const TEXTS = ['plain-id_1.2', 'with "quotes"', 'back\\slash', 'line\nend', 'Ün
 const DETAILS = {
   milliseconds: 12,
   busyMilliseconds: 7.14159,
+  threads: 2,
   fileBytes: 1024,
   rowsRead: 20,
   rowsWritten: 18,
@@ -64,6 +65,7 @@ t.test('the fields of a Run are the same in both lines', async (t) => {
     run_code: null,
     run_ms: 12,
     busy_ms: 7.142,
+    threads: 2,
     file_bytes: 1024,
     rows_read: 20,
     rows_written: 18,
