@@ -71,7 +71,7 @@ golden('append_rows', [
       'tables: {more: {ref: more}}\noperations: [{cast: {columns: {a: integer}}}, {append_rows: {table: more}}]',
     input: 'a\n1\n',
     tables: { more: 'a\n2\nx\n' },
-    error: 'TEMPLATE_CHECK_FAILED: The reference table "more" has no integer in row 2, column "a".',
+    error: 'TEMPLATE_CHECK_FAILED: The reference table "more" has an invalid integer in row 2, column "a".',
   },
   {
     name: 'values that do not fit, columns that are gone',
