@@ -127,16 +127,34 @@ export const fillEmpty = defineOperation({
   edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
-    const edits = plan.targets.map((_, index) => emptyEdit(context, plan, index));
-    return startCellOperator(context, plan.targets, edits);
+    const { targets, filling } = plan;
+    const parts = partsOf(filling, targets, context);
+    const edits = targets.map((_, index) => emptyEdit(context, plan, parts, index));
+    return startCellOperator(context, targets, edits);
   },
 });
 
+/** What all columns share, because a file may have thousands of columns and `from` and `expr` may be long. */
+interface SharedParts {
+  /** Readers of the columns of `from`. */
+  readonly others: readonly CellReader[];
+  readonly expression: RowExpression | null;
+  /** Fills texts; null if they must be computed. */
+  readonly texts: CellEdit | null;
+}
+
+function partsOf(filling: Filling, targets: readonly CellTarget[], context: OperatorContext): SharedParts {
+  const others = filling.kind === 'columns' ? filling.columns.map((column) => readerOf(column, context)) : [];
+  const expression =
+    filling.kind === 'expression' ? new RowExpression(filling.expression, context.input, context).withPauses() : null;
+  const texts = textFilling(filling, targets, context);
+  return { others, expression, texts: texts === null ? null : filledTexts(context, texts) };
+}
+
 /** For an edit in place, only the empty cells are computed. A kernel, or the meta byte of typed cells, finds them. */
-function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdit {
-  const edit = valueEdit(context, computationOf(plan, index, context));
-  const texts = textFilling(plan, index, context);
-  const fill = texts === null ? edit : filledTexts(context, texts);
+function emptyEdit(context: OperatorContext, plan: Plan, parts: SharedParts, index: number): CellEdit {
+  const edit = valueEdit(context, computationOf(plan, parts, index, context));
+  const fill = plan.targets[index]!.target.type === 'text' ? (parts.texts ?? edit) : edit;
   return (work) => {
     if (!work.inPlace) return edit(work);
     const count = keepEmpty(context, work);
@@ -144,9 +162,14 @@ function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdi
   };
 }
 
-/** Returns null if cells must be computed. */
-function textFilling({ targets, filling }: Plan, index: number, { indexOf }: OperatorContext): TextFilling | null {
-  if (targets[index]!.target.type !== 'text' || filling.kind === 'expression') return null;
+/** What fills the targets that are texts. Returns null if there are none, or if cells must be computed. */
+function textFilling(
+  filling: Filling,
+  targets: readonly CellTarget[],
+  { indexOf }: OperatorContext,
+): TextFilling | null {
+  const index = targets.findIndex(({ target }) => target.type === 'text');
+  if (index < 0 || filling.kind === 'expression') return null;
   if (filling.kind === 'constant') return { text: filling.values[index] as string };
   return { columns: filling.columns.map(indexOf) };
 }
@@ -178,7 +201,9 @@ function byConstant(value: string | number | boolean, targets: readonly CellTarg
 }
 
 function byColumns(names: readonly string[], targets: readonly CellTarget[], scope: Scope): Filling | null {
-  const columns = names.flatMap((name, index) => scope.read(name, `/from/${index}`) ?? []);
+  const named = names.flatMap((name, index) => scope.read(name, `/from/${index}`) ?? []);
+  // A name that is listed again has nothing to add.
+  const columns = [...new Map(named.map((column) => [column.id, column])).values()];
   for (const { target } of targets) {
     const other = columns.find(({ type }) => type !== target.type);
     if (other === undefined) continue;
@@ -204,12 +229,14 @@ function byExpression(source: string, targets: readonly CellTarget[], scope: Sco
   return null;
 }
 
-function computationOf({ targets, filling }: Plan, index: number, context: OperatorContext): CellComputation {
+function computationOf(
+  { targets, filling }: Plan,
+  { others, expression }: SharedParts,
+  index: number,
+  context: OperatorContext,
+): CellComputation {
   const { source, target } = targets[index]!;
   const reader = readerOf(source!, context);
-  const others = filling.kind === 'columns' ? filling.columns.map((column) => readerOf(column, context)) : [];
-  const expression =
-    filling.kind === 'expression' ? new RowExpression(filling.expression, context.input, context).withPauses() : null;
   return {
     type: target.type,
     ...(expression === null ? {} : { finish: (row) => expression.finish(() => expression.cell(row)) }),

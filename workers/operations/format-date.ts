@@ -2,7 +2,7 @@
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { writeDatesEdit } from '../execution/cells/dates.ts';
+import { writeDatesEdits } from '../execution/cells/dates.ts';
 import { startValueOperator } from '../execution/cells/value-cells.ts';
 import { columnSet, exactlyOne } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
@@ -112,7 +112,7 @@ export const formatDate = defineOperation({
       return startValueOperator(context, plan.targets, () => (value) => epochOf(instantOf(value, zone), epoch));
     }
     const write = (value: unknown): string => pattern.format(fieldsOf(value, zone));
-    const edits = plan.targets.map((target) => writeDatesEdit(context, target, { pattern, zone }, write));
+    const edits = plan.targets.map(writeDatesEdits(context, { pattern, zone }, write));
     return startCellOperator(context, plan.targets, edits);
   },
 });

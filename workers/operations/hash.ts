@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { digestEdit } from '../execution/cells/digest-edit.ts';
+import { digestEdits } from '../execution/cells/digest-edit.ts';
 import { convertEdit, textOfValue } from '../execution/cells/value-cells.ts';
 import { Failed } from '../protocol/failure.ts';
 import { COLUMN_TYPES, columnSet } from '../template/base-parameters.ts';
@@ -88,9 +88,8 @@ export const hash = defineOperation({
       const hasher = secret === null ? createHash('sha256') : createHmac('sha256', secret);
       return hasher.update(textOfValue(value), 'utf8').digest(encoding).slice(0, length);
     };
-    const edits = targets.map((target) =>
-      digestEdit(context, { key: secret, encoding, length }, convertEdit(context, target, digest)),
-    );
+    const digestOf = digestEdits(context, { key: secret, encoding, length });
+    const edits = targets.map((target) => digestOf(convertEdit(context, target, digest)));
     return startCellOperator(context, targets, edits);
   },
 });

@@ -145,7 +145,12 @@ export const mapValues = defineOperation({
   start(plan, context) {
     const values =
       'map' in plan.source ? placeMap(plan.source.map, plan, context) : placeTable(plan.source, plan, context);
-    const edits = plan.targets.map(({ source }) => mapEdit(context, plan, values, source!.id));
+    // Shared, because a file may have thousands of columns.
+    const steps = matchSteps(context.arena.heap, plan.match);
+    const edits = plan.targets.map(({ source }) => {
+      const keys = new RowKeys(context, [context.indexOf(source!)], { steps });
+      return mapEdit(context, plan, values, keys);
+    });
     return startCellOperator(context, plan.targets, edits);
   },
 });
@@ -212,10 +217,8 @@ function placeDefault(heap: Heap, otherwise: Default): PlacedText | null {
   return typeof otherwise === 'object' && otherwise.value !== '' ? placeText(heap, otherwise.value) : null;
 }
 
-function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: number): CellEdit {
+function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, keys: RowKeys): CellEdit {
   const { arena } = context;
-  const index = context.input.findIndex((column) => column.id === id);
-  const keys = new RowKeys(context, [index], plan.match);
   return function* (work): Sliced<ColumnData | null> {
     const before = work.batch.views(work.column);
     yield* keys.editLong(work.batch.withSelection(work.rows, work.count), context.clock);

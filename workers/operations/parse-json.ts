@@ -2,7 +2,7 @@
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { jsonEdit } from '../execution/cells/json.ts';
+import { jsonEdits } from '../execution/cells/json.ts';
 import { columnSet } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 
@@ -25,10 +25,5 @@ export const parseJson = defineOperation({
   ],
   effect: ({ columns, into }, scope) => cellTargets(scope, { columns, into, takes: ['text'], makes: 'json' }),
   edits: editedIds,
-  start: (targets, context) =>
-    startCellOperator(
-      context,
-      targets,
-      targets.map((target) => jsonEdit(context, target)),
-    ),
+  start: (targets, context) => startCellOperator(context, targets, targets.map(jsonEdits(context))),
 });

@@ -5,7 +5,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { constantValue } from '../execution/cells/constant-value.ts';
 import { valueEdit } from '../execution/cells/value-cells.ts';
-import { expressionEdit } from '../execution/expressions/expression-edit.ts';
+import { expressionEdit, valueEdits } from '../execution/expressions/expression-edit.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { resultColumn } from '../expression/compile/value-text.ts';
@@ -167,10 +167,15 @@ export const set = defineOperation({
   },
   edits: (assignments) => editedIds(assignments.map(({ target }) => target)),
   start(assignments, context) {
+    const editOf = valueEdits(context);
     return startCellOperator(
       context,
       assignments.map(({ target }) => target),
-      assignments.map((assignment) => editOf(assignment, context)),
+      assignments.map(({ source, type }) =>
+        source.kind === 'expression' && source.value !== null
+          ? editOf(source.expression, source.value)
+          : editWithoutValue({ source, type }, context),
+      ),
     );
   },
 });
@@ -232,8 +237,12 @@ function assignEach({ each, expr = '', into }: EachParameters, scope: Scope): As
     scope.problem('/into', 'BAD_VALUE', message);
     return [];
   }
+  // Checked once for each type, because a file may have thousands of columns.
+  const byType = new Map<ColumnType, CheckedExpression | null>();
   const checked = columns.flatMap((value) => {
-    const expression = checkRowExpression(scope, expr, '/expr', value.type);
+    const known = byType.get(value.type);
+    const expression = known === undefined ? checkRowExpression(scope, expr, '/expr', value.type) : known;
+    byType.set(value.type, expression);
     return expression === null ? [] : [{ value, expression }];
   });
   const known = new Map(scope.columns.map((column) => [column.name, column]));
@@ -301,16 +310,12 @@ function targetOf(scope: Scope, existing: Column | undefined, { name, type, poin
   return { source: existing, target: existing };
 }
 
-function editOf({ source, type }: Assignment, context: OperatorContext): CellEdit {
-  if (source.kind === 'expression') {
-    const { value } = source;
-    const reader = value === null ? undefined : new CellReader(value.type, context.indexOf(value), true);
-    return expressionEdit(context, source.expression, reader);
-  }
+/** The edit of an assignment that does not read the current cell. */
+function editWithoutValue({ source, type }: Pick<Assignment, 'source' | 'type'>, context: OperatorContext): CellEdit {
+  if (source.kind === 'expression') return expressionEdit(context, source.expression);
   if (source.kind === 'constant') {
     return valueEdit(context, { type, bind: () => undefined, compute: () => source.value });
   }
-  const index = context.input.findIndex(({ id }) => id === source.column.id);
-  const reader = new CellReader(source.column.type, index);
+  const reader = new CellReader(source.column.type, context.indexOf(source.column));
   return valueEdit(context, { type, bind: (batch) => reader.bind(batch), compute: reader.read });
 }

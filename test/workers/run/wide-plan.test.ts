@@ -31,7 +31,10 @@ test('the plan of a wide file is reported, that of a usual one is not', async (t
 });
 
 /** Heap of a Run in bytes per column, while it works on a wide file. */
-async function heapBytesPerColumn(operations: readonly object[]): Promise<number> {
+async function heapBytesPerColumn(
+  operations: readonly object[],
+  { looks: every, rows }: { readonly looks: number; readonly rows: number } = { looks: LOOKS, rows: ROWS },
+): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const names = Array.from({ length: COLUMNS }, (_, index) => String(index)).join(',');
@@ -49,12 +52,12 @@ async function heapBytesPerColumn(operations: readonly object[]): Promise<number
     before = bytes();
     let looks = 0;
     const cancelled = (): boolean => {
-      if (run > 0 && looks++ % LOOKS === 0) mostBytes = Math.max(mostBytes, bytes() - before);
+      if (run > 0 && looks++ % every === 0) mostBytes = Math.max(mostBytes, bytes() - before);
       return false;
     };
     const { outcome } = await applyTemplate(
       { operations, defaults: { on_error: 'blank' } },
-      `${names}\n`.repeat(1 + ROWS),
+      `${names}\n`.repeat(1 + rows),
       1,
       {},
       { cancelled },
@@ -88,3 +91,46 @@ test('the columns of a wide file share what an operation needs', async (t) => {
     t.ok(bytes > 100 && bytes < bytesMax, `${JSON.stringify(operations)}: ${bytes.toFixed(0)} bytes`);
   }
 });
+
+/** Long parameters of operations on cells: what they need is the same for one column and for thousands. */
+const LONG_PARAMETERS: Readonly<Record<string, readonly object[]>> = {
+  'an expression for each column': [{ op: 'set', each: '*', expr: longSum('value') }],
+  'a condition for the cells of each column': [
+    { op: 'text', columns: '*', steps: ['trim'], where: longCondition('value') },
+  ],
+  'a condition for filled cells of each column': [{ op: 'fill_down', columns: '*', where: longCondition('value') }],
+  'an expression for empty cells': [{ op: 'fill_empty', columns: '*', expr: longSum('`1`') }],
+  'many columns for empty cells': [{ op: 'fill_empty', columns: '*', from: numbers(1000) }],
+  'many columns for empty numbers': [
+    { op: 'parse_number', columns: '*' },
+    { op: 'fill_empty', columns: '*', from: numbers(1000) },
+  ],
+  'a long text for empty cells': [{ op: 'fill_empty', columns: '*', value: 'x'.repeat(1000) }],
+  'texts that are compared loosely': [{ op: 'map_values', columns: '*', map: { x: 'y' }, match: 'loose' }],
+  'JSON in each column': [{ op: 'parse_json', columns: '*' }],
+  'a digest of each column': [{ op: 'hash', columns: '*', method: 'sha256_unkeyed' }],
+};
+
+function longSum(name: string): string {
+  return `"a" + ${new Array(200).fill(name).join(' + ')}`;
+}
+
+function longCondition(name: string): string {
+  return numbers(150)
+    .map((number) => `${name} != "a${number}"`)
+    .join(' && ');
+}
+
+function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(index));
+}
+
+/** The operations above with more than this would need a part of a parameter for each column. */
+const LONG_BYTES_MAX = 3_000;
+
+for (const [name, operations] of Object.entries(LONG_PARAMETERS)) {
+  test(`the columns of a wide file share ${name}`, async (t) => {
+    const bytes = await heapBytesPerColumn(operations, { looks: 2, rows: 4 });
+    t.ok(bytes > 100 && bytes < LONG_BYTES_MAX, `${bytes.toFixed(0)} bytes`);
+  });
+}

@@ -331,22 +331,27 @@ export function dateKernel(
 }
 
 /**
- * Returns the edit that formats a column of dates, or of times in a zone, as texts. `write` returns the text of a
- * value.
+ * Returns a function that makes the edit for a column of dates, or of times in a zone, which become texts. All columns
+ * share the program of the pattern. `write` returns the text of a value.
  */
-export function writeDatesEdit(
+export function writeDatesEdits(
   context: OperatorContext,
-  target: CellTarget,
   form: { readonly pattern: DatePattern; readonly zone: TimeZone },
   write: (value: unknown) => unknown,
-): CellEdit {
-  const byCell = convertEdit(context, target, write);
-  const { arena, kernel } = context;
-  const withTime = target.source?.type === 'datetime';
+): (target: CellTarget) => CellEdit {
   // The kernel knows neither zones nor fractions of a second.
-  const isCellwise = withTime && (form.zone.name !== 'UTC' || form.pattern.parts.some(({ letter }) => letter === 'S'));
-  const program = isCellwise ? null : dateWriter(form.pattern)?.(arena.heap);
-  if (program == null) return byCell;
+  const isTimeCellwise = form.zone.name !== 'UTC' || form.pattern.parts.some(({ letter }) => letter === 'S');
+  const program = dateWriter(form.pattern)?.(context.arena.heap) ?? null;
+  return (target) => {
+    const byCell = convertEdit(context, target, write);
+    const withTime = target.source?.type === 'datetime';
+    if (program === null || (withTime && isTimeCellwise)) return byCell;
+    return writtenDates(context, program, withTime, byCell);
+  };
+}
+
+function writtenDates(context: OperatorContext, program: number, withTime: boolean, byCell: CellEdit): CellEdit {
+  const { arena, kernel } = context;
   return (work) => {
     const { batch, rows, count, column } = work;
     const source = batch.columns[column]!;

@@ -33,8 +33,11 @@ const OUTER = 0x5c;
 /** Number of bytes that the kernel needs in addition to the cells. */
 const SCRATCH_BYTES = 448;
 
-/** Columns that are not texts are handled by `otherwise`. */
-export function digestEdit(context: OperatorContext, rules: DigestRules, otherwise: CellEdit): CellEdit {
+/**
+ * Returns a function that makes the edit for a column. All columns share what they need. Columns that are not texts are
+ * handled by `otherwise`.
+ */
+export function digestEdits(context: OperatorContext, rules: DigestRules): (otherwise: CellEdit) => CellEdit {
   const { arena, kernel } = context;
   const { heap } = arena;
   const { key, encoding, length = ANY_LENGTH } = rules;
@@ -43,7 +46,7 @@ export function digestEdit(context: OperatorContext, rules: DigestRules, otherwi
   const bits = Math.log2(ALPHABETS[encoding].length);
   const fill = encoding === 'base64' ? '='.charCodeAt(0) : 0;
   const scratch = heap.allocate(SCRATCH_BYTES);
-  return (work) => {
+  return (otherwise) => (work) => {
     const { batch, column, rows, count } = work;
     if (batch.columns[column]!.kind === 'typed') return otherwise(work);
     const before = batch.views(column);

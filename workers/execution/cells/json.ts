@@ -184,12 +184,15 @@ function hasValidKeys({ children }: PathTree): boolean {
 // Parses texts as JSON. A kernel finds out which texts are valid JSON and where they begin and end. Invalid texts, and
 // cells with a native kind other than text, are handled one by one.
 
-export function jsonEdit(context: OperatorContext, target: CellTarget): CellEdit {
-  const byHand = convertEdit(context, target, readJson, nativeJson);
+/** Returns a function that makes the edit for a column. All columns share what they need. */
+export function jsonEdits(context: OperatorContext): (target: CellTarget) => CellEdit {
   const byKernel = soundEdit(context);
-  return (work) => {
-    const isText = work.batch.columns[work.column]!.kind === 'views' && kindsOf(work) === undefined;
-    return isText ? byKernel(work) : byHand(work);
+  return (target) => {
+    const byHand = convertEdit(context, target, readJson, nativeJson);
+    return (work) => {
+      const isText = work.batch.columns[work.column]!.kind === 'views' && kindsOf(work) === undefined;
+      return isText ? byKernel(work) : byHand(work);
+    };
   };
 }
 

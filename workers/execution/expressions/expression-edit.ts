@@ -1,8 +1,9 @@
 // Columns of an expression's results: computed by kernels if possible, otherwise cell by cell with closures.
 import type { ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { Column } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
-import type { CellReader } from '../../expression/compile/cell-values.ts';
+import { CellReader } from '../../expression/compile/cell-values.ts';
 import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
@@ -43,6 +44,28 @@ export function expressionEdit(context: OperatorContext, checked: CheckedExpress
     if (made !== 'unsupported') return made;
     const byCells = byCell(work);
     return isSliced(byCells) ? yield* byCells : byCells;
+  };
+}
+
+/**
+ * Returns a function that makes the edits for the columns of an operation whose expression reads the current cell. All
+ * columns with the same expression share one compiled expression, whose `value` moves from column to column.
+ */
+export function valueEdits(context: OperatorContext): (checked: CheckedExpression, value: Column) => CellEdit {
+  const shared = new Map<CheckedExpression, { readonly reader: CellReader; readonly edit: CellEdit }>();
+  return (checked, value) => {
+    const index = context.indexOf(value);
+    let made = shared.get(checked);
+    if (made === undefined) {
+      const reader = new CellReader(value.type, index, true);
+      made = { reader, edit: expressionEdit(context, checked, reader) };
+      shared.set(checked, made);
+    }
+    const { reader, edit } = made;
+    return (work) => {
+      reader.moveTo(index);
+      return edit(work);
+    };
   };
 }
 

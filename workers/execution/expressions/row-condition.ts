@@ -63,16 +63,40 @@ export function conditionsOf(
   if (where === null) return EVERYWHERE;
   const context = contextOf();
   const { rows } = where;
+  const choices = cellChoices(columns, context);
+  const places = new Map(columns.map(({ id }, index) => [id, index]));
   const cells = [...where.cells].map(([id, condition]): [number, RowChoice] => {
-    const index = columns.findIndex((column) => column.id === id);
-    const value = new CellReader(columns[index]!.type, index, true);
-    const expression = new RowExpression(condition, columns, context, value);
-    return [id, byRow(expression, context.clock)];
+    return [id, choices(condition, places.get(id)!)];
   });
   // A column that was created because `if_missing: skip` permitted it to be missing has no cells to which the condition
   // could apply.
   const others = rows === null ? noRow : rowCondition(rows, columns, context);
   return { where: others, cellWhere: new Map(cells) };
+}
+
+/**
+ * Returns a function that makes the choices for the columns of an operation. All columns with the same condition share
+ * one compiled condition, whose `value` moves from column to column: a file may have thousands of columns, and a
+ * condition a thousand parts.
+ */
+function cellChoices(
+  columns: Schema,
+  context: ExpressionContext,
+): (condition: CheckedExpression, index: number) => RowChoice {
+  const shared = new Map<CheckedExpression, { readonly value: CellReader; readonly choose: RowChoice }>();
+  return (condition, index) => {
+    let made = shared.get(condition);
+    if (made === undefined) {
+      const value = new CellReader(columns[index]!.type, index, true);
+      made = { value, choose: byRow(new RowExpression(condition, columns, context, value), context.clock) };
+      shared.set(condition, made);
+    }
+    const { value, choose } = made;
+    return function* (batch, rows, count, fail) {
+      value.moveTo(index);
+      return yield* choose(batch, rows, count, fail);
+    };
+  };
 }
 
 /** Selects the rows for which a checked condition is true; null is not true. */

@@ -3,7 +3,7 @@ import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { type StoredType, storedTypes } from '../../batch/schema.ts';
 import { KIND_TEXT, META_BIG, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
-import type { Slices, Steps } from '../../scheduling/time-slices.ts';
+import { checkMask, PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
 import { placeText, settleText } from '../cells/text-chain.ts';
@@ -323,7 +323,7 @@ export function filledTexts(context: OperatorContext, filling: TextFilling): Cel
   const { arena } = context;
   const constant = 'text' in filling ? placeText(arena.heap, filling.text) : { at: 0, bytes: 0 };
   const columns = 'text' in filling ? [] : filling.columns;
-  return (work) => {
+  return function* (work): Sliced<ColumnData | null> {
     const { batch, column, rows, count } = work;
     const before = batch.views(column);
     const sources = columns.map((index) => batch.views(index) >>> 2);
@@ -331,9 +331,12 @@ export function filledTexts(context: OperatorContext, filling: TextFilling): Cel
     if (at === 0) return null;
     const kinds = movedKinds(work, columns);
     if (kinds === 0) return null;
-    const { u8, u32 } = arena.heap;
-    u8.copyWithin(at, before, before + batch.rows * VIEW_BYTES);
+    const mask = checkMask(count);
+    arena.heap.u8.copyWithin(at, before, before + batch.rows * VIEW_BYTES);
     for (let i = 0; i < count; i++) {
+      if ((i & mask) === mask && context.clock.isDue()) yield PAUSE;
+      // The memory may have moved during a pause.
+      const { u32 } = arena.heap;
       const row = u32[(rows >>> 2) + i]!;
       const source = sources.find((views) => u32[views + row * 2 + 1] !== 0);
       u32[(at >>> 2) + row * 2] = source === undefined ? constant.at : u32[source + row * 2]!;
@@ -353,8 +356,8 @@ function movedKinds({ batch, column, rows, count }: CellWork, columns: readonly 
     return data.kind === 'views' ? data.kinds : undefined;
   };
   const before = kindsAt(column);
+  if (before === undefined && columns.every((index) => kindsAt(index) === undefined)) return undefined;
   const sources = columns.map((index) => ({ views: batch.views(index) >>> 2, kinds: kindsAt(index) }));
-  if (before === undefined && sources.every(({ kinds }) => kinds === undefined)) return undefined;
   const made = batch.arena.tryTake(batch.rows);
   if (made === 0) return 0;
   const { u8, u32 } = batch.heap;

@@ -73,7 +73,8 @@ export class FillFrame {
     this.inPlace = targets.map(({ source, target }) => source!.id === target.id);
     const wanted = targets.map(({ source }) => context.cellWhere.get(source!.id) ?? context.where);
     this.#choices = [...new Set(wanted)].filter((choice) => choice !== null);
-    this.#choiceOf = wanted.map((choice) => (choice === null ? -1 : this.#choices.indexOf(choice)));
+    const places = new Map(this.#choices.map((choice, index) => [choice, index]));
+    this.#choiceOf = wanted.map((choice) => (choice === null ? -1 : places.get(choice)!));
     const makers = new Map(targets.map(({ target }, index) => [target.id, index]));
     this.#makers = context.output.map(({ id }) => makers.get(id) ?? -1);
   }

@@ -19,7 +19,7 @@ const SAFE_HIGH_MAX = 2 ** 21;
 
 /** Reads the cells of one column. Call `bind` first for each batch. The memory may move between two reads. */
 export class CellReader {
-  readonly #index: number;
+  #index: number;
   #batch!: Batch;
   #column!: ColumnData;
   /** Index of the views in u32 words, or -1 for a column without views. */
@@ -34,6 +34,11 @@ export class CellReader {
 
   /** Reads the cell of a physical row. */
   readonly read: (row: number) => unknown;
+
+  /** Reads another column of the same type from the next `bind` on. */
+  moveTo(index: number): void {
+    this.#index = index;
+  }
 
   bind(batch: Batch): void {
     this.#batch = batch;
