@@ -1,6 +1,6 @@
 // The operation `fill_empty`: fills cells without a value.
 
-import type { Column } from '../batch/schema.ts';
+import type { Column, ColumnType } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import {
   type CellEdit,
@@ -129,7 +129,12 @@ export const fillEmpty = defineOperation({
     if (plan === null) return { push: context.next };
     const { targets, filling } = plan;
     const parts = partsOf(filling, targets, context);
-    const edits = targets.map((_, index) => emptyEdit(context, plan, parts, index));
+    const shared = new Map<ColumnType, TypeEdit>();
+    const edits = targets.map(({ source, target }, index) => {
+      const made = shared.get(target.type) ?? typeEdit(context, plan, parts, index);
+      shared.set(target.type, made);
+      return emptyEdit(context, made, context.indexOf(source!));
+    });
     return startCellOperator(context, targets, edits);
   },
 });
@@ -151,11 +156,31 @@ function partsOf(filling: Filling, targets: readonly CellTarget[], context: Oper
   return { others, expression, texts: texts === null ? null : filledTexts(context, texts) };
 }
 
-/** For an edit in place, only the empty cells are computed. A kernel, or the meta byte of typed cells, finds them. */
-function emptyEdit(context: OperatorContext, plan: Plan, parts: SharedParts, index: number): CellEdit {
-  const edit = valueEdit(context, computationOf(plan, parts, index, context));
-  const fill = plan.targets[index]!.target.type === 'text' ? (parts.texts ?? edit) : edit;
+/** What all columns of one type share. */
+interface TypeEdit {
+  /** Reads the cells of the column that `edit` edits. */
+  readonly reader: CellReader;
+  readonly edit: CellEdit;
+  /** Same as `edit`, for empty cells. */
+  readonly fill: CellEdit;
+}
+
+/** @param index one of the targets of the type */
+function typeEdit(context: OperatorContext, { targets, filling }: Plan, parts: SharedParts, index: number): TypeEdit {
+  const { source, target } = targets[index]!;
+  const reader = readerOf(source!, context);
+  const constant = filling.kind === 'constant' ? filling.values[index] : null;
+  const edit = valueEdit(context, computationOf({ type: target.type, reader, constant }, parts));
+  return { reader, edit, fill: target.type === 'text' ? (parts.texts ?? edit) : edit };
+}
+
+/**
+ * For an edit in place, only the empty cells are computed. A kernel, or the meta byte of typed cells, finds them.
+ * @param index index of the column in the batches
+ */
+function emptyEdit(context: OperatorContext, { reader, edit, fill }: TypeEdit, index: number): CellEdit {
   return (work) => {
+    reader.moveTo(index);
     if (!work.inPlace) return edit(work);
     const count = keepEmpty(context, work);
     return count === 0 ? work.batch.columns[work.column]! : fill({ ...work, count });
@@ -230,15 +255,11 @@ function byExpression(source: string, targets: readonly CellTarget[], scope: Sco
 }
 
 function computationOf(
-  { targets, filling }: Plan,
+  { type, reader, constant }: { readonly type: ColumnType; readonly reader: CellReader; readonly constant: unknown },
   { others, expression }: SharedParts,
-  index: number,
-  context: OperatorContext,
 ): CellComputation {
-  const { source, target } = targets[index]!;
-  const reader = readerOf(source!, context);
   return {
-    type: target.type,
+    type,
     ...(expression === null ? {} : { finish: (row) => expression.finish(() => expression.cell(row)) }),
     bind(batch) {
       reader.bind(batch);
@@ -248,9 +269,8 @@ function computationOf(
     compute(row) {
       const value = reader.read(row);
       if (!isEmpty(value)) return value;
-      if (filling.kind === 'constant') return filling.values[index];
-      if (expression === null) return firstValue(others, row);
-      return expression.cell(row);
+      if (expression !== null) return expression.cell(row);
+      return others.length === 0 ? constant : firstValue(others, row);
     },
   };
 }

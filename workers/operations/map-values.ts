@@ -145,12 +145,10 @@ export const mapValues = defineOperation({
   start(plan, context) {
     const values =
       'map' in plan.source ? placeMap(plan.source.map, plan, context) : placeTable(plan.source, plan, context);
-    // Shared, because a file may have thousands of columns.
-    const steps = matchSteps(context.arena.heap, plan.match);
-    const edits = plan.targets.map(({ source }) => {
-      const keys = new RowKeys(context, [context.indexOf(source!)], { steps });
-      return mapEdit(context, plan, values, keys);
-    });
+    // All columns share one edit, because a file may have thousands of columns.
+    const keys = new RowKeys(context, [0], plan.match);
+    const edit = mapEdit(context, plan, values, keys);
+    const edits = plan.targets.map(() => edit);
     return startCellOperator(context, plan.targets, edits);
   },
 });
@@ -221,6 +219,7 @@ function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, keys: 
   const { arena } = context;
   return function* (work): Sliced<ColumnData | null> {
     const before = work.batch.views(work.column);
+    keys.moveTo(work.column);
     yield* keys.editLong(work.batch.withSelection(work.rows, work.count), context.clock);
     const made = startViews(context, work, before);
     const views = keys.make(work.batch, work.rows, work.count);

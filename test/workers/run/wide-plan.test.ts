@@ -131,6 +131,7 @@ const LONG_BYTES_MAX = 3_000;
 for (const [name, operations] of Object.entries(LONG_PARAMETERS)) {
   test(`the columns of a wide file share ${name}`, async (t) => {
     const bytes = await heapBytesPerColumn(operations, { looks: 2, rows: 4 });
+    t.comment(`${bytes.toFixed(0)} bytes`);
     t.ok(bytes > 100 && bytes < LONG_BYTES_MAX, `${bytes.toFixed(0)} bytes`);
   });
 }

@@ -90,14 +90,9 @@ const KEY_KINDS = {
 /** Texts of at least this many bytes are edited in time slices before keys are made (`editLong`). */
 const LONG_BYTES = 4096;
 
-/** Steps of a match level (matchSteps) that several keys share. */
-export interface MatchSteps {
-  readonly steps: readonly TextStep[];
-}
-
 export class RowKeys {
   readonly #context: Pick<OperatorContext, 'arena' | 'kernel'>;
-  readonly #columns: readonly number[];
+  #columns: readonly number[];
   /** For each column, the steps applied to its texts before they are compared. */
   readonly #steps: readonly (readonly TextStep[])[];
   readonly #addresses: number;
@@ -110,32 +105,30 @@ export class RowKeys {
   #long: ReadonlyMap<number, LongTexts> | null = null;
 
   /**
-   * @param columns column indexes in the batch. Texts are compared at the match level (of all columns, or of each), or
-   * after the given steps; other types by value.
+   * @param columns column indexes in the batch. Texts are compared at the match level (of all columns, or of each),
+   * other types by value.
    * @param nullsDistinct whether each row with a null in its key gets a unique key
    */
   constructor(
     context: Pick<OperatorContext, 'arena' | 'kernel'>,
     columns: readonly number[],
-    level: MatchLevel | readonly MatchLevel[] | MatchSteps,
+    level: MatchLevel | readonly MatchLevel[],
     nullsDistinct = false,
   ) {
     this.#context = context;
     this.#nullsDistinct = nullsDistinct;
     this.#columns = columns;
     const { heap } = context.arena;
+    const levels = columns.map((_, at) => (typeof level === 'string' ? level : level[at]!));
     // Each step owns a table, so steps are shared: one table for each of thousands of columns would take seconds.
-    const steps = new Map<MatchLevel, readonly TextStep[]>();
-    const stepsOf = (each: MatchLevel): readonly TextStep[] => {
-      const known = steps.get(each) ?? matchSteps(heap, each);
-      steps.set(each, known);
-      return known;
-    };
-    this.#steps = columns.map((_, at) => {
-      if (typeof level === 'string') return stepsOf(level);
-      return 'steps' in level ? level.steps : stepsOf(level[at]!);
-    });
-    this.#addresses = heap.allocate(columns.length * 4);
+    const steps = new Map([...new Set(levels)].map((each) => [each, matchSteps(heap, each)]));
+    this.#steps = levels.map((each) => steps.get(each)!);
+    this.#addresses = context.arena.heap.allocate(columns.length * 4);
+  }
+
+  /** For keys of one column: makes the keys of another column of the same type from now on. */
+  moveTo(column: number): void {
+    this.#columns = [column];
   }
 
   /** Creates what outlives a slice of the batch. Call it before `inSlices`. */
