@@ -1,6 +1,7 @@
 // The output of one plan: its file, its writers, and the form of cells that a format accepts.
 import type { Batch, ColumnData } from '../batch/batch.ts';
 import type { Schema } from '../batch/schema.ts';
+import { DONE } from '../scheduling/time-slices.ts';
 import type { TemplateOutput } from '../template/template.ts';
 import { PLAIN_FORMAT, typedViews } from './cell-content.ts';
 import type { CreateWriter, OutputFile, OutputFormat, OutputFormatTable } from './format.ts';
@@ -18,6 +19,7 @@ function plainCells(writer: RowWriter, taken: TakenCells): RowWriter {
   if (taken.keepsBytes && taken.needsTypes) return writer;
   return {
     push: (batch) => writer.push(withPlainCells(batch, taken)),
+    endRows: () => writer.endRows?.() ?? DONE,
     finish: () => writer.finish(),
     get formulasGuarded() {
       return writer.formulasGuarded;

@@ -52,6 +52,11 @@ export interface RawRules {
 
 export interface RowWriter {
   push(batch: Batch): Slices;
+  /**
+   * Writes with pauses what may be large after the last row, such as a row group. Called before `finish`, which would
+   * otherwise do this without pauses.
+   */
+  endRows?(): Slices;
   /** Writes what follows the last row. */
   finish(): void;
   /** Number of texts that the formula guard changed. */

@@ -13,7 +13,7 @@ import type { OutputSink } from '../output/sink/output-sink.ts';
 import { Deflater, ZipFile } from '../output/sink/zip-file.ts';
 import type { RowWriter, WriterTools } from '../output/writer.ts';
 import { Failed } from '../protocol/failure.ts';
-import type { Slices, Steps } from '../scheduling/time-slices.ts';
+import { DONE, type Slices, type Steps } from '../scheduling/time-slices.ts';
 import type { OperatorContext } from '../template/operation.ts';
 import { normalise } from '../values/normalise.ts';
 
@@ -144,6 +144,7 @@ export class OutputFiles {
   /** Writes all files. Throws Failed. */
   *finish(): Steps {
     yield* this.#sorter.finish((batch) => this.#write(batch));
+    yield* this.#open?.writer.endRows?.() ?? DONE;
     this.#endFile();
     this.#zip.finish();
   }
@@ -153,7 +154,10 @@ export class OutputFiles {
     const rows = batch.withColumns(batch.columns.slice(1));
     for (const reader of this.#readers) reader.bind(rows);
     for (let from = 0; from < batch.live; ) {
-      if (!this.#hasKey(batch, from)) this.#beginFile(batch, from);
+      if (!this.#hasKey(batch, from)) {
+        yield* this.#open?.writer.endRows?.() ?? DONE;
+        this.#beginFile(batch, from);
+      }
       let to = from + 1;
       while (to < batch.live && this.#hasKey(batch, to)) to++;
       const columns = this.#parts.columns.map((index) => rows.columns[index]!);

@@ -241,6 +241,7 @@ export class OutputStage {
    * write nothing after the rows.
    */
   *flush(): Steps {
+    if (!(this.#writer instanceof OutputFiles)) yield* this.#writer.endRows?.() ?? DONE;
     if (this.#writer instanceof OutputFiles) yield* this.#writer.finish();
     else this.#writer.finish();
   }

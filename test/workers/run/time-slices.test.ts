@@ -223,6 +223,12 @@ const CASES: Readonly<Record<string, () => NastyCase>> = {
     template: { operations: [{ op: 'validate', rules: [{ check: 'expr', expr: 'fingerprint(a) != title(a)' }] }] },
     input: longCell('É b ß '),
   }),
+  // Without pauses, the last row group took 200 ms.
+  'the last row group of a wide Parquet output': () => ({
+    template: { operations: [], output: { format: 'parquet' } },
+    input: WIDE,
+    stepMillisecondsMax: 150,
+  }),
   'a row of 60 cells of 4 MiB': () => ({
     template: { operations: many(60, (index) => ({ op: 'copy', from: 'a', to: `a${index}` })) },
     input: `a,b\n"${'x""'.repeat(1_300_000)}",1\n`,

@@ -31,6 +31,9 @@ const PAGE_ROWS_MAX = 20_480;
 const WIDE_PAGE_ROWS_MAX = 1024;
 const WIDE_COLUMNS = 256;
 
+/** After each 256 columns of a segment, the clock is checked: a file may have thousands of columns. */
+const COLUMNS_MASK = 255;
+
 const SNAPPY = 1;
 const PLAIN = 0;
 const FORMAT_VERSION = 1;
@@ -73,13 +76,19 @@ export class ParquetWriter implements RowWriter {
       if (this.#groupRows > 0 && this.#groupBytes + bytes > GROUP_BYTES_MAX) yield* this.#endGroup();
       if (this.#groupRows > 0 && !this.#memory.tryReserve(this.#capacityFor(bytes))) yield* this.#endGroup();
       const { decimalScale } = this.#settings;
-      for (const [column, pages] of this.#columns.entries())
+      for (const [column, pages] of this.#columns.entries()) {
         putCells(pages, batch, batch.columns[column]!, { from, to, decimalScale, column });
+        if ((column & COLUMNS_MASK) === COLUMNS_MASK && this.#tools.clock.isDue()) yield PAUSE;
+      }
       this.#groupRows += to - from;
       this.#groupBytes += bytes;
       from = to;
       if (this.#tools.clock.isDue()) yield PAUSE;
     }
+  }
+
+  *endRows(): Slices {
+    if (this.#groupRows > 0) yield* this.#endGroup();
   }
 
   finish(): void {
