@@ -31,10 +31,7 @@ test('the plan of a wide file is reported, that of a usual one is not', async (t
 });
 
 /** Heap of a Run in bytes per column, while it works on a wide file. */
-async function heapBytesPerColumn(
-  operations: readonly object[],
-  { looks: every, rows }: { readonly looks: number; readonly rows: number } = { looks: LOOKS, rows: ROWS },
-): Promise<number> {
+async function heapBytesPerColumn(operations: readonly object[]): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const names = Array.from({ length: COLUMNS }, (_, index) => String(index)).join(',');
@@ -52,12 +49,12 @@ async function heapBytesPerColumn(
     before = bytes();
     let looks = 0;
     const cancelled = (): boolean => {
-      if (run > 0 && looks++ % every === 0) mostBytes = Math.max(mostBytes, bytes() - before);
+      if (run > 0 && looks++ % LOOKS === 0) mostBytes = Math.max(mostBytes, bytes() - before);
       return false;
     };
     const { outcome } = await applyTemplate(
       { operations, defaults: { on_error: 'blank' } },
-      `${names}\n`.repeat(1 + rows),
+      `${names}\n`.repeat(1 + ROWS),
       1,
       {},
       { cancelled },
@@ -130,7 +127,7 @@ const LONG_BYTES_MAX = 3_000;
 
 for (const [name, operations] of Object.entries(LONG_PARAMETERS)) {
   test(`the columns of a wide file share ${name}`, async (t) => {
-    const bytes = await heapBytesPerColumn(operations, { looks: 2, rows: 4 });
+    const bytes = await heapBytesPerColumn(operations);
     t.comment(`${bytes.toFixed(0)} bytes`);
     t.ok(bytes > 100 && bytes < LONG_BYTES_MAX, `${bytes.toFixed(0)} bytes`);
   });
