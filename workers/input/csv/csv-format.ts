@@ -12,7 +12,7 @@ import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import type { FileStart } from '../file-start.ts';
 import { readFooter } from '../footer.ts';
 import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
-import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
+import { preambleSearch, valuesOfFirstRows } from '../meta-values.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { beginsAsTable, unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, UnspacedSource, withoutNul } from '../source/converted-source.ts';

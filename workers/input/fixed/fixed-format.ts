@@ -8,7 +8,7 @@ import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
-import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
+import { preambleSearch, valuesOfFirstRows } from '../meta-values.ts';
 import { unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, RecordLengthSource } from '../source/converted-source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
