@@ -3,7 +3,7 @@
 import { isAscii } from 'node:buffer';
 import type { Sliced } from '../scheduling/time-slices.ts';
 import { type ColumnPattern, MATCHED_NAME_LENGTH_MAX } from '../template/column-pattern.ts';
-import { cleaned, headerKey, isPlain, matchHeaders } from '../template/file-columns.ts';
+import { cleaned, headerKey, isPlain, type MatchedHeaders, matchHeaders } from '../template/file-columns.ts';
 import type { HeaderMatch, Template } from '../template/template.ts';
 import { expectedTexts } from './detect/header-row.ts';
 import { TextSample } from './detect/text-sample.ts';
@@ -105,10 +105,29 @@ export class ExpectedHeaders {
    * unused.
    */
   *areAllIn(headers: readonly string[]): Sliced<boolean> {
-    const { fileColumns, input, patterns, takesOthers } = this.#template;
-    if (takesOthers) return false;
-    const { fields } = yield* matchHeaders(headers, fileColumns, input.headerMatch, patterns);
+    if (this.#template.takesOthers) return false;
+    const { fields } = yield* this.#match(headers);
     return fields.every((field) => field !== null);
+  }
+
+  /**
+   * For each column that the Template names, the position of its header or null. Null as a whole if the Template also
+   * takes other columns, or if a column matches several headers.
+   */
+  *fieldsIn(headers: readonly string[]): Sliced<readonly (number | null)[] | null> {
+    if (this.#template.takesOthers) return null;
+    const { fields, ambiguous } = yield* this.#match(headers);
+    return ambiguous.length > 0 ? null : fields;
+  }
+
+  /** @param column index in the columns that the Template names */
+  isRequired(column: number): boolean {
+    return this.#template.fileColumns[column]!.ifMissing === 'fail';
+  }
+
+  #match(headers: readonly string[]): Sliced<MatchedHeaders> {
+    const { fileColumns, input, patterns } = this.#template;
+    return matchHeaders(headers, fileColumns, input.headerMatch, patterns);
   }
 
   /**

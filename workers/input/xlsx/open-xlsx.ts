@@ -3,6 +3,7 @@
 import { NATIVE_KINDS } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { Coroutine } from '../../scheduling/coroutine.ts';
+import type { Sliced } from '../../scheduling/time-slices.ts';
 import { explainHeader } from '../detect/explain-form.ts';
 import { listed } from '../detect/records.ts';
 import { type Choice, certain, type FileExplanation, rounded, type SheetSize } from '../explanation.ts';
@@ -10,6 +11,7 @@ import type { PackedFile, WholeFileSettings } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import type { WholeSource } from '../source/source.ts';
+import { areSame, type FirstTable, firstTable, placesInFirst } from '../stacked-columns.ts';
 import { packedFile } from '../zip/packed-file.ts';
 import { ZipArchive } from '../zip/zip-archive.ts';
 import type { CellRange } from './cell-range.ts';
@@ -100,15 +102,18 @@ function* sheetsOf(
   giveWay: GiveWay,
 ): Coroutine<ReadSheet[]> {
   const read: ReadSheet[] = [];
-  let first: FirstSheet | null = null;
+  let first: (FirstTable & { readonly header: SheetHeader }) | null = null;
   let mergedRanges = 0;
   for (const chosen of sheets) {
     const rest = giveWay();
     if (rest !== null) yield rest;
     const found = yield* openSheet(workbook, chosen, settings, giveWay);
     if (found === null) continue;
-    first ??= yield* firstSheet(found.header, settings, giveWay);
-    const order = orderOf(first, found.header, chosen, found.merged.length > 0);
+    first ??= {
+      ...(yield* inSlices(firstTable(ownTexts(found.header), settings.expected), settings, giveWay)),
+      header: found.header,
+    };
+    const order = yield* orderOf(first, found, settings, giveWay);
     mergedRanges += found.merged.length;
     if (mergedRanges > MERGED_RANGES_MAX)
       throw malformedWorkbook(`the sheets that are read have more than ${MERGED_RANGES_MAX} merged cells`);
@@ -170,51 +175,35 @@ function mergedOf(workbook: OpenWorkbook, { sheet, number }: ChosenSheet, giveWa
   return inPart(() => `the merged cells of sheet ${number}`, workbook.mergedRanges(sheet, giveWay));
 }
 
-/** The first sheet that is read, and which of its columns the others must have. */
-interface FirstSheet {
-  readonly header: SheetHeader;
-  /** The columns that the Template reads, if it names all of them; otherwise null. */
-  readonly needed: ReadonlySet<string> | null;
-}
-
-/** If the Template reads only columns that it names, and all of them are in this header, other columns may differ. */
-function* firstSheet(
-  header: SheetHeader,
-  { expected, input, clock }: WholeFileSettings,
-  giveWay: GiveWay,
-): Coroutine<FirstSheet> {
-  if (expected === null) return { header, needed: null };
-  // The column for the sheet's name is expected as well.
-  const own = input.sheetInto === null ? [] : [input.sheetInto];
-  const matching = expected.areAllIn([...header.texts, ...own]);
+function* inSlices<T>(work: Sliced<T>, { clock }: WholeFileSettings, giveWay: GiveWay): Coroutine<T> {
   for (;;) {
-    const step = matching.next();
-    if (step.done)
-      return { header, needed: step.value ? new Set(header.texts.filter((text) => expected.has(text))) : null };
+    const step = work.next();
+    if (step.done) return step.value;
     const rest = clock?.isDue() === true ? giveWay() : null;
     if (rest !== null) yield rest;
   }
 }
 
 /**
- * Finds the columns of the first sheet in another one. Throws Failed if the headers differ.
- * @returns for each column of the other sheet, its place in the first one, or -1 for a column that is not read; null if
- *   all places are the same
+ * Finds the columns of a sheet in the first one. Throws Failed if the headers differ.
+ * @returns see SheetSettings; null if all places are the same
  */
-function orderOf(first: FirstSheet, other: SheetHeader, { number }: ChosenSheet, isMerged: boolean): number[] | null {
-  const [one, two] = [first.header, other].map(({ texts, tableColumns }) => texts.slice(0, tableColumns)) as [
-    string[],
-    string[],
-  ];
-  if (one.length === two.length && one.every((text, at) => text === two[at])) return null;
-  const places = two.map((text) => one.indexOf(text));
-  const isReordered = one.length === two.length && !places.includes(-1);
-  const { needed } = first;
-  const hasNeeded = needed !== null && [...needed].every((text) => two.includes(text));
-  const areDistinct = [one, two].every((texts) => !texts.includes('') && new Set(texts).size === texts.length);
-  const fits = areDistinct && (isReordered || hasNeeded);
-  if (fits && !isMerged) return places;
-  throw new Failed('TEMPLATE_COLUMNS_MISSING', otherHeader(number, fits), { columns: [] });
+function* orderOf(
+  first: FirstTable,
+  { header, chosen, merged }: Omit<ReadSheet, 'order'>,
+  settings: WholeFileSettings,
+  giveWay: GiveWay,
+): Coroutine<readonly number[] | null> {
+  const texts = ownTexts(header);
+  if (areSame(first.texts, texts)) return null;
+  const places = yield* inSlices(placesInFirst(first, texts, settings.expected), settings, giveWay);
+  if (places !== null && merged.length === 0) return places;
+  throw new Failed('TEMPLATE_COLUMNS_MISSING', otherHeader(chosen.number, places !== null), { columns: [] });
+}
+
+/** The header without the notes beside it. */
+function ownTexts({ texts, tableColumns }: SheetHeader): readonly string[] {
+  return texts.slice(0, tableColumns);
 }
 
 function otherHeader(number: number, fits: boolean): string {
@@ -266,7 +255,7 @@ export function* explainWorkbook(
   { chosen, header }: ReadSheet,
   { sizes, giveWay }: { readonly sizes: readonly SheetSize[]; readonly giveWay: GiveWay },
 ): Coroutine<FileExplanation> {
-  const sheet = form === 'first' ? firstSheet(sizes) : certain('what to read of the workbook is declared');
+  const sheet = form === 'first' ? choiceOf(sizes) : certain('what to read of the workbook is declared');
   if (chosen.range !== null) return { sheet, headerRow: certain('the table says whether its first row is a header') };
   const leading = new LeadingRows();
   yield* readAll(workbook, chosen, leading, giveWay);
@@ -281,7 +270,7 @@ function readAll(workbook: OpenWorkbook, chosen: ChosenSheet, sink: CellSink, gi
 }
 
 /** A small sheet before a large one may be a cover sheet. */
-function firstSheet(sizes: readonly SheetSize[]): Choice<number> {
+function choiceOf(sizes: readonly SheetSize[]): Choice<number> {
   const own = cellsOf(sizes.find(({ isRead }) => isRead)!);
   const others = sizes.filter((size) => !size.isRead && size.visibility === 'visible' && cellsOf(size) > 0);
   const next = others.toSorted((left, right) => cellsOf(right) - cellsOf(left))[0];
