@@ -80,6 +80,8 @@ export interface Report {
     readonly escape?: string;
     /** Present only if NUL bytes were removed. */
     readonly nul_bytes?: number;
+    /** Number of files that were read one after the other; present only if the Template reads several. */
+    readonly files?: number;
     /** Present only if values NaN or Infinity of JSON were read as null. */
     readonly nan_values?: number;
     /** Present only if several lines were joined into one header. */

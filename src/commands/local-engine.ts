@@ -1,5 +1,5 @@
 // The engine for local files: its threads, memory budget and temporary folder.
-import { rmSync, statSync } from 'node:fs';
+import { rmSync, type Stats, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
@@ -8,6 +8,7 @@ import {
   REJECTS_SUFFIX,
   type RunOutcome,
   type RunTask,
+  type TaskFile,
   type TaskOverrides,
   type TaskTable,
   type ThreadStart,
@@ -21,7 +22,7 @@ import { MemoryBudget } from '../admission/memory-budget.ts';
 import { ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
 import { PART_SIZES, type PartSizes } from '../pool/shared-run.ts';
-import { grownSince, localInput, makeTemporaryFolder } from './local-input.ts';
+import { grownSince, localInput, makeTemporaryFolder, STANDARD_INPUT } from './local-input.ts';
 import type { LocalResult } from './run-summary.ts';
 
 /** Outputs up to this size are returned in memory instead of in a file. */
@@ -53,6 +54,13 @@ export interface LocalEngineSettings {
   readonly overrides: TaskOverrides;
   /** PART_SIZES unless a test needs smaller parts; if set, a file is processed in parts even with one thread. */
   readonly partSizes?: PartSizes;
+}
+
+/** An input with its name for expressions, or null. */
+export interface NamedInput {
+  /** A path, or "-" for standard input. */
+  readonly input: string;
+  readonly name: string | null;
 }
 
 export class LocalEngine {
@@ -98,25 +106,44 @@ export class LocalEngine {
    * @param input a path, or "-" for standard input
    * @param template defaults to the Template of the settings
    * @param fileName value of `run.file` in expressions; null for standard input
+   * @param more inputs whose rows follow those of `input`
    */
   async run(
     input: string,
     template: TemplateText = this.#settings.template,
-    fileName: string | null = input === '-' ? null : basename(input),
+    fileName: string | null = nameOf(input),
+    more: readonly NamedInput[] = [],
   ): Promise<LocalResult> {
     const start = performance.now();
     const task = this.#pool.nextTask();
     const outputPath = join(this.#folder, `${task}.output`);
     this.#outputs.set(input, outputPath);
-    const path = this.#inputs.get(input) ?? (await localInput(input, join(this.#folder, `${task}.input`)));
+    const files: (TaskFile & { readonly before: Stats })[] = [];
+    for (const [index, each] of [{ input, name: fileName }, ...more].entries())
+      files.push(await this.#file(each, `${task}.input${index}`));
+    const [first, ...others] = files as [(typeof files)[0], ...typeof files];
+    const { path, sizeBytes } = first;
+    for (const file of files) this.#inputBytes += file.sizeBytes;
+    const whole = { ...this.#task(task, path, outputPath), fileName, template, more: others.map(taskFile) };
+    const { outcome, parts } = await this.#run(whole, sizeBytes);
+    const grownBytes = files.reduce((sum, file) => sum + grownSince(file.before, file.path), 0);
+    return {
+      input,
+      more: more.map((file) => file.input),
+      outcome,
+      parts,
+      outputPath,
+      grownBytes,
+      milliseconds: performance.now() - start,
+    };
+  }
+
+  /** @param copyName name of a copy in the temporary folder, if the input needs one */
+  async #file({ input, name }: NamedInput, copyName: string): Promise<TaskFile & { readonly before: Stats }> {
+    const path = this.#inputs.get(input) ?? (await localInput(input, join(this.#folder, copyName)));
     this.#inputs.set(input, path);
     const before = statSync(path);
-    const { size } = before;
-    this.#inputBytes += size;
-    const whole = { ...this.#task(task, path, outputPath), fileName, template };
-    const { outcome, parts } = await this.#run(whole, size);
-    const grownBytes = grownSince(before, path);
-    return { input, outcome, parts, outputPath, grownBytes, milliseconds: performance.now() - start };
+    return { path, name, ending: endingOf(path), sizeBytes: before.size, before };
   }
 
   async #run(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number }> {
@@ -140,7 +167,7 @@ export class LocalEngine {
   /** Sizes of the parts in which the file may be processed, or null. */
   #sizesFor(task: RunTask, sizeBytes: number): PartSizes | null {
     const { inputs, threads, partSizes } = this.#settings;
-    if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
+    if (inputs > 1 || (task.more?.length ?? 0) > 0 || (threads < 2 && partSizes === undefined)) return null;
     const sizes = partSizes ?? PART_SIZES;
     return seemsSplittable(task, sizeBytes, this.#templates.get(task.template), sizes.fileBytesMin) ? sizes : null;
   }
@@ -190,7 +217,7 @@ export class LocalEngine {
     return {
       task,
       source: { kind: 'file', path },
-      ending: extname(path).slice(1).toLowerCase(),
+      ending: endingOf(path),
       overrides,
       limits: NO_LIMITS,
       output: { path: outputPath, memoryBytesMax: OUTPUT_MEMORY_BYTES_MAX },
@@ -202,4 +229,18 @@ export class LocalEngine {
       reservationBytes: RUN_RESERVATION_BYTES,
     };
   }
+}
+
+/** Name of an input for expressions. Standard input has none. */
+export function nameOf(input: string): string | null {
+  return input === STANDARD_INPUT ? null : basename(input);
+}
+
+function endingOf(path: string): string {
+  return extname(path).slice(1).toLowerCase();
+}
+
+/** Only the fields that a message to a thread has. */
+function taskFile({ path, name, ending, sizeBytes }: TaskFile): TaskFile {
+  return { path, name, ending, sizeBytes };
 }

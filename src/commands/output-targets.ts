@@ -24,6 +24,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
+import { outputFormats } from '../../workers/output/index.ts';
 import { REJECTS_SUFFIX } from '../../workers/protocol/messages.ts';
 import { makeFolder } from '../runtime/data-directory.ts';
 import { UsageError } from './command.ts';
@@ -99,7 +100,24 @@ export interface OutputTarget {
   keep(result: LocalResult): Promise<void>;
 }
 
-/** @param target the value of -o; null or `-` means standard output */
+/**
+ * True if several inputs are one table: -o is a file, or standard output. A new path is a file if it has the extension
+ * of an output format.
+ */
+export function areCombined(inputs: readonly string[], target: string | null): boolean {
+  if (inputs.length < 2 || target === null || target === '-') return inputs.length > 1;
+  const known = statSync(target, { throwIfNoEntry: false });
+  if (known !== undefined) return !known.isDirectory();
+  return !target.endsWith('/') && FILE_ENDINGS.has(extname(target).slice(1).toLowerCase());
+}
+
+/** Extensions that the name of an output file usually has, but that of a folder does not. */
+const FILE_ENDINGS: ReadonlySet<string> = new Set([...outputFormats.keys(), 'jsonl', 'tab', 'txt']);
+
+/**
+ * @param inputs only the first one if all are written to one output
+ * @param target the value of -o; null or `-` means standard output
+ */
 export function outputTargets(
   inputs: readonly string[],
   target: string | null,

@@ -4,6 +4,8 @@ import type { CodeCounts, ReportedPlace, RunReport } from '../../workers/protoco
 
 export interface LocalResult {
   readonly input: string;
+  /** Inputs whose rows follow those of `input` in the same output. */
+  readonly more: readonly string[];
   readonly outcome: RunOutcome;
   /** Number of parts in which the file was processed; 1: as a whole. */
   readonly parts: number;
@@ -22,13 +24,15 @@ export interface Summary {
 
 /** One JSON line, or a few lines for people. */
 export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary): string {
-  const { input, outcome, grownBytes, milliseconds } = result;
+  const { input: file, more, outcome, grownBytes, milliseconds } = result;
+  const input = more.length === 0 ? file : `${file} and ${counted(more.length, 'more file')}`;
   const { report, rowsWritten, truncated, failure } = outcome;
   if (json) {
     const status = failure === null ? 'succeeded' : 'failed';
     const error = failure && { code: failure.code, message: failure.message };
     return JSON.stringify({
-      file: input,
+      file,
+      ...(more.length > 0 && { files: [file, ...more] }),
       status,
       rows_written: rowsWritten,
       truncated,
@@ -63,8 +67,10 @@ function outputLines({ output, input }: RunReport): string[] {
 function readingLines(input: RunReport['input']): string[] {
   const { delimiter, quotes_after_space, nul_bytes = 0, comment_lines = 0, header_lines = 1 } = input;
   const { values_beside_list: beside = 0, nan_values: nan = 0 } = input;
+  const { files = 1 } = input;
   const above = (input.header_row ?? 0) + 1 - header_lines;
   return [
+    ...(files > 1 ? [`  input: ${files} files, one after the other`] : []),
     ...(above > 0
       ? [`  input: ${counted(above, 'record')} above the header left out (header_row: ${input.header_row})`]
       : []),

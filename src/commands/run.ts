@@ -31,11 +31,12 @@ import {
   QUIET_FLAG,
   UsageError,
 } from './command.ts';
-import { LocalEngine } from './local-engine.ts';
+import { LocalEngine, type NamedInput, nameOf } from './local-engine.ts';
 import { refuseSecondStandardInput } from './local-input.ts';
 import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
 import {
   ARCHIVE_ENDING,
+  areCombined,
   type OutputTarget,
   outputTargets,
   refuseOverwriting,
@@ -63,7 +64,7 @@ export interface RunArguments {
 function runArguments({ values, lists, positionals }: Flags): RunArguments {
   const expressions = lists.get('expression') ?? [];
   const to = formatOf(values.get('to'));
-  const isConversion = to !== null && positionals.length === 1 && !isYaml(positionals[0]!);
+  const isConversion = to !== null && isConverted(positionals);
   const isTable = to === 'table';
   if (expressions.length > 0 || isConversion) {
     if (positionals.length === 0) throw new UsageError('Write an input file; "-" is standard input.');
@@ -92,6 +93,14 @@ function runArguments({ values, lists, positionals }: Flags): RunArguments {
     },
   };
 }
+
+/** True if no file can be a Template. A single file is an input, unless it is YAML. */
+function isConverted(files: readonly string[]): boolean {
+  if (files.length === 1) return !isYaml(files[0]!);
+  return files.length > 0 && files.every((file) => file === '-' || DATA_FILE.test(file));
+}
+
+const DATA_FILE = /\.(?:csv|tsv|tab|txt|xls[xm]|ndjson|jsonl|parquet|gz|zst|zip)$/i;
 
 function formatOf(to: string | undefined): string | null {
   if (to === undefined || TO_FORMATS.includes(to)) return to ?? null;
@@ -202,13 +211,13 @@ const CELL_CHARACTERS_MAX = 500;
  */
 async function failingRowLines(
   engine: LocalEngine,
-  input: string,
+  [input, ...more]: readonly string[],
   template: TemplateText,
   place: RowPlace,
 ): Promise<readonly string[]> {
   if (place.row === null) return ['  the row cannot be shown: an operation added it, it is not in the file'];
-  const { outcome } = await engine.run(input, failingRowTemplate(template, place));
-  engine.discard(input);
+  const { outcome } = await engine.run(input!, failingRowTemplate(template, place), nameOf(input!), more.map(named));
+  engine.discard(input!);
   const bytes = outcome.output?.bytes;
   const text = bytes === undefined || bytes === null ? '' : Buffer.from(bytes).toString('utf8');
   const [line = ''] = text.split('\n');
@@ -219,12 +228,12 @@ async function failingRowLines(
   const shown = column === null ? row : row.filter(([name]) => name === column);
   const rest = column === null ? [] : row.filter(([name]) => name !== column);
   const cells = [...shown, ...rest].slice(0, CELLS_MAX);
-  const more = row.length - cells.length;
+  const hidden = row.length - cells.length;
   return [
     ...cells.map(
       ([name, cell], index) => `  ${index < shown.length && column !== null ? '>' : ' '} ${cellText(name, cell)}`,
     ),
-    ...(more > 0 ? [`    and ${more} more columns`] : []),
+    ...(hidden > 0 ? [`    and ${hidden} more columns`] : []),
   ];
 }
 
@@ -298,7 +307,8 @@ const FLAGS = {
     short: 'o',
     placeholder: 'PATH',
     purpose:
-      'file, or a folder if it exists, ends with / or there are several inputs; "-" is standard output (standard output)',
+      'file for the rows of all inputs, or a folder for one output of each input: a path that exists as a folder, ends with / ' +
+      'or, with several inputs, has no extension of an output format; "-" is standard output (standard output)',
   },
   rejects: {
     kind: 'value',
@@ -344,10 +354,11 @@ export const command: Command = {
        template-run run -e OPERATION... INPUT... [-o FILE or DIR]
        template-run run --to FORMAT INPUT [-o FILE or DIR]
 
-Applies the Template file (JSON or YAML) to each input (such as CSV or XLSX, also in gzip or ZIP; "-" is standard input).
-With -e, the operations come from the command line instead of a Template file. With --to and a single file, the file is
-converted. The output goes to standard output, or with -o to a file or into a folder (one file for each input). Progress
-and summary are on standard error, failures as CODE: message.
+Applies the Template file (JSON or YAML) to each input (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard
+input). With -e, the operations come from the command line instead of a Template file. With --to and data files only, the
+files are converted. The output goes to standard output or, with -o, to a file: the rows of several inputs then follow
+one another, and the inputs must have the same columns. If -o is a folder, each input has an output of its own there.
+Progress and summary are on standard error, failures as CODE: message.
 
 ${flagsHelp(FLAGS)}
 
@@ -360,8 +371,10 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const { values, switches } = flags;
   const { templatePath, inputs, isTable, read: readTemplate } = runArguments(flags);
   refuseSecondStandardInput([templatePath, ...inputs]);
-  const outputs = outputTargets(inputs, values.get('output') ?? null, io.stdout);
-  const rejects = rejectTargets(inputs, values.get('rejects'), io.stdout);
+  const isCombined = areCombined(inputs, values.get('output') ?? null);
+  const targetInputs = isCombined ? inputs.slice(0, 1) : inputs;
+  const outputs = outputTargets(targetInputs, values.get('output') ?? null, io.stdout);
+  const rejects = rejectTargets(targetInputs, values.get('rejects'), io.stdout);
   const read = readTemplate(io.stderr);
   if (read === null) return EXIT_FAILED;
   const { template, otherEndings } = read;
@@ -382,9 +395,9 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const workers = count(values, 'workers');
   const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') };
   const engine = new LocalEngine({
-    threads: threadsFor(inputs.length, workers),
+    threads: isCombined ? 1 : threadsFor(inputs.length, workers),
     cores: workers ?? availableParallelism(),
-    inputs: inputs.length,
+    inputs: outputs.length,
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,
     tables: readLocalTables(values.get('tables') ?? null),
@@ -401,7 +414,8 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const files = { all: outputs.length, done: () => done };
   const shows = isQuiet ? 'never' : switches.has('progress') ? 'always' : 'auto';
   const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
-  const reporting = { isJson, isQuiet, isTable, template, overrides, showsCell: switches.has('show-cell') };
+  const more = isCombined ? inputs.slice(1) : [];
+  const reporting = { isJson, isQuiet, isTable, template, overrides, more, showsCell: switches.has('show-cell') };
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
     const succeeded = await runFile(engine, kept, reporting, { io, progress });
@@ -437,6 +451,8 @@ interface Reporting {
   readonly isTable: boolean;
   readonly template: TemplateText;
   readonly overrides: TaskOverrides;
+  /** Inputs whose rows follow those of the first one in the same output. */
+  readonly more: readonly string[];
   /** Whether to show the row that ended the Run. */
   readonly showsCell: boolean;
 }
@@ -444,13 +460,13 @@ interface Reporting {
 async function runFile(
   engine: LocalEngine,
   targets: readonly OutputTarget[],
-  { isJson, isQuiet, isTable, template, overrides, showsCell }: Reporting,
+  { isJson, isQuiet, isTable, template, overrides, more, showsCell }: Reporting,
   { io, progress }: Terminal,
 ): Promise<boolean> {
   const { input } = targets[0]!;
   let result: LocalResult;
   try {
-    result = await engine.run(input);
+    result = await engine.run(input, template, nameOf(input), more.map(named));
     progress.clear();
     const [output, ...rejects] = targets;
     if (result.outcome.failure === null) {
@@ -468,16 +484,22 @@ async function runFile(
   const { failure } = result.outcome;
   progress.clear();
   if (failure !== null) {
-    const hint = await readingHint(input, failure, { template, overrides });
+    const hint = more.length > 0 ? null : await readingHint(input, failure, { template, overrides });
     const message = hint === null ? failure.message : `${failure.message} ${hint}`;
     io.stderr.write(`${painted(io, 'stderr', 'error', `${failure.code}:`)} ${message}\n`);
   }
   if (failure?.place !== undefined) {
-    const lines = showsCell ? await failingRowLines(engine, input, template, failure.place) : [SHOW_CELL_HINT];
+    const lines = showsCell
+      ? await failingRowLines(engine, [input, ...more], template, failure.place)
+      : [SHOW_CELL_HINT];
     if (showsCell || !isQuiet) io.stderr.write(`${lines.join('\n')}\n`);
   }
   if (isJson || !isQuiet) io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;
+}
+
+function named(input: string): NamedInput {
+  return { input, name: nameOf(input) };
 }
 
 /** Suggests another delimiter or header row for a file that does not fit its Template; null: no suggestion. */

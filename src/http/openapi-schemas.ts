@@ -54,6 +54,11 @@ const INPUT = {
     quotes_after_space: { const: true, description: 'Present only if the file has quotes after spaces.' },
     escape: { type: 'string', description: 'Present only if backslash escapes were read.' },
     nul_bytes: { type: 'integer', minimum: 1, description: 'Present only if NUL bytes were removed.' },
+    files: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Number of files that were read one after the other; present only if the Template reads several.',
+    },
     nan_values: {
       type: 'integer',
       minimum: 1,

@@ -12,7 +12,7 @@ import { REJECTS_SUFFIX, type TaskTable } from '../../workers/protocol/messages.
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
-import { LocalEngine } from '../commands/local-engine.ts';
+import { LocalEngine, type NamedInput } from '../commands/local-engine.ts';
 
 /** A path, bytes, or a stream, which is first copied into a temporary file. */
 export type TemplateSource = string | Uint8Array | Readable;
@@ -88,10 +88,11 @@ const MEMORY_BYTES = 256 * 1024 * 1024;
 /**
  * Rejects with TemplateRefusedError, RunRefusedError, RangeError, or a system error of the source, the sink or the tables.
  * @param template YAML or JSON text, or the object that the text would describe
+ * @param source one source, or several with the same columns, whose rows follow one another
  */
 export async function runTemplate(
   template: string | object,
-  source: TemplateSource,
+  source: TemplateSource | readonly TemplateSource[],
   sink: TemplateSink,
   options: RunTemplateOptions = {},
 ): Promise<RunResult> {
@@ -113,9 +114,14 @@ export async function runTemplate(
   let folder: string | null = null;
   try {
     folder = await mkdtemp(join(tmpdir(), 'template-run-'));
-    const path = await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`));
-    const fileName = typeof source === 'string' ? basename(source) : (options.fileName ?? null);
-    const result = await engine.run(path, text, fileName);
+    const files: NamedInput[] = [];
+    for (const [index, each] of (isList(source) ? source : [source]).entries()) {
+      const input = await localPath(each, join(folder, `source${index}.${options.ending ?? 'csv'}`));
+      files.push({ input, name: typeof each === 'string' ? basename(each) : (options.fileName ?? null) });
+    }
+    const [first, ...more] = files;
+    if (first === undefined) throw new RangeError('the list of sources is empty');
+    const result = await engine.run(first.input, text, first.name, more);
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
     const { output, rejects } = result.outcome;
@@ -151,6 +157,10 @@ async function readTables(folder: string | undefined): Promise<Readonly<Record<s
     tables.push([name.slice(0, -'.csv'.length), { path, sha256: sha256(await readFile(path)) }]);
   }
   return Object.fromEntries(tables);
+}
+
+function isList(source: TemplateSource | readonly TemplateSource[]): source is readonly TemplateSource[] {
+  return Array.isArray(source);
 }
 
 /** Path of the source as a file, because the engine reads by position. */

@@ -420,7 +420,12 @@ golden('a file of a ZIP archive', [
   { name: 'by a pattern', template: chosen('L*s.*json'), input: ARCHIVE, output: 'a,b\n7,8\n' },
   { name: 'an only file', template: chosen('*'), input: zipOf([{ name: 'x', content: 'a\n1\n' }]), output: 'a\n1\n' },
   { name: 'of which there is none', template: chosen('*.xlsx'), input: ARCHIVE, error: noMatch('no file', '*.xlsx') },
-  { name: 'of which there are several', template: chosen('*r*'), input: ARCHIVE, error: noMatch('2 files', '*r*') },
+  {
+    name: 'of which there are several',
+    template: chosen('*r*'),
+    input: ARCHIVE,
+    error: `${noMatch('2 files', '*r*')} To read all of them, write input.archive_files: "*r*".`,
+  },
   {
     name: 'parts may not overlap',
     template: chosen('orders*s.csv'),

@@ -137,6 +137,19 @@ export class Batch {
     return this.#with(this.columns, selection, live);
   }
 
+  /**
+   * The same rows of a later file: with other columns, and numbered after the rows of the files before it. The rows must
+   * be numbered consecutively.
+   */
+  stacked(columns: readonly ColumnData[], rowsBefore: number): Batch {
+    if ('at' in this.sourceRows) throw new Error('the rows of a file are numbered consecutively');
+    return new Batch({
+      ...{ arena: this.arena, rows: this.rows, selection: this.selection, live: this.live, columns, raw: this.raw },
+      sourceRows: { first: this.sourceRows.first + rowsBefore },
+      materialise: this.#materialise,
+    });
+  }
+
   /** The live rows from position `from` up to `to` (positions in the selection). Shares all memory. */
   slice(from: number, to: number): Batch {
     return from === 0 && to === this.live ? this : this.withSelection(this.selection + from * 4, to - from);

@@ -10,6 +10,7 @@ import type { TaskOverrides } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Pauses } from '../scheduling/time-slices.ts';
 import type { TemplateInput } from '../template/template.ts';
+import type { EncodingTries } from './encoding/encoding.ts';
 import type { ExpectedHeaders } from './expected-headers.ts';
 import type { FileExplanation, SheetSize } from './explanation.ts';
 import type { FileStart } from './file-start.ts';
@@ -71,11 +72,22 @@ export interface WholeFileSettings extends OpenSettings {
   readonly spill: SpillFolder;
 }
 
-/** The only file in an archive. */
+/** The file in an archive that is read. */
 export interface PackedFile {
   readonly source: ByteSource;
   /** Extension of its name, see FileStart. */
   readonly ending: string;
+}
+
+/** One of several files in an archive that are read one after the other. */
+export interface StackedEntry {
+  /** Name without folders. */
+  readonly name: string;
+  readonly ending: string;
+  /** Throws Failed. */
+  open(): ByteSource;
+  /** Closes the archive after its last file. */
+  close(): void;
 }
 
 interface AnyFormat {
@@ -102,10 +114,10 @@ export interface WholeFileFormat extends AnyFormat {
   /** Reads up to and including the header. Throws Failed. */
   open(source: WholeSource, start: FileStart, settings: WholeFileSettings): Coroutine<RowReader>;
   /**
-   * Returns the only file in an archive that wraps one file, or null. The format of that file is chosen by its content.
-   * Throws Failed.
+   * Returns the file of an archive, or the files that are read one after the other, or null for a file that is no
+   * archive. The format of these files is chosen by their content. Throws Failed.
    */
-  within?(source: WholeSource, settings: WholeFileSettings): Coroutine<PackedFile | null>;
+  within?(source: WholeSource, settings: WholeFileSettings): Coroutine<PackedFile | readonly StackedEntry[] | null>;
 }
 
 export type InputFormat = StreamedFormat | WholeFileFormat;
@@ -121,4 +133,31 @@ export interface SplittableInput {
    * the beginning of the file.
    */
   resume(source: ByteSource, head: FileHead, settings: OpenSettings): Coroutine<RowReader>;
+}
+
+// Settings for opening a file, from which the settings of its format are made.
+
+export interface FileSettings extends WholeFileSettings {
+  readonly formats: readonly InputFormat[];
+  /** File name extension, see FileStart. */
+  readonly ending: string;
+  /** Reserves memory that a decoder allocates outside the Run's memory. Throws MemoryWanted, Failed. */
+  readonly takeMemory?: (bytes: number) => void;
+  /** Facts that an earlier attempt learnt about the file, see run.ts. */
+  readonly encodingTries?: EncodingTries;
+  /** Name of the file without folders, if it is known. See PlacedFile. */
+  readonly fileName?: string | null;
+  /** Files whose rows follow those of the first file. */
+  readonly more?: readonly MoreFile[];
+  /** True if values above and below the tables (PlacedFile.meta) must be the same in all files. */
+  readonly needsOneMeta?: boolean;
+  /** Waits. Time spent waiting does not count as work of the Run. */
+  readonly rest?: (wait: () => Promise<void>) => Promise<void>;
+}
+
+/** A further file with its bytes. */
+export interface MoreFile {
+  readonly name: string | null;
+  readonly ending: string;
+  source(): ByteSource;
 }

@@ -4,13 +4,10 @@ import {
   compileRegularExpression,
   type RegularExpression,
 } from '../expression/patterns/regular-expression.ts';
+import type { Failure } from '../protocol/failure.ts';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { MetaValue, TemplateInput } from '../template/template.ts';
-import { sampleText } from './detect/detect-form.ts';
-import type { Dialect } from './detect/sample.ts';
-import { TextSample } from './detect/text-sample.ts';
 import type { MetaValues } from './reader.ts';
-import { leadingComments } from './source/uncommented-source.ts';
 
 /**
  * Longest value in UTF-16 code units. Values are accounts, dates or sums, so a longer text is not a value. Bounds the
@@ -100,29 +97,14 @@ function matchOf(expression: RegularExpression, text: string): string | null {
   return (expression.groupCount > 0 ? match.groups[1] : match.groups[0]) ?? null;
 }
 
-// Values above a table (input.preamble) that are not in records above a header: comments at the beginning of the file,
-// and the first rows of a file without a header, where nothing shows where the table begins.
-
-/** @param text first part of the file as UTF-8, including comments */
-export function preambleSearch(text: Uint8Array, { preamble, nullValues, csv }: TemplateInput): MetaSearch {
-  const search = new MetaSearch(preamble, nullValues);
-  if (csv.comment !== null && preamble.length > 0) search.takeComments(leadingComments(text, csv.comment));
-  return search;
-}
-
-/**
- * For a file without a header, whose first records are also rows.
- * @param sample first part of the file as UTF-8, without comments
- * @param isWhole whether the sample is the whole file. Otherwise its last record may be cut off and is left out.
- */
-export function valuesOfFirstRows(
-  search: MetaSearch,
-  sample: Uint8Array,
-  isWhole: boolean,
-  dialect: Dialect,
-): MetaValues {
-  const records = new TextSample(sampleText(sample), dialect, isWhole);
-  for (let record = 0; record < META_RECORDS_MAX && search.wants(record) && records.has(record); record++)
-    search.take(record, records.at(record), dialect.delimiter);
-  return search.values;
+/** Returns a failure if a required value above or below the table is missing; null otherwise. */
+export function missingMetaFailure({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
+  if (preamble.length === 0 && footer.length === 0) return null;
+  for (const [section, values] of Object.entries({ preamble, footer })) {
+    for (const { name, required } of values) {
+      if (!required || (meta[name] ?? null) !== null) continue;
+      return { code: 'TEMPLATE_CHECK_FAILED', message: `The file has no value for input.${section}.${name}.` };
+    }
+  }
+  return null;
 }

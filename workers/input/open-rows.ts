@@ -5,9 +5,16 @@ import { Failed } from '../protocol/failure.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { TemplateInput } from '../template/template.ts';
 import { HEADERS_BYTES_MAX } from './ceilings.ts';
-import type { EncodingTries } from './encoding/encoding.ts';
 import { FileStart, START_BYTES } from './file-start.ts';
-import type { Detection, InputFormat, OpenSettings, PackedFile, Sureness, WholeFileSettings } from './format.ts';
+import type {
+  Detection,
+  FileSettings,
+  InputFormat,
+  OpenSettings,
+  PackedFile,
+  StackedEntry,
+  Sureness,
+} from './format.ts';
 import type { FileHead, RowReader } from './reader.ts';
 import { refusalOf } from './refusal.ts';
 import { compressionOf, DECODER_BYTES } from './source/compression.ts';
@@ -15,6 +22,7 @@ import { InflatingSource } from './source/inflating-source.ts';
 import { lookAhead } from './source/prefix-source.ts';
 import type { ByteSource, WholeSource } from './source/source.ts';
 import { wholeOf } from './source/whole-copy.ts';
+import { openStack, type StackedFile } from './stacked-reader.ts';
 
 // Chooses the input format of a file: the format that is most certain, then the one that matches the file name
 // extension, then the first in the table.
@@ -58,20 +66,23 @@ export function formatNamed(formats: readonly InputFormat[], name: string): Inpu
 // Opens a reader for the rows of an upload: decompresses the bytes, chooses the format, and lets the format do the
 // rest.
 
-export interface FileSettings extends WholeFileSettings {
-  readonly formats: readonly InputFormat[];
-  /** File name extension, see FileStart. */
-  readonly ending: string;
-  /** Reserves memory that a decoder allocates outside the Run's memory. Throws MemoryWanted, Failed. */
-  readonly takeMemory?: (bytes: number) => void;
-  /** Facts that an earlier attempt learnt about the file, see run.ts. */
-  readonly encodingTries?: EncodingTries;
-  /** Waits. Time spent waiting does not count as work of the Run. */
-  readonly rest?: (wait: () => Promise<void>) => Promise<void>;
-}
-
 /** Waits for the first bytes, or for the whole file if the format needs it. Throws Failed, Cancelled. */
 export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine<RowReader> {
+  const { fileName = null, ending, more = [] } = settings;
+  if (more.length === 0) {
+    const opened = yield* openFile(stored, settings);
+    return 'next' in opened ? opened : yield* openStack(opened, settings);
+  }
+  const first: StackedFile = { name: fileName, ending, open: (own) => openFile(stored, own) };
+  const others = more.map((file): StackedFile => {
+    const { name, ending } = file;
+    return { name, ending, open: (own) => openFile(file.source(), own) };
+  });
+  return yield* openStack([first, ...others], settings);
+}
+
+/** Returns the rows of a file, or the files of an archive that are read one after the other. */
+function* openFile(stored: ByteSource, settings: FileSettings): Coroutine<RowReader | readonly StackedFile[]> {
   const { formats, ending, readAhead } = settings;
   const { head, source, isCompressed } =
     plainContent(stored) ?? (yield* openContent(stored, settings.inflatedBytesMax, settings.takeMemory));
@@ -85,7 +96,11 @@ export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine
   }
   const file = yield* whole();
   const packed = format.within === undefined ? null : yield* format.within(file, settings);
-  return packed === null ? checked(yield* format.open(file, start, settings)) : yield* openPacked(packed, settings);
+  if (packed === null) return checked(yield* format.open(file, start, settings));
+  if (!Array.isArray(packed)) return yield* openPacked(packed as PackedFile, settings);
+  return packed.map(({ name, ending, open, close }: StackedEntry): StackedFile => {
+    return { name, ending, open: (own) => openPacked({ source: open(), ending }, own), close };
+  });
 }
 
 /** Opens the file inside an archive. It may be a workbook, but a second wrapper is refused. */
@@ -100,7 +115,7 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
     const file = yield* whole();
     const nested = format.within === undefined ? null : yield* format.within(file, settings);
     if (nested === null) return checked(yield* format.open(file, start, settings));
-    nested.source.close();
+    if (!Array.isArray(nested)) (nested as PackedFile).source.close();
     throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is a ZIP archive in a ZIP archive; send the file by itself.');
   } catch (error) {
     packed.source.close();

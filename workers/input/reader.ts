@@ -49,6 +49,16 @@ export interface SheetRow {
   readonly row: number;
 }
 
+/** One of several files that are read one after the other, and the number of a row in it, from 1. */
+export interface PlacedFile {
+  /** Position in the order of reading, from 1. */
+  readonly number: number;
+  /** Name without folders. It never leaves the engine, except in the output and in messages for the owner. */
+  readonly name: string | null;
+  readonly meta: MetaValues;
+  readonly row: number;
+}
+
 /** Rows of one file, in file order. */
 export interface RowReader {
   readonly head: FileHead;
@@ -78,6 +88,8 @@ export interface RowReader {
    * is enough.
    */
   placeOf?(row: number): SheetRow | null;
+  /** The file of a data row, if several files are read one after the other. */
+  fileOf?(row: number): PlacedFile | null;
   /**
    * Called after 'end': the source continues with the first record of another part. Only for formats that can be split
    * (InputFormat.splittable).

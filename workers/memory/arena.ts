@@ -78,7 +78,10 @@ export class Arena {
    */
   enlarge(bytes: number): void {
     const size = Math.max(bytes + REGION_PADDING_BYTES, this.capacityBytes * 2);
+    // The arena outlives the readers whose regions are noted.
+    const notes = this.heap.noteRegions(null);
     const start = this.heap.allocate(size);
+    this.heap.noteRegions(notes);
     this.#outgrown.push({ at: this.#start, bytes: this.capacityBytes });
     this.#start = start;
     this.next = this.#start;

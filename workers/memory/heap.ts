@@ -82,8 +82,6 @@ export class Heap {
   #paidBytes: number;
   #asideBytes: number;
   #lentBytes = 0;
-  /** Receives the regions of `recorded`. */
-  #record: AllocatedRegion[] | null = null;
   #borrowedBytes = 0;
   /**
    * End of the memory that is charged to the budget or was part of the initial memory. Memory after it has not been
@@ -93,6 +91,8 @@ export class Heap {
   readonly #lender: HeapLender | null;
   /** Released regions, sorted by address. Adjacent ones are merged. */
   #free: Region[] = [];
+  /** See noteRegions. */
+  #noted: Map<number, number> | null = null;
 
   /**
    * @param start first free address, after the kernels' own data (`__heap_base`)
@@ -174,23 +174,35 @@ export class Heap {
    * caller then spills.
    */
   tryAllocate(bytes: number, forced = false): number {
-    const at = this.#allocate(bytes, forced);
-    if (at !== 0) this.#record?.push({ at, bytes });
-    return at;
+    const address = this.#take(bytes, forced);
+    if (address !== 0) this.#noted?.set(address, bytes);
+    return address;
+  }
+
+  /**
+   * Until the next call, notes the regions that are allocated, with their sizes, and forgets those that are released.
+   * The caller can then release what remains.
+   * @returns the former notes
+   */
+  noteRegions(notes: Map<number, number> | null): Map<number, number> | null {
+    const former = this.#noted;
+    this.#noted = notes;
+    return former;
   }
 
   /** Returns what `make` makes, and the regions that it allocates, so that they can be released together. */
   recorded<T>(make: () => T): { readonly made: T; readonly regions: readonly AllocatedRegion[] } {
-    const regions: AllocatedRegion[] = [];
-    this.#record = regions;
+    const notes = new Map<number, number>();
+    const former = this.noteRegions(notes);
     try {
-      return { made: make(), regions };
+      const made = make();
+      return { made, regions: [...notes].map(([at, bytes]) => ({ at, bytes })) };
     } finally {
-      this.#record = null;
+      this.noteRegions(former);
     }
   }
 
-  #allocate(bytes: number, forced: boolean): number {
+  #take(bytes: number, forced: boolean): number {
     const free = this.#takeFree(bytes);
     if (free !== 0) return free;
     const next = align(this.#next + bytes + REGION_PADDING_BYTES);
@@ -205,6 +217,7 @@ export class Heap {
    * Releases a region for reuse, for example after its rows were spilled. `bytes` must be the size that was allocated.
    */
   release(at: number, bytes: number): void {
+    this.#noted?.delete(at);
     const region = { at, end: align(at + bytes + REGION_PADDING_BYTES) };
     const all = [...this.#free, region].sort((a, b) => a.at - b.at);
     const joined: Region[] = [];

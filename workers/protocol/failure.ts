@@ -98,13 +98,38 @@ type FailureDetails = Pick<Failure, 'columns' | 'localMessage'>;
  * otherwise.
  */
 export class Failed extends Error {
-  readonly failure: Failure;
+  #failure: Failure;
+  #file: number | null = null;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     const failure = boundedFailure({ code, message, ...details });
     super(failure.message);
     this.name = 'Failed';
-    this.failure = failure;
+    this.#failure = failure;
+  }
+
+  get failure(): Failure {
+    return this.#failure;
+  }
+
+  /** Number of the file, from 1, if several files are read one after the other. */
+  get file(): number | null {
+    return this.#file;
+  }
+
+  /**
+   * Adds which of several files the failure is about, unless it has been added.
+   * @param name name of the file. Only the message for the owner of the file contains it.
+   */
+  addFile(number: number, name: string | null): void {
+    if (this.#file !== null) return;
+    this.#file = number;
+    const { message, localMessage = message } = this.#failure;
+    this.#failure = boundedFailure({
+      ...this.#failure,
+      message: `${message} (File ${number}.)`,
+      localMessage: `${localMessage} (File ${name ?? number}.)`,
+    });
   }
 }
 

@@ -38,6 +38,15 @@ export interface TaskTable {
   readonly sha256: string;
 }
 
+/** A local file that is read after others. */
+export interface TaskFile {
+  readonly path: string;
+  /** Name without folders; null for standard input. */
+  readonly name: string | null;
+  readonly ending: string;
+  readonly sizeBytes: number;
+}
+
 /**
  * One pass of the engine over one file. If parameters arrive after the file, a new task (with its own number and
  * output path) starts on the same stored file; the old task is cancelled if it has not ended.
@@ -54,6 +63,8 @@ export interface RunTask {
   readonly ending: string;
   /** Name of the file without folders, which only expressions of the Template can read. Absent if it has none. */
   readonly fileName?: string | null;
+  /** Local files whose rows follow those of `source`. */
+  readonly more?: readonly TaskFile[];
   readonly overrides: TaskOverrides;
   readonly limits: TaskLimits;
   /** The output stays in memory up to `memoryBytesMax` bytes; a larger output is written to the file `path`. */

@@ -109,6 +109,8 @@ export interface RunReport {
     places?: ReportedPlace[];
     /** Number of lines skipped as comments; absent if 0. */
     comment_lines?: number;
+    /** Number of files that were read one after the other; absent for a single file. */
+    files?: number;
     /** Number of values beside the list of records of a JSON file, which were not read; absent if 0. */
     values_beside_list?: number;
   };
@@ -232,7 +234,7 @@ export function countInAnyOrder(counts: CodeCounts, code: RowErrorCode, sourceRo
 export function reportText(report: RunReport): string {
   const { template_sha256, rows_read, rows_written, input, output, tables, rejects } = report;
   const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines } = input;
-  const { places, comment_lines, encoding_guess, nan_values, nul_bytes, values_beside_list } = input;
+  const { places, comment_lines, encoding_guess, nan_values, nul_bytes, values_beside_list, files } = input;
   const guess = encoding_guess === undefined ? '' : `,"encoding_guess":${JSON.stringify(encoding_guess)}`;
   const spaced = quotes_after_space === true ? ',"quotes_after_space":true' : '';
   const escaped = input.escape === undefined ? '' : `,"escape":${JSON.stringify(input.escape)}`;
@@ -242,6 +244,7 @@ export function reportText(report: RunReport): string {
   const placed = places === undefined ? '' : `,"places":${JSON.stringify(places)}`;
   const comments = comment_lines === undefined ? '' : `,"comment_lines":${comment_lines}`;
   const beside = values_beside_list === undefined ? '' : `,"values_beside_list":${values_beside_list}`;
+  const stacked = files === undefined ? '' : `,"files":${files}`;
   const lost = output.errors === undefined ? '' : `,"errors":${objectText(output.errors)}`;
   const apart = rejects === undefined ? '' : `,"rejects":${objectText(rejects)}`;
   let operations = '';
@@ -249,7 +252,7 @@ export function reportText(report: RunReport): string {
   return (
     `{"template_sha256":"${template_sha256}","rows_read":${rows_read},"rows_written":${rows_written},` +
     `"input":{"type":"${type}","encoding":"${encoding}","delimiter":${textOrNull(delimiter)},` +
-    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${nul}${nan}${lines}${placed}${comments}${beside}},` +
+    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${nul}${nan}${lines}${placed}${comments}${beside}${stacked}},` +
     `"operations":[${operations}],` +
     `"output":{"formulas_guarded":${output.formulas_guarded}${lost}},"tables":${objectText(tables)}${apart}}`
   );

@@ -1,13 +1,15 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
 import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
-import { type FileParts, NO_ACCOUNT, type RunTask, type ToWorker } from './messages.ts';
+import { type FileParts, NO_ACCOUNT, type RunTask, type TaskFile, type ToWorker } from './messages.ts';
 
 /**
  * Number of shared values that a thread remembers. The oldest value is replaced first; if more accounts and Templates
  * than this are active, their values are sent again.
  */
 const SHARED_VALUES_MAX = 512;
+
+const NO_FILES: readonly TaskFile[] = [];
 
 /**
  * A task as an array. With property names, JSON with this many fields costs three times as much on both sides, which
@@ -34,6 +36,7 @@ type PackedTask = readonly [
   parts: (Omit<FileParts, 'turns'> & { readonly turns: number }) | null,
   showsHeaders: boolean,
   fileName: string | null,
+  more: readonly TaskFile[],
 ];
 
 type PackedMessage =
@@ -94,6 +97,7 @@ export class TaskEncoder {
       task.parts === undefined ? null : { ...task.parts, turns: this.#shared.push(task.parts.turns) - 1 },
       task.showsHeaders ?? false,
       task.fileName ?? null,
+      task.more ?? NO_FILES,
     ];
   }
 
@@ -128,7 +132,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, parts, showsHeaders, fileName] = shared;
+    const [template, limits, tables, parts, showsHeaders, fileName, more] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -147,6 +151,7 @@ export class TaskDecoder {
       parts: parts === null ? undefined : { ...parts, turns: frame.shared[parts.turns]! },
       showsHeaders,
       fileName,
+      more,
     };
   }
 }

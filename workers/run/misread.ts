@@ -45,7 +45,7 @@ export function* afterMisread(
   // If a part cannot be read, the caller reads the whole file from its beginning.
   if (job.task.part !== undefined) return outcome;
   if (reason instanceof LateQuote) return { ...tries, quotesAfterSpace: true };
-  if (reason instanceof LateUtf8) return yield* afterUtf8(job, tries, outcome);
+  if (reason instanceof LateUtf8) return yield* afterUtf8(job, tries, { outcome, reason });
   const { encoding } = reason;
   const failed = [...tries.failed, encoding];
   const canContinue = canTryAgain(setting, failed) && !tries.failed.includes(encoding);
@@ -55,7 +55,7 @@ export function* afterMisread(
   if (canContinue && isList && !mayBeMixed) return { ...tries, failed };
   try {
     yield* beginAgain(job);
-    const nonAsciiLines = tries.nonAsciiLines ?? (yield* scannedLines(job));
+    const nonAsciiLines = tries.nonAsciiLines ?? (yield* scannedLines(job, reason));
     const cut = encoding === 'utf-8' && nonAsciiLines !== null ? cutOffFailure(nonAsciiLines) : null;
     if (cut !== null) return { ...outcome, failure: cut.failure };
     const mixture = mayBeMixed ? mixtureOf(nonAsciiLines ?? NO_LINES) : null;
@@ -72,10 +72,14 @@ export function* afterMisread(
 }
 
 /** Lets the next attempt decide by the lines of the whole file whether it is a mixture. */
-function* afterUtf8(job: RunJob, tries: EncodingTries, outcome: RunOutcome): Coroutine<EncodingTries | RunOutcome> {
+function* afterUtf8(
+  job: RunJob,
+  tries: EncodingTries,
+  { outcome, reason }: Pick<Misread, 'outcome' | 'reason'>,
+): Coroutine<EncodingTries | RunOutcome> {
   try {
     yield* beginAgain(job);
-    const nonAsciiLines = yield* scannedLines(job);
+    const nonAsciiLines = yield* scannedLines(job, reason);
     // The lines of a file in an archive are not known, so the file is refused.
     return nonAsciiLines === null ? outcome : { ...tries, nonAsciiLines };
   } catch (error) {
@@ -91,7 +95,9 @@ export function* beginAgain({ source }: RunJob): Coroutine<void> {
   source.rewind();
 }
 
-function* scannedLines(job: RunJob): Coroutine<NonAsciiSample | null> {
+/** Returns null if several files are read, because the source is only the first one. */
+function* scannedLines(job: RunJob, { file }: Misread['reason']): Coroutine<NonAsciiSample | null> {
+  if (file !== null) return null;
   const { inflatedBytesMax } = job.task.limits;
   const clock = new SliceClock(() => {
     job.beat();

@@ -5,7 +5,7 @@ import { finderIn } from '../batch/schema.ts';
 import { conditionsOf } from '../execution/expressions/row-condition.ts';
 import type { Tables } from '../execution/tables/run-tables.ts';
 import type { RaggedRow } from '../input/csv/selected-rows.ts';
-import type { MetaValues } from '../input/reader.ts';
+import type { MetaValues, PlacedFile } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Arena } from '../memory/arena.ts';
@@ -208,6 +208,8 @@ export interface PipelineParts {
   readonly tables: Tables;
   readonly report: RunReport;
   readonly meta: MetaValues;
+  /** See OperatorContext. */
+  readonly fileOf: ((sourceRow: number) => PlacedFile | null) | null;
   /** Receives the output if the Run processes parts of its file. */
   readonly partSink: PartSink | null;
   /** Null if the Run is not watched. */
@@ -308,6 +310,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       startedAt,
       fileName,
       meta: parts.meta,
+      fileOf: parts.fileOf,
       secretsDirectory,
       defersRows: () => holdRowsBack(link),
     });

@@ -1,8 +1,9 @@
 // Inputs of a Run, and the interface for observing it.
 import type { Batch } from '../batch/batch.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
-import type { InputFormat } from '../input/format.ts';
+import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
+import { FileSource } from '../input/source/file-source.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
@@ -10,11 +11,12 @@ import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
-import type { RunTask } from '../protocol/messages.ts';
+import type { RunTask, TaskFile } from '../protocol/messages.ts';
 import type { RowErrorCode, RunReport } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
+import { META_PREFIX, type Template } from '../template/template.ts';
 
 // Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
 // built without these stages, so they do not slow it down. An observed Run writes the same bytes.
@@ -170,4 +172,38 @@ export function emptyReport(task: RunTask): RunReport {
     output: { formulas_guarded: 0 },
     tables: {},
   };
+}
+
+// Files that are read after the first one.
+
+/** Opens local files that are read after the first one, and counts the bytes read of them. */
+export class MoreFiles {
+  #last: FileSource | null = null;
+  /** Bytes read of the files before the last one. */
+  #before = 0;
+  #shownBytes = 0;
+
+  /** Bytes read since the last call. */
+  newBytes(): number {
+    const shown = this.#shownBytes;
+    this.#shownBytes = this.#before + (this.#last?.reachedBytes ?? 0);
+    return this.#shownBytes - shown;
+  }
+
+  files(files: readonly TaskFile[]): readonly MoreFile[] {
+    return files.map((file) => ({ name: file.name, ending: file.ending, source: () => this.#open(file) }));
+  }
+
+  #open({ path, sizeBytes }: TaskFile): FileSource {
+    this.#before += this.#last?.reachedBytes ?? 0;
+    this.#last = new FileSource(path);
+    this.#last.grown(sizeBytes, true);
+    return this.#last;
+  }
+}
+
+/** True if an operation or the output uses values of the file as a whole. Expressions use those of each row's file. */
+export function needsOneMeta({ operations, output }: Template): boolean {
+  const inOutput = JSON.stringify(output.settings).includes(META_PREFIX);
+  return inOutput || operations.some(({ name }) => name === 'check_totals');
 }

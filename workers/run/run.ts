@@ -9,8 +9,10 @@ import { LateQuote } from '../input/csv/late-quote.ts';
 import type { RaggedRow } from '../input/csv/selected-rows.ts';
 import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
 import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
-import { type FileSettings, openRows, resumeRows } from '../input/open-rows.ts';
-import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
+import type { FileSettings } from '../input/format.ts';
+import { missingMetaFailure } from '../input/meta-values.ts';
+import { openRows, resumeRows } from '../input/open-rows.ts';
+import type { FileHead, MetaValues, PlacedFile, RowReader } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
@@ -23,11 +25,10 @@ import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
-import type { TemplateInput } from '../template/template.ts';
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
 import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
-import { emptyReport, gatedRun, type RunJob } from './run-job.ts';
+import { emptyReport, gatedRun, MoreFiles, needsOneMeta, type RunJob } from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
 
 /**
@@ -95,13 +96,22 @@ function* lastTry(job: RunJob): Coroutine<RunOutcome> {
       else if (error instanceof EndFound || error instanceof EndPassed)
         start = { ...start, ends: withEnd(start.ends, error) };
       else if (error instanceof Misread) {
-        const next = yield* afterMisread(job, start.encodingTries, error);
+        const next = yield* afterMisreadFile(job, start.encodingTries, error);
         if (!('failed' in next)) return dependsOnSize(job, next) ? yield* settleSize(job, next) : next;
         start = { ...start, encodingTries: next, ends: NO_ENDS, cutAt: null };
       } else throw error;
     }
     yield* beginAgain(job);
   }
+}
+
+/** Like afterMisread. If several files are read, each has its own facts. */
+function* afterMisreadFile(job: RunJob, tries: EncodingTries, error: Misread): Coroutine<EncodingTries | RunOutcome> {
+  const { file } = error.reason;
+  if (file === null) return yield* afterMisread(job, tries, error);
+  const { files = new Map<number, EncodingTries>() } = tries;
+  const next = yield* afterMisread(job, files.get(file) ?? NOTHING_TRIED, error);
+  return 'failed' in next ? { ...tries, files: new Map([...files, [file, next]]) } : next;
 }
 
 function withEnd({ lastRows, rowsBefore }: KnownEnds, found: EndFound | EndPassed): KnownEnds {
@@ -186,18 +196,6 @@ function sourceRow(batch: Batch, position: number): number {
 // Failures of a file that does not fit its Template. The message describes how the file was read, because a wrong
 // delimiter or header row is often the cause.
 
-/** Returns a failure if a required value above or below the table is missing; null otherwise. */
-function missingMetaFailure({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
-  if (preamble.length === 0 && footer.length === 0) return null;
-  for (const [section, values] of Object.entries({ preamble, footer })) {
-    for (const { name, required } of values) {
-      if (!required || (meta[name] ?? null) !== null) continue;
-      return { code: 'TEMPLATE_CHECK_FAILED', message: `The file has no value for input.${section}.${name}.` };
-    }
-  }
-  return null;
-}
-
 /**
  * Adds how the file was read to a failure about missing or ambiguous columns. The local message also lists the
  * columns of the file, which show whether the file or the header row is the wrong one.
@@ -213,6 +211,13 @@ function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHe
   const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
   const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
   return { ...failure, message, localMessage: `${message}${hint}` };
+}
+
+/** Adds the file of the row that ended the Run. The local message contains its name. */
+function inFile(failure: Failure, { number, name, row }: PlacedFile): Failure {
+  const { message, localMessage = message } = failure;
+  const place = (label: string | number): string => ` (File ${label}, row ${row} of its data.)`;
+  return { ...failure, message: message + place(number), localMessage: localMessage + place(name ?? number) };
 }
 
 // One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
@@ -277,6 +282,7 @@ export class RunAttempt {
   #thrown: Failure | null = null;
   /** True after the last row before `cutAt`. */
   #isCut = false;
+  readonly #more = new MoreFiles();
   readonly #clock: SliceClock;
   /** Memory that was taken for the plan. */
   #planBytes = 0;
@@ -360,6 +366,9 @@ export class RunAttempt {
       expected: prepared.expected,
       formats,
       ending: task.ending,
+      fileName: task.fileName ?? null,
+      more: this.#more.files(task.more ?? []),
+      needsOneMeta: needsOneMeta(prepared.template),
       encodingTries: this.#parts.encodingTries,
       takeMemory: this.#takeForPlan,
       inflatedBytesMax: task.limits.inflatedBytesMax,
@@ -421,6 +430,7 @@ export class RunAttempt {
       tables: this.#tables.tables,
       report: this.#report,
       meta: this.#metaOf(reader),
+      fileOf: reader.fileOf === undefined ? null : (row) => reader.fileOf!(row),
       partSink: this.#job.parts?.sink ?? null,
       watch: this.#job.watch ?? null,
       ends: this.#parts.ends,
@@ -492,10 +502,10 @@ export class RunAttempt {
       const read = reader.next(Math.min(rowsMax, wanted, left));
       if (read === 'wait') yield this.#clock.rest(() => reader.wait());
       else if (read === 'end') {
-        this.#job.progressed?.(reader.rowsRead);
+        this.#showProgress(reader.rowsRead);
         return;
       } else {
-        this.#job.progressed?.(reader.rowsRead);
+        this.#showProgress(reader.rowsRead);
         this.#holdRowLimit(reader.rowsRead);
         const batch = this.#beforeCut(picker === null ? read : picker.pick(read));
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
@@ -519,6 +529,12 @@ export class RunAttempt {
     let rows = 0;
     while (sourceRow(batch, rows) < cutAt.sourceRow) rows++;
     return batch.slice(0, rows);
+  }
+
+  #showProgress(rowsRead: number): void {
+    const { source, progressed, task } = this.#job;
+    if (task.more !== undefined && task.more.length > 0) source.passed?.(source.reachedBytes + this.#more.newBytes());
+    progressed?.(rowsRead);
   }
 
   /** Reads further parts with the same pipeline, because building it takes longer than the rows of a part. */
@@ -569,9 +585,11 @@ export class RunAttempt {
     };
   }
 
-  /** Adds the position in the workbook (sheet and row) to the failure of a row that ended the Run. */
+  /** Adds the position in the workbook (sheet and row), or the file, to the failure of a row that ended the Run. */
   #placed(failure: Failure | null): Failure | null {
     const row = failure?.place?.row ?? null;
+    const file = row === null ? null : (this.#reader?.fileOf?.(row) ?? null);
+    if (failure !== null && file !== null) return inFile(failure, file);
     const place = row === null ? null : (this.#reader?.placeOf?.(row) ?? null);
     if (failure === null || place === null) return failure;
     return { ...failure, message: `${failure.message} (Sheet ${place.sheet}, row ${place.row}.)` };

@@ -53,7 +53,7 @@ function checkOutputColumns(
 }
 
 function checkInput(
-  { columns, format, csv, fixed, preamble, footer }: TemplateInput,
+  { columns, format, csv, fixed, preamble, footer, archiveFile, archiveFiles }: TemplateInput,
   patterns: ColumnPatterns,
   { encodings }: TemplateLanguage,
   report: ReportProblem,
@@ -80,6 +80,10 @@ function checkInput(
     report('/input/csv/delimiter', 'BAD_VALUE', 'The delimiter and the quote are the same character.');
   }
   if (csv.escape === '\\') checkEscape(csv, report);
+  if (archiveFile !== null && archiveFiles !== null) {
+    const message = '"archive_file" reads one file and "archive_files" all that match: leave one of them out.';
+    report('/input/archive_files', 'BAD_VALUE', message);
+  }
 }
 
 /** Valid name after `run.meta.` in an expression. */

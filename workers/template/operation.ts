@@ -5,7 +5,7 @@ import type { Batch } from '../batch/batch.ts';
 import type { Column, ColumnType, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
 import type { Tables } from '../execution/tables/run-tables.ts';
-import type { MetaValues } from '../input/reader.ts';
+import type { MetaValues, PlacedFile } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
@@ -95,6 +95,8 @@ export interface OperatorContext {
   readonly fileName: string | null;
   /** Values above and below the table of the file, by their names in the Template (`run.meta.<name>`). */
   readonly meta: MetaValues;
+  /** The file of a source row, if several files are read one after the other; null for a single file. */
+  readonly fileOf: ((sourceRow: number) => PlacedFile | null) | null;
   /** Folder with one file per secret of the account, named like the secret, or null. */
   readonly secretsDirectory: string | null;
 }

@@ -28,7 +28,7 @@ const EXPRESSIONS: readonly string[] = [
   '`where`, `set`, `expr` and similar parameters are expressions in CEL (Common Expression Language): `amount > 100 && status != "paid"`.',
   '',
   '- Write a column by its name. If the name contains other characters than letters, digits and `_`, write `` `Invoice No` `` or ' +
-    '`row["Invoice No"]`. `value` is the cell that `set` sets or `validate` checks, `run.row` the row number in the file (null for a row that `append_rows` added), `run.started_at` the start of the Run, `run.file` the name of the input file (null if it has none), `run.meta.<name>` a value above or below the table.',
+    '`row["Invoice No"]`. `value` is the cell that `set` sets or `validate` checks, `run.row` the row number in the file (null for a row that `append_rows` added), `run.started_at` the start of the Run, `run.file` the name of the input file (null if it has none; of several files, that of the row), `run.meta.<name>` a value above or below the table.',
   '- Texts are in quotes: `"paid"` or `\'paid\'`. In YAML, put the whole expression into the other quotes: `where: \'status == "paid"\'`.',
   '- Columns of a file are text. `amount > 100` for a text is an error that the check reports: parse the column first, or write ' +
     '`decimal(amount) > 100`.',

@@ -221,6 +221,10 @@ export const inputSection = Type.Object({
     Type.String({ minLength: 1, maxLength: 256 }),
     'The file to read in a ZIP archive of several files, such as `orders.csv` or `*.csv`: its name without folders, regardless of case; `*` is any text. Exactly one file must match; null = the only file.',
   ),
+  archive_files: nullable(
+    Type.String({ minLength: 1, maxLength: 256 }),
+    'Like `archive_file`, but all files that match are read one after the other, in the order of their paths, as one table with the same columns; `run.file` is the name of the file of each row.',
+  ),
   sheet: nullable(
     Type.Union([sheetName, Type.Array(sheetName, { minItems: 1, maxItems: 1000 })], {
       title: 'a name, a number from 1, a list of these, or "*"',

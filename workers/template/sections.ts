@@ -163,6 +163,7 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
     json: { records: json.records, flatten: json.flatten, nan: json.nan },
     parquetBytes: input.parquet!.bytes,
     archiveFile: input.archive_file,
+    archiveFiles: input.archive_files,
     fixed: input.fixed && { columns: input.fixed.columns, recordLength: input.fixed.record_length ?? null },
     sheet: input.sheet,
     sheetInto: input.sheet_into,

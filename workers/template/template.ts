@@ -114,6 +114,8 @@ export interface TemplateInput {
   readonly parquetBytes: 'text' | 'hex' | 'base64';
   /** Name of a file in a ZIP archive, in which `*` is any text; null = the only file. */
   readonly archiveFile: string | null;
+  /** Same for all files that match, which are read one after the other; null = only one file is read. */
+  readonly archiveFiles: string | null;
   /**
    * Sheets of a workbook, by name or number starting at 1; '*' = all visible sheets with cells, null = the first of
    * these.

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { Batch } from '../../../workers/batch/batch.ts';
-import { type FileSettings, openRows } from '../../../workers/input/open-rows.ts';
+import type { FileSettings } from '../../../workers/input/format.ts';
+import { openRows } from '../../../workers/input/open-rows.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
 import { KIND_BOOLEAN, KIND_DATE, KIND_NUMBER, KIND_TEXT } from '../../../workers/kernel/layout/cells.ts';
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
@@ -102,7 +103,7 @@ async function through(steps: readonly object[], rows: number, spills = false): 
     const clock = new SliceClock(() => {});
     const report = emptyReport(task);
     const pipeline = done(
-      buildPipeline({ ...parts, clock, report, meta: {}, partSink: null, watch: null, ends: NO_ENDS }),
+      buildPipeline({ ...parts, clock, report, meta: {}, fileOf: null, partSink: null, watch: null, ends: NO_ENDS }),
     );
     for (const _ of pipeline.prepare());
     for (;;) {

@@ -138,7 +138,7 @@ function runOnce(
 type Around = ReturnType<typeof makeMemory> & { readonly spill: SpillFolder };
 
 /** What an operator learns about the file and the Run. */
-const NO_FILE = { startedAt: STARTED_AT, fileName: null, meta: {} };
+const NO_FILE = { startedAt: STARTED_AT, fileName: null, fileOf: null, meta: {} };
 
 function drive(
   definition: OperationDefinition,

@@ -23,7 +23,7 @@ import { type LookupContext, tableLookup } from '../join/table-lookup.ts';
  */
 export type ExpressionContext = LookupContext &
   Pick<OperatorContext, 'startedAt' | 'clock'> &
-  Partial<Pick<OperatorContext, 'meta' | 'fileName'>>;
+  Partial<Pick<OperatorContext, 'meta' | 'fileName' | 'fileOf'>>;
 
 /** One expression, compiled for the batches of one operator. */
 export class RowExpression {
@@ -68,8 +68,16 @@ export class RowExpression {
       ...(value === undefined ? {} : { value: value.read }),
       lookup: (table, keyColumn, valueColumn) => tableLookup(context, table, keyColumn, valueColumn),
       runRow: (row) => rowOfFile(this.#batch!.sourceRow(row)),
-      variable(name) {
+      variable: (name) => {
         const isFile = name === FILE_NAME;
+        const { fileOf = null } = context;
+        if (fileOf !== null) {
+          return (row) => {
+            const sourceRow = rowOfFile(this.#batch!.sourceRow(row));
+            const file = sourceRow === null ? null : fileOf(sourceRow);
+            return (isFile ? file?.name : file?.meta[name.slice(META_PREFIX.length)]) ?? null;
+          };
+        }
         const value = (isFile ? context.fileName : context.meta?.[name.slice(META_PREFIX.length)]) ?? null;
         return () => value;
       },

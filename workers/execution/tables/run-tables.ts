@@ -194,6 +194,7 @@ const TABLE_INPUT: TemplateInput = {
   json: { records: null, flatten: null, nan: 'fail' },
   parquetBytes: 'text',
   archiveFile: null,
+  archiveFiles: null,
   fixed: null,
   sheet: null,
   sheetInto: null,

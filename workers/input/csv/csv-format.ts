@@ -10,15 +10,14 @@ import { textSource } from '../encoding/text-source.ts';
 import { guessed } from '../encoding/undecodable.ts';
 import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import type { FileStart } from '../file-start.ts';
-import { readFooter } from '../footer.ts';
 import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
-import { preambleSearch, valuesOfFirstRows } from '../meta-values.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { beginsAsTable, unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, UnspacedSource, withoutNul } from '../source/converted-source.ts';
 import type { ByteSource } from '../source/source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 import { type EscapeForm, quoteBehindEscapes, UnescapedSource } from '../source/unescaped-source.ts';
+import { preambleSearch, readFooter, valuesOfFirstRows } from '../values-around.ts';
 import { type CsvForm, csvForm, separatorLine, widestRecord } from './csv-form.ts';
 import {
   CSV,

@@ -128,6 +128,8 @@ export interface EncodingTries {
   readonly nonAsciiLines: NonAsciiSample | null;
   /** Set if a quoted field after spaces occurred after the part of the file that detection examines (see LateQuote). */
   readonly quotesAfterSpace?: true;
+  /** The same facts about each of several files that are read one after the other, by their numbers from 1. */
+  readonly files?: ReadonlyMap<number, EncodingTries>;
 }
 
 export const NOTHING_TRIED: EncodingTries = { failed: [], nonAsciiLines: null };

@@ -6,12 +6,11 @@ import { sampleText } from '../detect/detect-form.ts';
 import { textSource } from '../encoding/text-source.ts';
 import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import { certain } from '../explanation.ts';
-import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
-import { preambleSearch, valuesOfFirstRows } from '../meta-values.ts';
 import { unreadableTypeOf } from '../refusal.ts';
 import { NulFreeSource, RecordLengthSource } from '../source/converted-source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
+import { preambleSearch, readFooter, valuesOfFirstRows } from '../values-around.ts';
 
 /** Name of the format, and its type in the report. */
 export const FIXED = 'fixed';

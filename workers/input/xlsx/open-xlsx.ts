@@ -7,7 +7,7 @@ import type { Sliced } from '../../scheduling/time-slices.ts';
 import { explainHeader } from '../detect/explain-form.ts';
 import { listed } from '../detect/records.ts';
 import { type Choice, certain, type FileExplanation, rounded, type SheetSize } from '../explanation.ts';
-import type { PackedFile, WholeFileSettings } from '../format.ts';
+import type { PackedFile, StackedEntry, WholeFileSettings } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import type { WholeSource } from '../source/source.ts';
@@ -27,8 +27,12 @@ import { XmlStretch } from './xml-stretch.ts';
 import { WindowMemory } from './xml-window.ts';
 
 /** See WholeFileFormat.within. */
-export function packedIn(source: WholeSource, { inflatedBytesMax, input }: WholeFileSettings): PackedFile | null {
-  return packedFile(new ZipArchive(source, inflatedBytesMax, () => null), source, input.archiveFile);
+export function packedIn(
+  source: WholeSource,
+  { inflatedBytesMax, input }: WholeFileSettings,
+): PackedFile | readonly StackedEntry[] | null {
+  const archive = new ZipArchive(source, inflatedBytesMax, () => null);
+  return packedFile(archive, source, { file: input.archiveFile, files: input.archiveFiles });
 }
 
 /**

@@ -3,7 +3,7 @@
 import { extname } from 'node:path';
 import { Failed } from '../../protocol/failure.ts';
 import { foldCase } from '../../values/text-edits.ts';
-import type { PackedFile } from '../format.ts';
+import type { PackedFile, StackedEntry } from '../format.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
 import type { EntryReader } from './entry-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
@@ -21,32 +21,79 @@ const KNOWN_ARCHIVES: readonly (readonly [entry: string, name: string])[] = [
 /** Files that operating systems add to archives. */
 const NOISE = /^__macosx\/|(?:^|\/)(?:\.ds_store|thumbs\.db|desktop\.ini)$|\/$/;
 
+/** Which files of an archive are read: one file, by its name or null for the only file, or all files that match. */
+export interface WantedFiles {
+  readonly file: string | null;
+  readonly files: string | null;
+}
+
 /** Returns null for an office document. Throws Failed for unsupported archives. */
-export function packedFile(archive: ZipArchive, source: WholeSource, wanted: string | null): PackedFile | null {
+export function packedFile(
+  archive: ZipArchive,
+  source: WholeSource,
+  wanted: WantedFiles,
+): PackedFile | readonly StackedEntry[] | null {
   if (PACKAGE_PARTS.some((part) => archive.has(part))) return null;
   const known = KNOWN_ARCHIVES.find(([entry]) => archive.has(entry));
   if (known !== undefined) throw unsupported(`The file is ${known[1]}; save it as XLSX or CSV.`);
   const files = [...archive.names].filter((name) => !NOISE.test(name));
   if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive contains no file.');
-  const name = wanted === null ? onlyFile(files) : matchingFile(files, wanted);
-  return { source: new EntrySource(archive.open(name)!, source), ending: extname(name).slice(1) };
+  if (wanted.files !== null) return stackedFiles(archive, source, matchingFiles(files, wanted.files));
+  const name = wanted.file === null ? onlyFile(files) : matchingFile(files, wanted.file);
+  return { source: new EntrySource(archive.open(name)!, source), ending: endingOf(name) };
+}
+
+/** Files in the order of their names, which often contain dates. */
+function stackedFiles(archive: ZipArchive, source: WholeSource, names: readonly string[]): readonly StackedEntry[] {
+  const ordered = names.toSorted();
+  return ordered.map((name, index) => ({
+    name: baseName(archive.nameOf(name)),
+    ending: endingOf(name),
+    open: () => new EntrySource(archive.open(name)!, null),
+    close: () => {
+      if (index === ordered.length - 1) source.close();
+    },
+  }));
+}
+
+function endingOf(name: string): string {
+  return extname(name).slice(1);
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function onlyFile([name, ...others]: readonly string[]): string {
   if (others.length === 0) return name!;
-  const advice = 'send each file by itself, or name the file in the Template (input.archive_file: "*.csv")';
+  const advice =
+    'send each file by itself, or name the file in the Template (input.archive_file: "orders.csv"), or all files to read one after the other (input.archive_files: "*.csv")';
   throw unsupported(`The file is a ZIP archive with several files; ${advice}.`);
 }
 
-/** @param wanted a name of the Template, in which `*` is any text */
 function matchingFile(files: readonly string[], wanted: string): string {
-  const parts = foldCase(wanted).split('*');
-  const matching = files.filter((name) => matches(foldCase(name.slice(name.lastIndexOf('/') + 1)), parts));
+  const matching = namesLike(files, wanted);
   if (matching.length === 1) return matching[0]!;
+  const advice =
+    matching.length === 0 ? '' : ` To read all of them, write input.archive_files: ${JSON.stringify(wanted)}.`;
+  throw noMatch(matching, files, `${JSON.stringify(wanted)} (input.archive_file). Exactly one must match.${advice}`);
+}
+
+function matchingFiles(files: readonly string[], wanted: string): readonly string[] {
+  const matching = namesLike(files, wanted);
+  if (matching.length > 0) return matching;
+  throw noMatch(matching, files, `${JSON.stringify(wanted)} (input.archive_files).`);
+}
+
+function noMatch(matching: readonly string[], files: readonly string[], wanted: string): Failed {
   const number = matching.length === 0 ? 'no file' : `${matching.length} files`;
-  throw unsupported(
-    `The file is a ZIP archive in which ${number} of ${files.length} match ${JSON.stringify(wanted)} (input.archive_file). Exactly one must match.`,
-  );
+  return unsupported(`The file is a ZIP archive in which ${number} of ${files.length} match ${wanted}`);
+}
+
+/** @param wanted a name of the Template, in which `*` is any text */
+function namesLike(files: readonly string[], wanted: string): readonly string[] {
+  const parts = foldCase(wanted).split('*');
+  return files.filter((name) => matches(foldCase(baseName(name)), parts));
 }
 
 /** True if the parts occur in this order: the first at the beginning, the last at the end. */
@@ -70,11 +117,12 @@ function unsupported(message: string): Failed {
 
 class EntrySource implements ByteSource {
   readonly #entry: EntryReader;
-  readonly #archive: WholeSource;
+  /** Closed together with the entry. Null: other entries follow. */
+  readonly #archive: WholeSource | null;
   #piece: Uint8Array = new Uint8Array(0);
   ended = false;
 
-  constructor(entry: EntryReader, archive: WholeSource) {
+  constructor(entry: EntryReader, archive: WholeSource | null) {
     this.#entry = entry;
     this.#archive = archive;
   }
@@ -98,6 +146,6 @@ class EntrySource implements ByteSource {
 
   close(): void {
     this.#entry.close();
-    this.#archive.close();
+    this.#archive?.close();
   }
 }

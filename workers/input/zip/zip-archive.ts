@@ -51,6 +51,11 @@ export class ZipArchive {
     return this.#entries.has(entryKey(name));
   }
 
+  /** Name of an entry as the archive has it, with slashes. */
+  nameOf(name: string): string {
+    return this.#entries.get(entryKey(name))!.name.replaceAll('\\', '/');
+  }
+
   /** Returns the bytes of an entry, or null if there is no entry of this name. Throws Failed. */
   open(name: string): EntryReader | null {
     const entry = this.#entries.get(entryKey(name));
