@@ -78,6 +78,8 @@ export interface Report {
     readonly quotes_after_space?: true;
     /** Present only if backslash escapes were read. */
     readonly escape?: string;
+    /** Present only if records do not end with line breaks. */
+    readonly record_separator?: string;
     /** Present only if NUL bytes were removed. */
     readonly nul_bytes?: number;
     /** Number of files that were read one after the other; present only if the Template reads several. */

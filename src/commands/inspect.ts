@@ -42,6 +42,7 @@ interface Inspected {
   readonly delimiter?: string | null;
   readonly quote?: string | null;
   readonly escape?: string;
+  readonly record_separator?: string;
   readonly quotes_after_space?: boolean;
   readonly header_row?: number | null;
   readonly header_lines?: number;
@@ -92,6 +93,7 @@ function readingText({ type, encoding, delimiter, quote, header_row, header_line
     ...(delimiter == null ? [] : [`delimiter ${characterText(delimiter)}`]),
     ...(quote == null ? [] : [`quote ${quote}`]),
     ...(more.escape === undefined ? [] : [`escape ${more.escape}`]),
+    ...(more.record_separator === undefined ? [] : [`record separator ${JSON.stringify(more.record_separator)}`]),
     ...(more.quotes_after_space === true ? ['quotes after spaces'] : []),
     header,
     `${rows} ${rows === 1 ? 'row' : 'rows'}`,
@@ -247,6 +249,7 @@ async function inspectOne(file: string, copyPath: string, options: InspectOption
       quote: head.quote,
       ...(head.quotesAfterSpace === true ? { quotes_after_space: true } : {}),
       ...(head.escape === undefined ? {} : { escape: head.escape }),
+      ...(head.recordSeparator === undefined ? {} : { record_separator: head.recordSeparator }),
       header_row: head.headerRow,
       ...(head.headerLines === undefined ? {} : { header_lines: head.headerLines }),
       columns: {

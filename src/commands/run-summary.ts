@@ -75,6 +75,9 @@ function readingLines(input: RunReport['input']): string[] {
       ? [`  input: ${counted(above, 'record')} above the header left out (header_row: ${input.header_row})`]
       : []),
     ...((delimiter?.length ?? 0) > 1 ? [`  input: read with the delimiter ${JSON.stringify(delimiter)}`] : []),
+    ...(input.record_separator === undefined
+      ? []
+      : [`  input: read with the record separator ${JSON.stringify(input.record_separator)}`]),
     ...(input.escape === undefined ? [] : ['  input: read with backslash escapes']),
     ...(quotes_after_space === true ? ['  input: read with quotes after spaces'] : []),
     ...(nul_bytes > 0 ? [`  input: ${counted(nul_bytes, 'NUL byte')} left out`] : []),

@@ -53,6 +53,7 @@ const INPUT = {
     },
     quotes_after_space: { const: true, description: 'Present only if the file has quotes after spaces.' },
     escape: { type: 'string', description: 'Present only if backslash escapes were read.' },
+    record_separator: { type: 'string', description: 'Present only if records do not end with line breaks.' },
     nul_bytes: { type: 'integer', minimum: 1, description: 'Present only if NUL bytes were removed.' },
     files: {
       type: 'integer',

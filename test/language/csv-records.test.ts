@@ -68,16 +68,74 @@ golden('delimiters of several characters', [
   },
 ]);
 
+const separated = (settings: string): string => `input: {csv: {${settings}}}\noutput: {format: ndjson}`;
+
 golden('record separators', [
   ...['a\u001fb\u001e1\u001f2\u001e', 'a,b\u001e1,2\u001e\n'].map((input) => ({
     name: JSON.stringify(input),
     template: PASS,
     input,
-    error:
-      'MALFORMED_FILE: The records end with the control character 0x1E (record separator), which is not read as the end of ' +
-      'a record. Replace it by line breaks, and send the file again.',
+    output: 'a,b\n1,2\n',
   })),
   { name: 'in a cell', template: PASS, input: 'a,b\n1,x\u001ey\n', output: 'a,b\n1,x\u001ey\n' },
+  {
+    name: 'with line breaks and quotes in cells',
+    template: separated('record_separator: "##"'),
+    input: 'a;b;c##\r\n1;x\ny;z##2;"p##q";r\n\n##3;"say ""hi"" ";it\'s "so"##',
+    output:
+      '{"a":"1","b":"x\\ny","c":"z"}\n{"a":"2","b":"p##q","c":"r"}\n{"a":"3","b":"say \\"hi\\" ","c":"it\'s \\"so\\""}\n',
+  },
+  {
+    name: 'with a long delimiter, and no separator at the end',
+    template: separated('record_separator: "#~#", delimiter: "|~|"'),
+    input: 'a|~|b#~#1#|~|2|#~#3|~|',
+    output: '{"a":"1#","b":"2|"}\n{"a":"3","b":null}\n',
+  },
+  {
+    name: 'without quotes',
+    template: separated('record_separator: "~", delimiter: ",", quote: ""'),
+    input: 'a,b~"1,2"~',
+    output: '{"a":"\\"1","b":"2\\""}\n',
+  },
+  {
+    name: 'with spaces before quotes',
+    template: separated('record_separator: "~"'),
+    input: 'a,b~1, "x,y"~2, z~',
+    output: '{"a":"1","b":"x,y"}\n{"a":"2","b":" z"}\n',
+  },
+  {
+    name: 'of lines',
+    template: 'input: {format: lines, csv: {record_separator: "~"}}\noutput: {format: ndjson}',
+    input: 'one, "two"\nmore~three~',
+    output: '{"column_1":"one, \\"two\\"\\nmore"}\n{"column_1":"three"}\n',
+  },
+  {
+    name: 'of JSON texts',
+    template: PASS,
+    input: '\u001e{"a":1}\n\u001e{"a":2}\n',
+    error:
+      'MALFORMED_FILE: The file begins with the control character 0x1E, as a JSON text sequence does. Remove this ' +
+      'character before each record, and send the file again as NDJSON.',
+  },
+  {
+    name: 'that contain the delimiter',
+    template: separated('record_separator: "##", delimiter: "#"'),
+    problems: ['/input/csv/record_separator BAD_VALUE'],
+  },
+  {
+    name: 'with comments',
+    template: separated('record_separator: "##", comment: "%"'),
+    problems: ['/input/csv/record_separator BAD_VALUE'],
+  },
+]);
+
+golden('records across pieces of the file', [
+  {
+    name: 'a separator between two pieces',
+    template: separated('record_separator: "##", delimiter: ","'),
+    input: `a,b##${'1,#x##'.repeat(30_000)}`,
+    output: '{"a":"1","b":"#x"}\n'.repeat(30_000),
+  },
 ]);
 
 const fixed = (more: string) =>

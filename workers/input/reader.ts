@@ -18,6 +18,8 @@ export interface FileHead {
   readonly quotesAfterSpace?: true;
   /** The file has backslash escapes. */
   readonly escape?: '\\';
+  /** Text that ends a record, if that is not a line break. */
+  readonly recordSeparator?: string;
   /**
    * The readers receive different bytes than the file has: without comments, escapes, spaces before quotes, or NUL
    * bytes.

@@ -99,6 +99,8 @@ export interface RunReport {
     quotes_after_space?: true;
     /** Quotes were escaped by backslashes. Absent if there were no such escapes. */
     escape?: '\\';
+    /** Text that ends a record. Absent if it is a line break. */
+    record_separator?: string;
     /** Number of NUL bytes skipped; absent if 0. */
     nul_bytes?: number;
     /** Number of values NaN and Infinity of JSON that were read as null; absent if 0. */
@@ -163,6 +165,7 @@ export function reportInput(
     readonly headerRow: number | null;
     readonly quotesAfterSpace?: true;
     readonly escape?: '\\';
+    readonly recordSeparator?: string;
     readonly headerLines?: number;
   },
 ): void {
@@ -171,6 +174,7 @@ export function reportInput(
   if (encodingGuess !== undefined) input.encoding_guess = encodingGuess;
   if (quotesAfterSpace === true) input.quotes_after_space = true;
   if (head.escape !== undefined) input.escape = head.escape;
+  if (head.recordSeparator !== undefined) input.record_separator = head.recordSeparator;
   if (headerLines !== undefined) input.header_lines = headerLines;
 }
 
@@ -238,6 +242,8 @@ export function reportText(report: RunReport): string {
   const guess = encoding_guess === undefined ? '' : `,"encoding_guess":${JSON.stringify(encoding_guess)}`;
   const spaced = quotes_after_space === true ? ',"quotes_after_space":true' : '';
   const escaped = input.escape === undefined ? '' : `,"escape":${JSON.stringify(input.escape)}`;
+  const separated =
+    input.record_separator === undefined ? '' : `,"record_separator":${JSON.stringify(input.record_separator)}`;
   const nul = nul_bytes === undefined ? '' : `,"nul_bytes":${nul_bytes}`;
   const nan = nan_values === undefined ? '' : `,"nan_values":${nan_values}`;
   const lines = header_lines === undefined ? '' : `,"header_lines":${header_lines}`;
@@ -252,7 +258,7 @@ export function reportText(report: RunReport): string {
   return (
     `{"template_sha256":"${template_sha256}","rows_read":${rows_read},"rows_written":${rows_written},` +
     `"input":{"type":"${type}","encoding":"${encoding}","delimiter":${textOrNull(delimiter)},` +
-    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${nul}${nan}${lines}${placed}${comments}${beside}${stacked}},` +
+    `"header_row":${header_row},"errors":${objectText(errors)}${guess}${spaced}${escaped}${separated}${nul}${nan}${lines}${placed}${comments}${beside}${stacked}},` +
     `"operations":[${operations}],` +
     `"output":{"formulas_guarded":${output.formulas_guarded}${lost}},"tables":${objectText(tables)}${apart}}`
   );

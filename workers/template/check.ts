@@ -80,10 +80,26 @@ function checkInput(
     report('/input/csv/delimiter', 'BAD_VALUE', 'The delimiter and the quote are the same character.');
   }
   if (csv.escape === '\\') checkEscape(csv, report);
+  if (csv.recordSeparator !== null) checkRecordSeparator(csv, fixed !== null || footer.length > 0, report);
   if (archiveFile !== null && archiveFiles !== null) {
     const message = '"archive_file" reads one file and "archive_files" all that match: leave one of them out.';
     report('/input/archive_files', 'BAD_VALUE', message);
   }
+}
+
+/** @param needsLines whether another setting needs line breaks at the end of records */
+function checkRecordSeparator(
+  { recordSeparator, delimiter, quote, escape: escapes, comment }: CsvInput,
+  needsLines: boolean,
+  report: ReportProblem,
+): void {
+  const problem = (message: string): void => report('/input/csv/record_separator', 'BAD_VALUE', message);
+  if (needsLines || escapes || comment !== null)
+    problem('A record separator cannot be combined with "fixed", "footer", "csv.escape" or "csv.comment".');
+  const marks = [delimiter ?? '', quote ?? ''];
+  if (marks.some((mark) => mark !== '' && (mark.includes(recordSeparator!) || recordSeparator!.includes(mark))))
+    problem('The record separator is the same as the delimiter or the quote, or contains it.');
+  if (quote !== null && quote > '\u007f') problem('With a record separator, the quote must be an ASCII character.');
 }
 
 /** Valid name after `run.meta.` in an expression. */

@@ -93,6 +93,10 @@ const csvInput = Type.Object({
     default: 'keep',
     description: 'Text after a closing quote: `keep` keeps it, `fail` refuses the file.',
   }),
+  record_separator: nullable(
+    Type.String({ pattern: '^[^\\r\\n]{1,8}$', title: 'up to 8 characters, such as "\\x1e"' }),
+    'Characters that end a record, such as `"\\x1e"`; line breaks are then part of cells. Null = line breaks, or the control character 0x1E if the first record ends with it.',
+  ),
   nul_bytes: Type.Enum(['fail', 'drop'], {
     default: 'fail',
     description: 'NUL bytes: `fail` refuses the file, `drop` removes and counts them.',

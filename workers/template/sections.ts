@@ -159,6 +159,7 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
       ragged: csv.ragged ?? (onError === 'reject' ? 'reject_long' : 'pad'),
       strayQuotes: csv.stray_quotes,
       nulBytes: csv.nul_bytes,
+      recordSeparator: csv.record_separator,
     },
     json: { records: json.records, flatten: json.flatten, nan: json.nan },
     parquetBytes: input.parquet!.bytes,

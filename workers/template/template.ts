@@ -69,6 +69,8 @@ export interface CsvInput {
   readonly ragged: 'pad' | 'reject_long' | 'reject' | 'fail';
   readonly strayQuotes: 'keep' | 'fail';
   readonly nulBytes: 'fail' | 'drop';
+  /** Text that ends a record; null = detect it, usually line breaks. */
+  readonly recordSeparator: string | null;
 }
 
 export interface JsonInput {

@@ -190,6 +190,7 @@ const TABLE_INPUT: TemplateInput = {
     ragged: 'fail',
     strayQuotes: 'fail',
     nulBytes: 'fail',
+    recordSeparator: null,
   },
   json: { records: null, flatten: null, nan: 'fail' },
   parquetBytes: 'text',

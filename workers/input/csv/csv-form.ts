@@ -9,7 +9,7 @@ import { Samples } from '../detect/samples.ts';
 import { SampleScanner } from '../detect/scan-text.ts';
 import type { OpenSettings } from '../format.ts';
 import { type EscapeForm, quoteBehindEscapes, unescaped } from '../source/unescaped-source.ts';
-import { drawnTable, malformed, RECORD_SEPARATORS, unsureDelimiter } from './csv-input.ts';
+import { drawnTable, malformed, TEXT_SEQUENCE, unsureDelimiter } from './csv-input.ts';
 
 // Recognizes tables that are drawn with characters: Markdown, and the output of psql and mysql. Their lines of dashes are
 // neither rows nor headers.
@@ -114,7 +114,6 @@ export function* csvForm(sample: CsvSample, settings: OpenSettings): Sliced<CsvF
     const headerRow = row === 'none' ? null : row;
     return { delimiter: null, quote: '', oneColumn: true, headerRow, escapes: null, table: bytes, doubt: null };
   }
-  if (hasRecordSeparators(bytes)) throw new Failed('MALFORMED_FILE', RECORD_SEPARATORS);
   const dashes = known.delimiter === null ? lineOfDashes(bytes) : 0;
   if (dashes !== 0) throw drawnTable(dashes);
   const found = yield* unescapedForm(sample, known, settings);
@@ -221,12 +220,15 @@ function samplesOf(bytes: Uint8Array, isWhole: boolean, settings: OpenSettings):
 }
 
 /**
- * True if the first line continues after a record separator (0x1E), which therefore ends records instead of a line
- * break.
+ * Returns 0x1E if it ends the first record instead of a line break; otherwise null. Throws Failed for a JSON text
+ * sequence, in which it begins each text.
+ * @param text first part of a file
  */
-function hasRecordSeparators(bytes: Uint8Array): boolean {
-  const first = bytes.indexOf(RECORD_SEPARATOR);
-  if (first < 0) return false;
-  const line = bytes.subarray(0, first + 2);
-  return line.indexOf(LF) < 0 && line.indexOf(CR) < 0 && line.length > first + 1;
+export function foundSeparator(text: Uint8Array, isWhole: boolean): string | null {
+  const first = text.indexOf(RECORD_SEPARATOR);
+  if (first < 0) return null;
+  if (first === 0) throw new Failed('MALFORMED_FILE', TEXT_SEQUENCE);
+  const record = text.subarray(0, first);
+  const isLast = first + 1 === text.length && !isWhole;
+  return record.includes(LF) || record.includes(CR) || isLast ? null : '\u001e';
 }

@@ -13,12 +13,19 @@ import type { FileStart } from '../file-start.ts';
 import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { beginsAsTable, unreadableTypeOf } from '../refusal.ts';
-import { NulFreeSource, UnspacedSource, withoutNul } from '../source/converted-source.ts';
+import {
+  NulFreeSource,
+  quoteBehindSeparators,
+  SeparatedSource,
+  separatedSample,
+  UnspacedSource,
+  withoutNul,
+} from '../source/converted-source.ts';
 import type { ByteSource } from '../source/source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 import { type EscapeForm, quoteBehindEscapes, UnescapedSource } from '../source/unescaped-source.ts';
 import { preambleSearch, readFooter, valuesOfFirstRows } from '../values-around.ts';
-import { type CsvForm, csvForm, separatorLine, widestRecord } from './csv-form.ts';
+import { type CsvForm, csvForm, foundSeparator, separatorLine, widestRecord } from './csv-form.ts';
 import {
   CSV,
   type CsvReaderParts,
@@ -37,15 +44,19 @@ import { openPlainReader } from './plain-reader.ts';
  * Throws Failed, LateQuote.
  * @param raw source that starts at the first byte of the file
  */
-function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Coroutine<RowReader> {
-  const { csv } = settings.input;
+function* openCsv(raw: ByteSource, start: FileStart, given: OpenSettings): Coroutine<RowReader> {
+  const { csv } = given.input;
   const encoding = start.encoding(csv.encoding);
-  if (encoding.guessedBy !== undefined) settings.onDoubt?.(guessed(encoding.name));
+  if (encoding.guessedBy !== undefined) given.onDoubt?.(guessed(encoding.name));
   refuseUnmarkedUtf16(start, csv.encoding, csv.nulBytes === 'drop');
-  const giveWay = settings.giveWay ?? goOnAtOnce;
+  const giveWay = given.giveWay ?? goOnAtOnce;
   const decoded = start.text(csv.encoding);
   const text = csv.nulBytes === 'drop' ? withoutNul(decoded) : decoded;
-  const sample = csv.comment === null ? text : uncommented(text, csv.comment);
+  const recordSeparator =
+    csv.recordSeparator ?? (given.input.format === 'lines' ? null : foundSeparator(text, start.isWhole));
+  const settings = recordSeparator === null ? given : withoutEscapes(given);
+  const records = recordSeparator === null ? text : separatedSample(text, recordSeparator);
+  const sample = csv.comment === null ? records : uncommented(records, csv.comment);
   const separator = settings.input.format === 'lines' ? null : separatorLine(sample);
   const table = separator === null ? sample : sample.subarray(separator.bytes);
   const part = { bytes: table, isWhole: start.isWhole, separator, ending: start.ending };
@@ -59,14 +70,14 @@ function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Co
   // FileHead counts records from the first record of the file.
   const headerRow = form.headerRow === null || separator === null ? form.headerRow : form.headerRow + 1;
   const footer = settings.input.footer.length === 0 ? null : yield* readFooter({ ...written, encoding }, settings);
-  const preamble = settings.input.preamble.length > 0 ? preambleSearch(text, settings.input) : undefined;
+  const preamble = settings.input.preamble.length > 0 ? preambleSearch(records, settings.input) : undefined;
   // Without a header there are no records above it, so the first rows are searched.
   const first =
     headerRow === null && preamble !== undefined ? valuesOfFirstRows(preamble, sample, start.isWhole, written) : null;
   const columns = headerRow === null ? widestRecord(form, start.isWhole, settings) : 0;
   const source = textSource(footer?.source ?? raw, encoding, settings);
   const { delimiter, quote } = written;
-  const rewritten = rewrittenSource(source, { delimiter, quote, spaced, escapes }, csv);
+  const rewritten = rewrittenSource(source, { delimiter, quote, spaced, escapes, recordSeparator }, csv);
   const parts: CsvReaderParts = {
     heap: settings.arena.heap,
     arena: settings.arena,
@@ -76,20 +87,20 @@ function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Co
     nul: rewritten.nul,
     dialect: {
       delimiter,
-      quote: escapes === null ? form.quote : quoteBehindEscapes(escapes),
+      quote: rewrittenQuote(form, recordSeparator),
       headerRow,
       headerLines,
       nameless,
       hasSeparatorLine: separator !== null,
       columns,
     },
-    found: foundOf(form, quote, spaced, rewritten.source !== source),
+    found: foundOf({ ...form, quote }, spaced, recordSeparator, rewritten.source !== source),
     wideRowsMin: isDelimiterDeclared(settings) ? Number.POSITIVE_INFINITY : WIDE_ROWS_MIN,
     nullValues: settings.input.nullValues,
     ragged: csv.ragged,
     strayQuotes: csv.strayQuotes,
-    escapesAreOpen: csv.escape === null && escapes === null,
-    seeksLateQuotes: !spaced && escapes === null && maySkipSpaces(form),
+    escapesAreOpen: settings.input.csv.escape === null && escapes === null,
+    seeksLateQuotes: !spaced && escapes === null && recordSeparator === null && maySkipSpaces(form),
     type: form.delimiter === '\t' ? 'tsv' : 'csv',
     encoding: encoding.name,
     encodingGuess: encoding.guessedBy,
@@ -116,23 +127,38 @@ interface RewrittenForm {
   readonly quote: string;
   readonly spaced: boolean;
   readonly escapes: EscapeForm | null;
+  readonly recordSeparator: string | null;
 }
 
 /** Wraps the text for the readers: without NUL bytes, comments, escapes, and spaces before quotes. */
 function rewrittenSource(
   text: ByteSource,
-  { delimiter, quote, spaced, escapes }: RewrittenForm,
+  { delimiter, quote, spaced, escapes, recordSeparator: separator }: RewrittenForm,
   { nulBytes, comment }: CsvInput,
 ): Pick<CsvReaderParts, 'source' | 'comments' | 'nul'> {
   let source = text;
   const nul = nulBytes === 'drop' ? new NulFreeSource(source) : undefined;
   source = nul ?? source;
+  if (separator !== null)
+    return { source: new SeparatedSource(source, { separator, delimiter, quote, spaced }), comments: undefined, nul };
   const comments =
     comment === null ? undefined : new UncommentedSource(source, { mark: comment, delimiter, quote, spaced });
   source = comments ?? source;
   if (escapes !== null) source = new UnescapedSource(source, escapes);
   else if (spaced) source = new UnspacedSource(source, { delimiter, quote });
   return { source, comments, nul };
+}
+
+/** Escapes are not supported together with a record separator. */
+function withoutEscapes(settings: OpenSettings): OpenSettings {
+  const { input } = settings;
+  return { ...settings, input: { ...input, csv: { ...input.csv, escape: '' } } };
+}
+
+/** Quote of the text that the readers receive. */
+function rewrittenQuote(form: CsvForm, recordSeparator: string | null): string {
+  if (recordSeparator !== null) return quoteBehindSeparators(form);
+  return form.escapes === null ? form.quote : quoteBehindEscapes(form.escapes);
 }
 
 /** Applies the number of header lines that the Template declares. */
@@ -155,8 +181,12 @@ function* inSlices<T>(work: Sliced<T>, clock: Pauses | undefined, giveWay: () =>
 }
 
 /** Facts for FileHead that are not in the dialect. Most files have no such facts. */
-function foundOf(form: CsvForm, quote: string, spaced: boolean, isRewritten: boolean): CsvReaderParts['found'] {
-  const { delimiter, oneColumn, headerLines, escapes } = form;
+function foundOf(
+  { delimiter, quote, oneColumn, headerLines, escapes }: CsvForm,
+  spaced: boolean,
+  recordSeparator: string | null,
+  isRewritten: boolean,
+): CsvReaderParts['found'] {
   const isOwn = delimiter !== null && oneColumn === undefined && headerLines === undefined;
   if (isOwn && !isRewritten) return undefined;
   return {
@@ -164,6 +194,7 @@ function foundOf(form: CsvForm, quote: string, spaced: boolean, isRewritten: boo
     quote: quote === '' ? null : quote,
     ...(spaced && { quotesAfterSpace: spaced }),
     ...(escapes !== null && { escape: '\\' as const }),
+    ...(recordSeparator !== null && { recordSeparator }),
     ...(oneColumn && { oneColumn }),
     ...(headerLines !== undefined && { headerLines }),
     ...(isRewritten && { isRewritten: true as const }),

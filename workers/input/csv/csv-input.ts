@@ -103,10 +103,10 @@ function tooWide(wideRows: number, rows: number, columns: number): Failed {
  */
 export const WIDE_ROWS_MIN = 4;
 
-/** The records of a file end with 0x1E instead of line breaks. */
-export const RECORD_SEPARATORS =
-  'The records end with the control character 0x1E (record separator), which is not read as the end of a record. ' +
-  'Replace it by line breaks, and send the file again.';
+/** JSON texts with 0x1E before each of them (RFC 7464). */
+export const TEXT_SEQUENCE =
+  'The file begins with the control character 0x1E, as a JSON text sequence does. Remove this character before each ' +
+  'record, and send the file again as NDJSON.';
 
 /** Advice about tables that are drawn with characters. Reference tables have no such setting. */
 export const DRAWN_TABLE_ADVICE =
@@ -182,7 +182,14 @@ export interface CsvReaderParts {
   /** For FileHead, in addition to the dialect. */
   readonly found?: Pick<
     FileHead,
-    'delimiter' | 'quote' | 'quotesAfterSpace' | 'escape' | 'isRewritten' | 'oneColumn' | 'headerLines'
+    | 'delimiter'
+    | 'quote'
+    | 'quotesAfterSpace'
+    | 'escape'
+    | 'recordSeparator'
+    | 'isRewritten'
+    | 'oneColumn'
+    | 'headerLines'
   >;
   /** Counters of comment lines and NUL bytes that the sources leave out. */
   readonly comments?: { readonly lines: number } | undefined;

@@ -238,3 +238,162 @@ export class UnspacedSource extends ConvertedSource {
     return spaces;
   }
 }
+
+// Rewrites a text whose records end with other characters than line breaks (input.csv.record_separator) to one that the
+// readers support: records end with a line feed, and cells without quotes are quoted, because they may contain line
+// breaks. A line break before or after a separator is left out.
+
+const QUOTED = 0x22;
+
+export interface SeparatedForm {
+  readonly separator: string;
+  /** '' if the whole record is one field. */
+  readonly delimiter: string;
+  /** One ASCII character, or '' for no quote. */
+  readonly quote: string;
+  /** Spaces between a delimiter and an opening quote are not part of the field. */
+  readonly spaced: boolean;
+}
+
+/** Quote of the rewritten text. */
+export function quoteBehindSeparators({ quote }: Pick<SeparatedForm, 'quote'>): string {
+  return quote === '' ? '"' : quote;
+}
+
+/**
+ * States of the current cell. `record`: at the start of a record. `start`: at the start of another cell. `plain`:
+ * without quotes. `quoted`: inside quotes. `closed`: after a quote in a quoted cell.
+ */
+type CellState = 'record' | 'start' | 'plain' | 'quoted' | 'closed';
+
+/** Output bytes for one input byte: a quote before, a doubled quote, and a quote with a line feed after. */
+const SEPARATED_GROWTH = 4;
+
+export class SeparatedSource extends ConvertedSource {
+  readonly #separator: Buffer;
+  readonly #delimiter: Buffer;
+  /** -1 for no quote. */
+  readonly #quote: number;
+  readonly #written: number;
+  readonly #spaced: boolean;
+  /** Bytes that were held back, because a separator may begin in them, precede the bytes read now. */
+  #piece = Buffer.alloc(0);
+  readonly #read = Buffer.alloc(PIECE_BYTES);
+  #made = new Uint8Array(0);
+  #at = 0;
+  #state: CellState = 'record';
+  /** Line breaks, which are left out if the record ends after them, and spaces that may precede a quote. */
+  #breaks: number[] = [];
+  #isEnded = false;
+
+  constructor(inner: ByteSource, { separator, delimiter, quote, spaced }: SeparatedForm) {
+    super(inner);
+    this.#separator = Buffer.from(separator);
+    this.#delimiter = Buffer.from(delimiter);
+    this.#quote = quote === '' ? -1 : quote.charCodeAt(0);
+    this.#written = quote === '' ? QUOTED : quote.charCodeAt(0);
+    this.#spaced = spaced;
+  }
+
+  protected get isConverted(): boolean {
+    return this.#isEnded;
+  }
+
+  protected convert(): Uint8Array | null {
+    const bytes = this.inner.read(this.#read);
+    if (bytes === 0 && (!this.inner.ended || this.#isEnded)) return null;
+    this.#isEnded = bytes === 0;
+    const piece = Buffer.concat([this.#piece, this.#read.subarray(0, bytes)]);
+    const held = this.#isEnded ? 0 : Math.max(this.#separator.length, this.#delimiter.length) - 1;
+    const most = (piece.length + this.#breaks.length) * SEPARATED_GROWTH + SEPARATED_GROWTH;
+    if (this.#made.length < most) this.#made = new Uint8Array(most);
+    this.#at = 0;
+    let at = 0;
+    while (at < piece.length - held) at += this.#take(piece, at);
+    this.#piece = piece.subarray(Math.min(at, piece.length));
+    if (this.#isEnded) this.#end();
+    return this.#made.subarray(0, this.#at);
+  }
+
+  /** Returns the number of bytes taken. */
+  #take(piece: Buffer, at: number): number {
+    const byte = piece[at]!;
+    if (this.#state === 'quoted') {
+      if (byte === this.#quote) this.#state = 'closed';
+      else this.#put(byte);
+      return 1;
+    }
+    if (this.#state === 'closed' && byte === this.#quote) {
+      this.#put(byte);
+      this.#put(byte);
+      this.#state = 'quoted';
+      return 1;
+    }
+    if (begins(piece, at, this.#separator)) return this.#endCell([LF], 'record', this.#separator.length);
+    if (begins(piece, at, this.#delimiter)) return this.#endCell(this.#delimiter, 'start', this.#delimiter.length);
+    const isAtStart = this.#state === 'record' || this.#state === 'start';
+    if (byte === LF || byte === CR) {
+      if (this.#state !== 'record') this.#breaks.push(byte);
+    } else if (isAtStart && byte === SPACE && this.#spaced) this.#breaks.push(byte);
+    else if (isAtStart && byte === this.#quote) {
+      this.#put(byte);
+      this.#breaks = [];
+      this.#state = 'quoted';
+    } else this.#takeText(byte);
+    return 1;
+  }
+
+  #takeText(byte: number): void {
+    if (this.#state === 'closed') {
+      // Text after a closing quote: the readers keep such a cell as written.
+      this.#put(this.#quote);
+      this.#put(byte);
+      return;
+    }
+    if (this.#state !== 'plain') this.#put(this.#written);
+    this.#state = 'plain';
+    for (const held of this.#breaks) this.#put(held);
+    this.#breaks = [];
+    if (byte === this.#written) this.#put(byte);
+    this.#put(byte);
+  }
+
+  #endCell(end: Iterable<number>, next: CellState, bytes: number): number {
+    if (next === 'start') for (const held of this.#breaks.splice(0)) this.#takeHeld(held);
+    this.#breaks = [];
+    if (this.#state === 'plain') this.#put(this.#written);
+    if (this.#state === 'closed') this.#put(this.#quote);
+    for (const byte of end) this.#put(byte);
+    this.#state = next;
+    return bytes;
+  }
+
+  /** A line break at the end of a cell that is not the last one of its record. */
+  #takeHeld(byte: number): void {
+    if (this.#state === 'start') this.#put(this.#written);
+    if (this.#state === 'start') this.#state = 'plain';
+    if (this.#state === 'plain') this.#put(byte);
+  }
+
+  #end(): void {
+    if (this.#state === 'plain') this.#put(this.#written);
+    if (this.#state === 'closed') this.#put(this.#quote);
+  }
+
+  #put(byte: number): void {
+    this.#made[this.#at++] = byte;
+  }
+}
+
+function begins(bytes: Buffer, at: number, text: Buffer): boolean {
+  if (text.length === 0 || bytes[at] !== text[0]) return false;
+  return text.length === 1 || bytes.subarray(at, at + text.length).equals(text);
+}
+
+/** The first part of a file with a line break after each record and none inside, for the detectors. */
+export function separatedSample(bytes: Uint8Array, separator: string): Uint8Array {
+  const records = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').split(separator);
+  return Buffer.from(
+    records.map((record) => record.replace(/^[\r\n]+|[\r\n]+$/g, '').replace(/[\r\n]+/g, ' ')).join('\n'),
+  );
+}
