@@ -3,6 +3,7 @@ import type { Batch } from '../batch/batch.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
+import type { PlacedFile } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import type { BudgetShare } from '../memory/budget.ts';
@@ -11,6 +12,7 @@ import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
+import type { Failure } from '../protocol/failure.ts';
 import type { RunTask, TaskFile } from '../protocol/messages.ts';
 import type { RowErrorCode, RunReport } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -206,4 +208,11 @@ export class MoreFiles {
 export function needsOneMeta({ operations, output }: Template): boolean {
   const inOutput = JSON.stringify(output.settings).includes(META_PREFIX);
   return inOutput || operations.some(({ name }) => name === 'check_totals');
+}
+
+/** Adds the file of the row that ended the Run. The local message contains its name. */
+export function inFile(failure: Failure, { number, name, row }: PlacedFile): Failure {
+  const { message, localMessage = message } = failure;
+  const place = (label: string | number): string => ` (File ${label}, row ${row} of its data.)`;
+  return { ...failure, message: message + place(number), localMessage: localMessage + place(name ?? number) };
 }

@@ -12,7 +12,7 @@ import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
 import type { FileSettings } from '../input/format.ts';
 import { missingMetaFailure } from '../input/meta-values.ts';
 import { openRows, resumeRows } from '../input/open-rows.ts';
-import type { FileHead, MetaValues, PlacedFile, RowReader } from '../input/reader.ts';
+import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
@@ -28,7 +28,7 @@ import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduli
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
 import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
-import { emptyReport, gatedRun, MoreFiles, needsOneMeta, type RunJob } from './run-job.ts';
+import { emptyReport, gatedRun, inFile, MoreFiles, needsOneMeta, type RunJob } from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
 
 /**
@@ -211,13 +211,6 @@ function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHe
   const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
   const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
   return { ...failure, message, localMessage: `${message}${hint}` };
-}
-
-/** Adds the file of the row that ended the Run. The local message contains its name. */
-function inFile(failure: Failure, { number, name, row }: PlacedFile): Failure {
-  const { message, localMessage = message } = failure;
-  const place = (label: string | number): string => ` (File ${label}, row ${row} of its data.)`;
-  return { ...failure, message: message + place(number), localMessage: localMessage + place(name ?? number) };
 }
 
 // One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
