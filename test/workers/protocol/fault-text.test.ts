@@ -79,5 +79,5 @@ test('the remaining text has the place and the kind of the fault', async (t) => 
     }
   })();
   t.match(system.message, /^ENOENT: no such file or directory, open '\/nowhere\/at\/all'$/);
-  t.equal(faultText(null).message, 'something was thrown that is no error');
+  t.equal(faultText(null).message, 'the thrown value is not an Error');
 });
