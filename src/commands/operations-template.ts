@@ -67,12 +67,14 @@ function parametersOf(name: string, inner: unknown): unknown {
 }
 
 function outputOf(output: Readonly<Record<string, unknown>>, to: string): object {
-  const { json, csv, ...others } = output;
+  const { json, csv, ...all } = output;
+  // A table on a terminal is not split into files.
+  const { split_by, file_name, ...others } = all;
   if (to !== 'table') {
     // The layout belongs to the Template's own format.
     const { layout: _, ...settings } = isMapping(json) ? json : {};
     return {
-      ...others,
+      ...all,
       format: to,
       ...(csv === undefined ? {} : { csv }),
       ...(json === undefined ? {} : { json: settings }),

@@ -112,7 +112,7 @@ export function areCombined(inputs: readonly string[], target: string | null): b
 }
 
 /** Extensions that the name of an output file usually has, but that of a folder does not. */
-const FILE_ENDINGS: ReadonlySet<string> = new Set([...outputFormats.keys(), 'jsonl', 'tab', 'txt']);
+const FILE_ENDINGS: ReadonlySet<string> = new Set([...outputFormats.keys(), 'jsonl', 'tab', 'txt', 'zip']);
 
 /**
  * @param inputs only the first one if all are written to one output
@@ -142,7 +142,9 @@ export function outputTargets(
   }
   const names = inputs
     .map((input) => (input === '-' ? 'stdin' : basename(input).replace(/\.gz$/i, '')))
-    .map((name) => basename(name, extname(name)));
+    .map((name) => basename(name, extname(name)))
+    // The file `...csv` must not become the folder `..`.
+    .map((name) => (name === '.' || name === '..' ? `_${name}` : name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new UsageError(`Two inputs would both be written as ${twice}: give them other names.`);
   return inputs.map((input, index) => {

@@ -514,14 +514,14 @@ async function readingHint(
   return await detectedReading(input, template, { overrides, missing: columns?.length ?? null });
 }
 
-/** Workbooks and Parquet files are not text, and would garble a terminal. */
+/** Workbooks, Parquet files and archives are not text, and would garble a terminal. */
 function refuseBinaryOnTerminal(outputs: readonly OutputTarget[], ending: string, stdout: NodeJS.WritableStream): void {
   const isTerminal = (stdout as { readonly isTTY?: boolean }).isTTY === true;
   if (!isTerminal || !BINARY_ENDINGS.includes(ending) || outputs[0]!.path(ending) !== null) return;
   throw new UsageError(`The output is ${ending}, which a terminal cannot show. Write -o FILE.${ending}.`);
 }
 
-const BINARY_ENDINGS: readonly string[] = ['xlsx', 'parquet'];
+const BINARY_ENDINGS: readonly string[] = ['xlsx', 'parquet', ARCHIVE_ENDING];
 
 /** Default maximum of threads that share one file. Each takes 30 MB, and they write to one output in turn. */
 const SHARING_THREADS_MAX = 8;

@@ -25,21 +25,18 @@ const NAME_BYTES_MAX = 120;
 /** Not allowed in names on Windows, or separators of folders, or invisible. */
 const UNSAFE = /[<>:"/\\|?*\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Names of devices on Windows, also with an extension. */
-const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
+/** Names of devices on Windows, also with spaces or an extension. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?= *(?:\.|$))/i;
 
 /** Name for rows without a value. */
 const EMPTY_NAME = 'empty';
 
 /** Converts a text to a name without folders: `A/B` to `A_B`. The name may not be unique. */
 export function safeFileName(text: string): string {
-  const safe = normalise(text, 'NFC')
-    .replace(UNSAFE, '_')
-    .trim()
-    .replace(/^\./, '_')
-    .replace(/[. ]+$/, '');
-  const named = safe === '' ? EMPTY_NAME : safe;
-  return cutToBytes(DEVICE.test(named) ? `_${named}` : named, NAME_BYTES_MAX).replace(/[. ]+$/, '');
+  const safe = normalise(text, 'NFC').replace(UNSAFE, '_').trim().replace(/^\./, '_');
+  const named = cutToBytes(safe, NAME_BYTES_MAX - 1).replace(/[. ]+$/, '') || EMPTY_NAME;
+  // Tested after the cut, which may leave the name of a device and leaves a byte for the character in front.
+  return DEVICE.test(named) ? `_${named}` : named;
 }
 
 function cutToBytes(text: string, bytesMax: number): string {

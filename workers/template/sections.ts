@@ -41,6 +41,7 @@ const split = {
     Type.Array(columnName, {
       minItems: 1,
       maxItems: SPLIT_COLUMNS_MAX,
+      uniqueItems: true,
       description:
         'Splits the output into files, one for each combination of cells in these columns, at most 1,000. The output is a ZIP archive. A column need not be in `columns`. The rows of a file keep their order.',
     }),

@@ -90,6 +90,9 @@ test('names are safe on all systems', async (t) => {
     ['...', '_'],
     ['a\u202Eb\u0000c\n', 'a_b_c_'],
     ['e\u0301', 'é'],
+    ['con .x', '_con .x'],
+    [`aux${' '.repeat(200)}x`, '_aux'],
+    [`a${' '.repeat(200)}x`, 'a'],
   ] as const)
     t.equal(safeFileName(text), name, JSON.stringify(text));
   t.ok(Buffer.byteLength(safeFileName('💶'.repeat(200))) <= 120);
@@ -113,6 +116,7 @@ test('mistakes in split_by and file_name', async (t) => {
   );
   await refused({ split_by: ['b'] }, /\/output\/split_by\/0 UNKNOWN_COLUMN/, [{ op: 'select', columns: ['no'] }]);
   await refused({ split_by: ['b'] }, /\/output\/split_by NOT_LAST/, [{ op: 'transpose', header_from: 'no' }]);
+  await refused({ split_by: ['no', 'no'] }, /\/output\/split_by \S+ The list names something twice/);
   const { outcome } = await applyTemplate({ input: CSV, output: { split_by: ['absent'] } }, INPUT);
   t.match(outcome.failure, { code: 'TEMPLATE_COLUMNS_MISSING', columns: ['absent'] });
 });
@@ -153,4 +157,20 @@ test('the command writes a folder, or the archive where a file is named', async 
   const own = await cli('run', at('split.yaml'), at('x-DE/x-DE.csv'), '-o', `${folder}/`);
   t.match(own, { status: 2, stderr: /which this command reads|is read by this command/ });
   t.equal(readFileSync(at('x-DE/x-DE.csv'), 'utf8'), INPUT);
+});
+
+test('the command prints one table, and writes no file outside its folder', async (t) => {
+  const folder = t.testdir({ 'split.yaml': 'format: 1\noutput: {split_by: [country]}\n', 'orders.csv': INPUT });
+  const at = (name: string): string => join(folder, name);
+  const table = await cli('run', at('split.yaml'), at('orders.csv'), '--to', 'table');
+  t.equal(table.status, 0, table.stderr);
+  t.equal(table.stdout.trimEnd().split('\n').length, 7, 'a header and six rows');
+  for (const name of ['...csv', '..csv']) {
+    writeFileSync(at(name), INPUT);
+    mkdirSync(at(`made-${name}`));
+    const run = await cli('run', at('split.yaml'), at(name), '-o', at(`made-${name}`));
+    t.equal(run.status, 0, run.stderr);
+    t.equal(readdirSync(at(`made-${name}`)).length, 1, `${name} gets a folder of its own`);
+  }
+  t.same(readdirSync(folder).sort(), ['...csv', '..csv', 'made-...csv', 'made-..csv', 'orders.csv', 'split.yaml']);
 });
