@@ -3,6 +3,7 @@
 import { CatalogRefusedError } from './catalog/catalog-store.ts';
 import { CheckThread } from './catalog/check-thread.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
+import { systemErrorText } from './commands/local-input.ts';
 import { ListenError } from './http/http-server.ts';
 import { HttpLibraryError } from './http/uws-front-end.ts';
 import { FolderPlaceError } from './outputs/folder-place.ts';
@@ -114,7 +115,7 @@ function refused(error: unknown, io: CommandIo): number {
     SharedStoreUnavailableError,
   ].some((known) => error instanceof known);
   if (isKnown || (error instanceof Error && 'code' in error)) {
-    io.stderr.write(`template-run serve: ${(error as Error).message}\n`);
+    io.stderr.write(`template-run serve: ${systemErrorText(error as Error)}\n`);
     return EXIT_FAILED;
   }
   throw error;

@@ -4,6 +4,7 @@
 import { AccountEditError, FileBusyError } from '../catalog/account-editor.ts';
 import { environmentName } from '../setting-reader.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, type Flag, type Flags, UsageError } from './command.ts';
+import { systemErrorText } from './local-input.ts';
 
 // The catalog folder of a command: --catalog, or the environment variable that `serve` reads too.
 
@@ -44,7 +45,7 @@ export async function withCatalogFailures(io: CommandIo, body: () => Promise<voi
     const isRefusal = error instanceof AccountEditError || error instanceof FileBusyError;
     const system = (error as NodeJS.ErrnoException).syscall === undefined ? null : (error as Error).message;
     if (!isRefusal && system === null) throw error;
-    io.stderr.write(`${(error as Error).message}\n`);
+    io.stderr.write(`${systemErrorText(error as Error)}\n`);
     return EXIT_FAILED;
   }
 }

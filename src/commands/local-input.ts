@@ -65,12 +65,7 @@ export function checkReadable(path: string): void {
     stats = statSync(path);
     accessSync(path, constants.R_OK);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    throw new UnreadableFileError(
-      path,
-      code === 'ENOENT' ? missing(path) : (REASONS[code] ?? `cannot be read: ${code}.`),
-      code,
-    );
+    throw new UnreadableFileError(path, whyUnreadable(path, error), (error as NodeJS.ErrnoException).code ?? '');
   }
   if (stats.isDirectory()) throw new UnreadableFileError(path, 'is a folder, not a file.', 'EISDIR');
   // Devices are refused, because most of them never end. Standard input is an exception and may be a terminal.
@@ -78,6 +73,29 @@ export function checkReadable(path: string): void {
   if (isDevice || stats.isSocket()) {
     throw new UnreadableFileError(path, `is a ${isDevice ? 'device' : 'socket'}, not a file.`, 'ENXIO');
   }
+}
+
+/** Throws UnreadableFileError unless the path is a folder that this user may read. */
+export function checkFolder(path: string): void {
+  try {
+    if (statSync(path).isDirectory()) accessSync(path, constants.R_OK | constants.X_OK);
+    else throw new UnreadableFileError(path, 'is a file, not a folder.', 'ENOTDIR');
+  } catch (error) {
+    if (error instanceof UnreadableFileError) throw error;
+    throw new UnreadableFileError(path, whyUnreadable(path, error), (error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+/**
+ * A system error as one line for the user: with the path, and without the name of the system call. Other errors keep
+ * their message.
+ */
+export function systemErrorText(error: NodeJS.ErrnoException): string {
+  const { code = '', path } = error;
+  // Other messages were written for the user already.
+  if (path === undefined || !error.message.startsWith(`${code}:`)) return error.message;
+  const reason = code === 'ENOENT' ? 'does not exist.' : (REASONS[code] ?? OTHER_REASONS[code]);
+  return reason === undefined ? error.message : `${path} ${reason}`;
 }
 
 /**
@@ -96,12 +114,26 @@ export function grownSince(before: Stats, path: string): number {
 
 const STANDARD_INPUTS: ReadonlySet<string> = new Set(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 
+function whyUnreadable(path: string, error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? missing(path) : (REASONS[code] ?? `cannot be read: ${code}.`);
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'cannot be read: permission denied.',
   EPERM: 'cannot be read: permission denied.',
   ELOOP: 'is a link that leads to itself.',
   ENOTDIR: 'does not exist: a part of the path is a file, not a folder.',
   ENAMETOOLONG: 'does not exist: the name is too long.',
+};
+
+/** Reasons why a file or folder cannot be created or written. */
+const OTHER_REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'already exists.',
+  EISDIR: 'is a folder, not a file.',
+  ENOSPC: 'cannot be written: the disk is full.',
+  EDQUOT: 'cannot be written: your disk quota is exhausted.',
+  EROFS: 'cannot be written: its file system is read-only.',
 };
 
 function missing(path: string): string {

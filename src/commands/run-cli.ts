@@ -6,7 +6,7 @@ import { suggestion } from '../../workers/values/suggestion.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
 import { COMMANDS } from './index.ts';
-import { UnreadableFileError } from './local-input.ts';
+import { systemErrorText, UnreadableFileError } from './local-input.ts';
 import { painted, withoutColor } from './terminal.ts';
 
 // The help page of a command or an action: its usage text, followed by examples. The examples of all commands are in one
@@ -163,7 +163,9 @@ async function runWords(args: readonly string[], io: CommandIo): Promise<number>
   } catch (error) {
     // Errors of the operating system, such as a missing folder for temporary files, are not faults of the program.
     if ((error as NodeJS.ErrnoException).syscall !== undefined || error instanceof UnreadableFileError) {
-      io.stderr.write(`${painted(io, 'stderr', 'error', `template-run ${name}:`)} ${(error as Error).message}\n`);
+      io.stderr.write(
+        `${painted(io, 'stderr', 'error', `template-run ${name}:`)} ${systemErrorText(error as Error)}\n`,
+      );
       return EXIT_FAILED;
     }
     if (!(error instanceof UsageError)) throw error;

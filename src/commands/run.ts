@@ -45,7 +45,7 @@ import {
 } from './output-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
 import { detectedReading } from './sample-head.ts';
-import { type LocalTemplate, readLocalTables, readLocalTemplate } from './template-file.ts';
+import { type LocalTemplate, localSecrets, readLocalTables, readLocalTemplate } from './template-file.ts';
 import { alignedLines, Progress, painted } from './terminal.ts';
 
 // The arguments of `run`: which of them is the Template, which are the inputs, and which format the output has.
@@ -401,7 +401,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,
     tables: readLocalTables(values.get('tables') ?? null),
-    secretsDirectory: values.get('secrets') ?? null,
+    secretsDirectory: localSecrets(values.get('secrets')),
     overrides,
   });
   let isInterrupted = false;

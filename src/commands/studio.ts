@@ -24,7 +24,7 @@ import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, flagsHelp, parseFla
 import { LocalEngine } from './local-engine.ts';
 import { checkReadable } from './local-input.ts';
 import { draftOf, isSampleRefused } from './template-draft.ts';
-import { readLocalTables } from './template-file.ts';
+import { localSecrets, readLocalTables } from './template-file.ts';
 
 const FLAGS = {
   port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0: any free port (0)' },
@@ -85,7 +85,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   store.read();
   removeAbandonedFolders();
   const files = new OpenedFiles(readLocalTables(values.get('tables') ?? null));
-  const secretsDirectory = values.get('secrets') ?? null;
+  const secretsDirectory = localSecrets(values.get('secrets'));
   let rowsRead = 0;
   const settings: WatchThreadSettings = {
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes()),

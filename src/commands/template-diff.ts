@@ -9,7 +9,14 @@ import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } fr
 import type { TestEngine } from '../template-tests/test-engine.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
 import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT } from './local-input.ts';
-import { problemLines, readLocalTables, readTemplateFile, type TemplateFile, testedFile } from './template-file.ts';
+import {
+  localSecrets,
+  problemLines,
+  readLocalTables,
+  readTemplateFile,
+  type TemplateFile,
+  testedFile,
+} from './template-file.ts';
 import { DIFF_FLAGS } from './template-flags.ts';
 
 /** An input to which both Templates were applied, and the lines that differ; an empty list means no change. */
@@ -33,7 +40,7 @@ export async function diffTemplates(args: readonly string[], io: CommandIo, engi
     io.stderr.write(broken.map(problemLines).join(''));
     return EXIT_FAILED;
   }
-  const local = engine.forAccount(readLocalTables(values.get('tables') ?? null), values.get('secrets') ?? null);
+  const local = engine.forAccount(readLocalTables(values.get('tables') ?? null), localSecrets(values.get('secrets')));
   const run: RunTest = (test) => local.run(test);
   const compared: Compared[] = [{ of: 'columns', changes: changedLines(columnsText(before), columnsText(after)) }];
   for (const [of, input] of await inputsOf(before, after, samples)) {

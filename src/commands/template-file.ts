@@ -12,7 +12,7 @@ import type { Problem, Template } from '../../workers/template/template.ts';
 import { type TemplateFormat, type TemplateText, templateFormat } from '../../workers/template/template-text.ts';
 import type { TemplateTest, TestedTemplate } from '../template-tests/run-tests.ts';
 import { UsageError } from './command.ts';
-import { checkReadable } from './local-input.ts';
+import { checkFolder, checkReadable, systemErrorText } from './local-input.ts';
 
 // Reads Template files for the commands and prints their problems.
 
@@ -109,6 +109,7 @@ export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): 
 export function readLocalTables(directory: string | null): Readonly<Record<string, TaskTable>> {
   if (directory === null) return {};
   try {
+    checkFolder(directory);
     const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
     const tables = names.map((name): [string, TaskTable] => {
       const path = resolve(join(directory, name));
@@ -116,8 +117,19 @@ export function readLocalTables(directory: string | null): Readonly<Record<strin
     });
     return Object.fromEntries(tables);
   } catch (error) {
-    throw new UsageError(`The reference tables cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`The reference tables cannot be read: ${systemErrorText(error as Error)}`, false);
   }
+}
+
+/** The folder of the secrets; null: no secrets. Throws a UsageError if it cannot be read. */
+export function localSecrets(directory: string | undefined): string | null {
+  if (directory === undefined) return null;
+  try {
+    checkFolder(directory);
+  } catch (error) {
+    throw new UsageError(`The secrets cannot be read: ${(error as Error).message}`, false);
+  }
+  return directory;
 }
 
 function readText(path: string): string {

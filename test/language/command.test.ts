@@ -99,8 +99,8 @@ t.test('outputs and failures', async (t) => {
   t.equal((await cli('run', at('statement.yaml'))).status, 2);
   t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--nonsense')).status, 2);
   for (const [tables, reason] of [
-    ['nowhere', /The reference tables cannot be read: ENOENT/],
-    ['good.csv', /The reference tables cannot be read: ENOTDIR/],
+    ['nowhere', /The reference tables cannot be read: \S+nowhere does not exist\./],
+    ['good.csv', /The reference tables cannot be read: \S+good\.csv is a file, not a folder\./],
   ] as const) {
     const refused = await cli('run', at('statement.yaml'), at('good.csv'), '--tables', at(tables));
     t.match(refused, { status: 2, stderr: reason }, tables);

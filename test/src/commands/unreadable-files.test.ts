@@ -71,6 +71,39 @@ t.test('a file that cannot be read', async (t) => {
   }
 });
 
+const FOLDERS: readonly (readonly [name: string, what: RegExp])[] = [
+  ['gone', /does not exist|cannot be read \(ENOENT\)|contains no accounts/],
+  ['input.csv', /a part of the path is a file|is a file, not a folder|is not a folder|ENOTDIR\)|already exists/],
+];
+
+const FOLDER_COMMANDS: readonly ((folder: string) => readonly string[])[] = [
+  (folder) => ['run', path('template.yaml'), path('input.csv'), '--tables', folder],
+  (folder) => ['run', path('template.yaml'), path('input.csv'), '--secrets', folder],
+  (folder) => ['template', 'diff', path('template.yaml'), path('other.yaml'), path('input.csv'), '--secrets', folder],
+  (folder) => ['studio', '--no-open', '--secrets', folder, path('template.yaml'), path('input.csv')],
+  (folder) => ['accounts', 'list', '--catalog', folder],
+  (folder) => ['accounts', 'add', 'acme', '--plan', 'starter', '--catalog', folder],
+  (folder) => ['keys', 'list', 'acme', '--catalog', folder],
+  (folder) => ['catalog', 'check', folder],
+];
+
+t.test('a folder that cannot be read', async (t) => {
+  for (const [name, what] of FOLDERS) {
+    for (const command of FOLDER_COMMANDS) {
+      const args = command(path(name));
+      const { stdout, stderr } = await cli(...args);
+      const said = stdout + stderr;
+      t.match(said, what, args.join(' '));
+      t.equal(said.trimEnd().split('\n').length, 1, `${args.join(' ')}: one line, not ${said}`);
+      t.notMatch(said, /scandir|lstat|open '/, 'no names of system calls');
+    }
+  }
+  const file = path('input.csv');
+  t.match(await cli('init', file), { status: 1, stderr: /input\.csv already exists\./ });
+  const served = await cli('serve', '--catalog', path('folder.yaml'), '--data', file, '--port', '0');
+  t.match(served.stderr, /^template-run serve: .*(a part of the path is a file|refused)/);
+});
+
 t.test('a device and an unreadable Template of the studio', async (t) => {
   t.match(await cli('run', path('template.yaml'), '/dev/zero'), { status: 1, stderr: /\/dev\/zero is a device/ });
   for (const name of ['folder.yaml', 'broken.yaml']) {
