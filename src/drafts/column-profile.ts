@@ -142,6 +142,7 @@ export class ColumnProfile {
     if (raw !== text) this.padded++;
     if (/\s{2}|[\t\u00a0]/.test(text)) this.spaced++;
     if (MISSING.test(text)) this.missing.set(text, (this.missing.get(text) ?? 0) + 1);
+    else if (typeof cell === 'number') this.numbers.addNative(text);
     else if (typeof cell === 'string') {
       this.numbers.add(text);
       this.dates.add(text);

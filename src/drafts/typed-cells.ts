@@ -76,6 +76,13 @@ export class NumberCells {
     }
   }
 
+  /** Adds a number of the file to the sum only, because its text does not show how the file writes numbers. */
+  addNative(text: string): void {
+    const body = bodyOf(text);
+    const reading = body === null ? null : readDigits(body.digits, '.');
+    if (body !== null && reading !== null) this.#sums['.'].add(reading, isNegative(text, body));
+  }
+
   /** True if a text, read under a decimal mark, is exactly the sum of all cells so far. */
   isSum(text: string, mark: DecimalMark): boolean {
     const body = bodyOf(text);

@@ -2,7 +2,7 @@
 import { isDateName, isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { cellLine, type DraftedColumn, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
-import { type DateReading, DECIMAL_MARKS, type DecimalMark } from '../typed-cells.ts';
+import { type DateReading, DECIMAL_MARKS, type DecimalMark, NumberCells } from '../typed-cells.ts';
 
 // Lines for numbers. A notation that the cells prove is active; a notation that is only likely becomes a suggestion.
 
@@ -29,6 +29,29 @@ export function provenNotation({ cells, numbers }: ColumnProfile): Notation | nu
     if (cells > 0 && reads === cells && proofs > 0 && used.length <= 1) return { decimal, grouping: used[0] ?? '' };
   }
   return null;
+}
+
+/** The notations in which a total below a column may be written; empty if not all cells of the column are numbers. */
+export function totalNotations(column: ColumnProfile): readonly Notation[] {
+  const proven = provenNotation(column);
+  if (proven !== null) return [proven];
+  const { cells, numbers, nativeNumbers } = column;
+  if (cells === 0) return [];
+  if (nativeNumbers === cells) return [{ decimal: '.', grouping: '' }];
+  return numbers.integers === cells ? DECIMAL_MARKS.map((decimal) => ({ decimal, grouping: '' })) : [];
+}
+
+/**
+ * Parameters of `parse_number` for a total below a column; null if the draft leaves the column as text, so that it has
+ * no sum. A total may have grouping, a currency or a sign that no cell above it has.
+ */
+export function totalParameters(column: ColumnProfile, name: string, total: string): string | null {
+  const notation = provenNotation(column);
+  if (notation === null || proposed(column, name)?.isActive !== true) return null;
+  const numbers = new NumberCells();
+  numbers.add(total);
+  const own = [...numbers.marks[notation.decimal].groupings.keys()].find((grouping) => grouping !== '') ?? '';
+  return parametersOf({ ...notation, grouping: notation.grouping || own }, { numbers });
 }
 
 /** Columns with the same notation share one line. */
@@ -127,7 +150,7 @@ function guesses({ numbers }: ColumnProfile): string[] {
   ];
 }
 
-function parametersOf({ decimal, grouping }: Notation, { numbers }: ColumnProfile): string {
+function parametersOf({ decimal, grouping }: Notation, { numbers }: Pick<ColumnProfile, 'numbers'>): string {
   const { currencies, percents, marked, trailingMinus, bracketed } = numbers;
   const negative = [
     ...(trailingMinus > 0 ? ['"x-"'] : []),

@@ -1,10 +1,10 @@
 // Lines for rows that are not data, for duplicate rows, and for superfluous whitespace in cells.
 
-import type { ColumnProfile } from '../column-profile.ts';
+import type { ColumnProfile, SampleCell } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
 import { isAmount, isBlank, noteCell, sumWord } from '../sample-profile.ts';
 import { DECIMAL_MARKS } from '../typed-cells.ts';
-import { provenNotation } from './number-rules.ts';
+import { totalNotations, totalParameters } from './number-rules.ts';
 
 // Lines for superfluous whitespace in and around cells.
 
@@ -39,16 +39,25 @@ export interface ProvenFooter {
 
 /** Null: the footer has no total row, or its amounts are not the sums of the cells above. */
 export function provenFooter(sample: DraftedSample): ProvenFooter | null {
-  const { footer, columns } = sample.profile;
+  const { footer, columns, bodyRows } = sample.profile;
   const first = footer[0]?.cells ?? [];
   const word = sumWord(first);
   if (word === null || (footer.length > 1 && footer.slice(1).some(({ cells }) => !cells.every(isBlank)))) return null;
+  const isOther = (cell: SampleCell, at: number): boolean =>
+    isOfText(columns[at]!) || String(cell) === String(bodyRows);
   const amounts = first.flatMap((cell, at) => (at !== word.column && !isBlank(cell) && isAmount(cell) ? [at] : []));
-  const areSums = amounts.every((at) => {
-    const mark = DECIMAL_MARKS.find((one) => provenNotation(columns[at]!)?.decimal === one);
-    return mark !== undefined && columns[at]!.numbers.isSum(String(first[at]), mark);
-  });
-  return areSums && amounts.length > 0 ? { column: word.column, word: word.text, sums: amounts } : null;
+  const sums = amounts.filter((at) => isTotal(columns[at]!, first[at]!));
+  const areProven = amounts.every((at) => sums.includes(at) || isOther(first[at]!, at));
+  return areProven && sums.length > 0 ? { column: word.column, word: word.text, sums } : null;
+}
+
+function isTotal(column: ColumnProfile, cell: SampleCell): boolean {
+  return totalNotations(column).some(({ decimal }) => column.numbers.isSum(String(cell), decimal));
+}
+
+/** True if no cell is a number. A number below such cells is not their sum; it is often the number of rows. */
+function isOfText({ numbers, nativeNumbers }: ColumnProfile): boolean {
+  return nativeNumbers === 0 && DECIMAL_MARKS.every((mark) => numbers.marks[mark].reads === 0);
 }
 
 export function footerLines(sample: DraftedSample): DraftLine[] {
@@ -78,10 +87,12 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
-  // A column name with a backtick cannot be written in the expression of a total.
-  const sums = proven.sums.filter((of) => !names[of]!.includes('`'));
-  if (sums.length === 0) return [];
-  const totals = sums.map((of) => ({ of, name: valueName(names, of) }));
+  const totals = proven.sums.flatMap((of) => {
+    const parameters = totalParameters(profile.columns[of]!, names[of]!, String(profile.footer[0]!.cells[of]));
+    // A column name with a backtick cannot be written in the expression of a total.
+    return parameters === null || names[of]!.includes('`') ? [] : [{ of, name: valueName(names, of), parameters }];
+  });
+  if (totals.length === 0) return [];
   // Rows are counted from the last record. The rows below the total row are blank records of the file.
   const record = profile.footer.length - 1;
   const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
@@ -104,10 +115,10 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   return [
     { place: 'input', text: `footer: {${values.join(', ')}}`, evidence, isActive: true, footer: 'total' },
     operation(`{set: {columns: {${cells.join(', ')}}}}`, 'for the check below'),
-    ...totals.map(({ of, name }) =>
+    ...totals.map(({ name, parameters }) =>
       operation(
-        `{parse_number: {columns: ${name}, ${marksOf(profile.columns[of]!)}}}`,
-        'the same format as the cells above it',
+        `{parse_number: {columns: ${[name, parameters].filter((text) => text !== '').join(', ')}}}`,
+        'the format of the total in the sample',
       ),
     ),
     operation(`{check_totals: {checks: [${checks.join(', ')}]}}`, evidence),
@@ -127,11 +138,6 @@ function valueName(names: readonly string[], at: number): string {
   const isFree = (name: string): boolean => !names.includes(name);
   if (/^[A-Za-z_]\w*$/.test(plain) && isFree(plain)) return plain;
   for (let name = `total_of_column_${at + 1}`; ; name += '_') if (isFree(name)) return name;
-}
-
-function marksOf(column: ColumnProfile): string {
-  const { decimal, grouping } = provenNotation(column)!;
-  return `decimal: "${decimal}"${grouping === '' ? '' : `, grouping: "${grouping}"`}`;
 }
 
 export function emptyRowLines(sample: DraftedSample): DraftLine[] {

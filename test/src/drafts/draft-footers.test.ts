@@ -195,3 +195,48 @@ test('a total row is found however many of its cells are filled with amounts and
     'a name that begins with the word is data',
   );
 });
+
+test('a total is written in another way than the cells above it', async (t) => {
+  for (const [file, parameters] of [
+    ['name;amount\na;500,25\nb;734,25\nTotal;1.234,50\n', 'decimal: ",", grouping: "."'],
+    ['name;amount\na;500,25\nb;734,25\nTotal;1234,50 EUR\n', 'decimal: ",", strip: ["EUR"]'],
+    ['name;amount\na;1,50\nb;-4,00\nTotal;(2,50)\n', 'decimal: ",", negative: ["-x", (x)]'],
+    ['name,amount\na,1.50\nb,2.50\nTotal,4.00\n', ''],
+  ] as const) {
+    const lines = await drafted(t, file);
+    const columns = ['total_of_amount', parameters].filter((text) => text !== '').join(', ');
+    t.ok(
+      lines.some((line) => line.startsWith(`- {parse_number: {columns: ${columns}}}`)),
+      lines.join('\n'),
+    );
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+    t.ok(lines.some((line) => line.startsWith('- {stop_when:')));
+  }
+});
+
+test('a total of a column that the draft leaves as text ends the table, and is not checked', async (t) => {
+  for (const [file, name] of [
+    ['name;amount;tax\na;5,25 €;1,00\nb;7,25 €;2,50\nTotal;12,50 €;3,50\n', 'sample.csv'],
+    ['name,pieces,tax\na,5,1.00\nb,12,2.50\nc,1007,1.50\nTotal,"1,024",5.00\n', 'sample.csv'],
+    // The number of rows below a column of text.
+    ['name,town,tax\na,Bonn,1.00\nb,Kiel,2.50\nTotal,2,3.50\n', 'sample.csv'],
+    ['{"name":"a","tax":1.5}\n{"name":"b","tax":-2.25}\n{"name":"Total","tax":-0.75}\n', 'sample.ndjson'],
+  ] as const) {
+    const lines = await drafted(t, file, name);
+    t.ok(
+      lines.some((line) => /^- \{stop_when: .*# 1 row at the end; \d amounts? (?:is|are) the sums? /.test(line)),
+      lines.join('\n'),
+    );
+    t.notOk(lines.some((line) => /total_of_(?:amount|pieces|town)/.test(line)));
+    t.equal(
+      lines.some((line) => line.includes('sum(`tax`)')),
+      name === 'sample.csv',
+    );
+  }
+  const wrong = await drafted(
+    t,
+    '{"name":"a","tax":1.5}\n{"name":"b","tax":2.25}\n{"name":"Total","tax":3}\n',
+    'a.ndjson',
+  );
+  t.ok(wrong.some((line) => line.startsWith('# - {stop_when:') && line.includes('are not the sums')));
+});
