@@ -159,11 +159,14 @@ function actOn(studio: Studio, form: StepForm, { item, step, label, subject, sta
   if (key === 'down') edit('Move down', moved(text.value, item, item + 1));
 }
 
-/** The focus follows the chosen step, for example when the rows of a new step have arrived. */
+/**
+ * The focus follows the chosen step, for example when the rows of a new step have arrived. It stays on a step that was
+ * switched off, so that the same key switches the step on again.
+ */
 function useFocusOnChosen(list: RefObject<HTMLOListElement | null>, chosen: number): void {
   useLayoutEffect(() => {
     const focused = document.activeElement;
-    if (focused === null || !focused.matches('button.step') || !list.current!.contains(focused)) return;
+    if (focused === null || !focused.matches('button.step:not(.off)') || !list.current!.contains(focused)) return;
     list.current!.querySelector<HTMLElement>('[aria-current]')?.focus();
   }, [chosen]);
 }

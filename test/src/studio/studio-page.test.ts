@@ -118,6 +118,11 @@ test('by keys alone', options, async (t) => {
   await page.keyboard.press('x');
   await page.locator('.steps .off', { hasText: 'parse_number (off)' }).waitFor();
   await page.locator('footer', { hasText: /1 problem\. .*EXPR_TYPE/ }).waitFor();
+  // The focus stays on the step, so the same key enables it again.
+  await page.keyboard.press('x');
+  await page.locator('.steps .live[aria-current]:focus', { hasText: 'parse_number' }).waitFor();
+  await page.keyboard.press('x');
+  await page.locator('.steps .off:focus', { hasText: 'parse_number (off)' }).waitFor();
   await page.keyboard.press('F6');
   await page.keyboard.press('F6');
   await page.locator('.cm-content:focus').waitFor();
