@@ -26,6 +26,12 @@ export interface PartSizes {
 const MIB = 1024 * 1024;
 
 /**
+ * Pause after a share that processed no part, because the memory budget refused it or another Run needed the thread.
+ * Without the pause, shares were started and ended in a loop that took a third of a core.
+ */
+const LEND_AGAIN_MILLISECONDS = 200;
+
+/**
  * For the command line and the library, where a second thread costs as much processor time as the work on 60 to 150 MB,
  * for its start and for compiling its code. A part takes 2 to 6 ms: its output is still in the cache when it is
  * written, and threads rarely wait for each other.
@@ -79,6 +85,8 @@ export class SharedRun implements PooledRun {
   /** Ends of the shares that have ended. */
   #mainEnd: TaskEnd | null = null;
   readonly #lentEnds: TaskEnd[] = [];
+  /** No thread is lent before this time (performance.now). */
+  #lendsFrom = 0;
   #grown: { readonly bytes: number; readonly ended: boolean } | null = null;
   #isCancelled = false;
   #isSuspended = false;
@@ -130,6 +138,8 @@ export class SharedRun implements PooledRun {
     const { sizes, threadsMax } = this.#sharing;
     while (
       this.#state === 'parts' &&
+      !this.#isCancelled &&
+      performance.now() >= this.#lendsFrom &&
       this.#lent.size < threadsMax - 1 &&
       this.#turns.left >= (sizes.partsMin ?? 1) &&
       this.#pool.canLend(this.#grown?.ended !== true)
@@ -142,7 +152,9 @@ export class SharedRun implements PooledRun {
       };
       const ended = (end: TaskEnd): void => {
         this.#lent.delete(lent);
-        this.#lentEnds.push(end);
+        // Not kept: a long Run may have thousands of such shares.
+        if (isEmpty(end)) this.#lendsFrom = performance.now() + LEND_AGAIN_MILLISECONDS;
+        else this.#lentEnds.push(end);
         this.#shareEnded(end);
       };
       const lent = this.#pool.lend(task, ended);
@@ -209,6 +221,11 @@ export class SharedRun implements PooledRun {
     this.#sharing.ended?.(parts);
     this.#ended(end);
   }
+}
+
+/** True for a share that ended without a failure and without a part. */
+function isEmpty(end: TaskEnd): boolean {
+  return end.kind === 'done' && end.outcome.failure === null && end.outcome.pieces!.length === 0;
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */

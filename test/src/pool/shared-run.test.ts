@@ -308,3 +308,34 @@ test('a suspended, cancelled or lost Run ends once all its shares have ended', a
   lost.tasks[1]!.end(CANCELLED);
   t.strictSame(lost.ends, [{ kind: 'interrupted' }]);
 });
+
+const EMPTY: TaskEnd = { kind: 'done', outcome: partly<TaskOutcome>({ failure: null, output: null, pieces: [] }) };
+
+test('after a share without a part, which the budget may have refused, no thread is lent for a while', async (t) => {
+  const { run, tasks, ends } = twoShares(t);
+  tasks[1]!.end(EMPTY);
+  run.lend();
+  run.grown(600_000, false);
+  t.equal(tasks.length, 2);
+  await until(() => {
+    run.lend();
+    return tasks.length === 3;
+  });
+  run.cancel();
+  run.lend();
+  t.equal(tasks.length, 3, 'a cancelled Run gets no thread');
+  for (const task of [tasks[0]!, tasks[2]!]) task.end(CANCELLED);
+  t.strictSame(ends, [CANCELLED]);
+});
+
+test('a Run that is cancelled before its parts are decided gets no thread', (t) => {
+  const ends: TaskEnd[] = [];
+  const { run, tasks } = played(t, (end) => ends.push(end));
+  run.grown(500_000, true);
+  run.cancel();
+  tasks[0]!.splits!({} as never);
+  t.equal(tasks.length, 1);
+  tasks[0]!.end(CANCELLED);
+  t.strictSame(ends, [CANCELLED]);
+  t.end();
+});
