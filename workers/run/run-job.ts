@@ -16,7 +16,7 @@ import type { Failure } from '../protocol/failure.ts';
 import type { RunTask, TaskFile } from '../protocol/messages.ts';
 import type { RowErrorCode, RunReport } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
-import { DONE, type Slices } from '../scheduling/time-slices.ts';
+import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 import { META_PREFIX, type Template } from '../template/template.ts';
 
@@ -114,8 +114,9 @@ export interface PartFeed {
    * Called at the end of a part, when the sink has all of its output. Returns true if the source has another part.
    * @param rowsRead number of rows in all parts so far
    * @param rowsWritten number of their rows in the output
+   * @param rest waits without counting the time as work of the Run
    */
-  next(rowsRead: number, rowsWritten: number): Coroutine<boolean>;
+  next(rowsRead: number, rowsWritten: number, rest: Rest): Coroutine<boolean>;
 }
 
 // Inputs of a Run: its task, its file, and the objects that it shares with other Runs of its thread. Contains no

@@ -13,6 +13,7 @@ import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
 import type { PartOutcome, RunOutcome, RunTask, SharePiece } from '../protocol/messages.ts';
 import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import type { Rest } from '../scheduling/time-slices.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
 
@@ -65,15 +66,17 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
     // Without memory for a further share, the other threads do the work.
     if (!outputs.takeFirst()) return job.first === null ? { ...outcome, pieces } : null;
     job.first?.opened();
-    for (let part = yield* nextPart(job, outputs); part !== null; part = yield* nextPart(job, outputs)) {
-      const piece = new Piece(job, part, outputs, yield* outputs.memory());
+    for (;;) {
+      const part = yield* nextPart(job, outputs, UNMEASURED);
+      if (part === null) break;
+      const piece = new Piece(job, part, outputs, yield* outputs.memory(UNMEASURED));
       outcome = yield* piece.run();
       busyMilliseconds += outcome.busyMilliseconds;
       if (outcome.failure !== null) return outcome;
       const { rowsWritten, output, report } = outcome;
       pieces.push({ parts: piece.parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report });
     }
-    yield* outputs.write(0);
+    yield* outputs.write(0, UNMEASURED);
     return { ...outcome, busyMilliseconds, pieces };
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
@@ -83,16 +86,20 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   }
 }
 
+/** Between two Runs of a share, no clock is running. */
+const UNMEASURED: Rest = (wait) => wait();
+
 /** Takes the next part. Returns null if the share is over. */
-function* nextPart({ turns, first, isNeeded }: ShareJob, outputs: PartOutputs): Coroutine<number | null> {
+function* nextPart(job: ShareJob, outputs: PartOutputs, rest: Rest): Coroutine<number | null> {
+  const { turns, first, isNeeded } = job;
   for (;;) {
     if (first === null && isNeeded()) return null;
     const part = turns.takePart();
     if (typeof part === 'number') return part;
     if (part === 'over' || first === null) return null;
     // Other threads may wait for these outputs.
-    yield* outputs.write(0);
-    yield first.arrival();
+    yield* outputs.write(0, rest);
+    yield rest(() => first.arrival());
   }
 }
 
@@ -137,16 +144,16 @@ class Piece implements PartFeed {
     }
   }
 
-  *next(rowsRead: number, rowsWritten: number): Coroutine<boolean> {
+  *next(rowsRead: number, rowsWritten: number, rest: Rest): Coroutine<boolean> {
     const number = this.#part;
     this.parts.push({ number, rows: rowsRead - this.#rowsBefore });
     this.#count(rowsRead, rowsWritten);
     this.#outputs.add(number, this.sink.cut());
-    yield* this.#outputs.write(WAITING_MAX);
+    yield* this.#outputs.write(WAITING_MAX, rest);
     if (number === 0) return false;
     // Taken before the part: a thread that has a part never waits for the memory of other threads.
-    const memory = yield* this.#outputs.memory();
-    const part = yield* nextPart(this.#job, this.#outputs);
+    const memory = yield* this.#outputs.memory(rest);
+    const part = yield* nextPart(this.#job, this.#outputs, rest);
     if (part === null) {
       this.#outputs.giveBack(memory);
       return false;
@@ -252,9 +259,9 @@ class PartOutputs {
   }
 
   /** Returns empty memory for an output. If the budget refuses more, waits until an earlier output is written. */
-  *memory(): Coroutine<MemorySink> {
+  *memory(rest: Rest): Coroutine<MemorySink> {
     if (this.#free.length === 0 && this.#budget.take(OUTPUT_BYTES)) return this.#newMemory();
-    if (this.#free.length === 0) yield* this.write(this.#waiting.length - 1);
+    if (this.#free.length === 0) yield* this.write(this.#waiting.length - 1, rest);
     return this.#free.pop()!;
   }
 
@@ -275,7 +282,7 @@ class PartOutputs {
   }
 
   /** Writes outputs until at most `waitingMax` wait for their turn. Throws Failed on a full disk, and Cancelled. */
-  *write(waitingMax: number): Coroutine<void> {
+  *write(waitingMax: number, rest: Rest): Coroutine<void> {
     const { turns, cancelled } = this.#job;
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const { part, bytes } = first;
@@ -287,7 +294,7 @@ class PartOutputs {
       } else {
         if (this.#waiting.length <= waitingMax) return;
         if (cancelled()) throw new Cancelled();
-        yield turns.passed(part);
+        yield rest(() => turns.passed(part));
       }
     }
   }

@@ -24,7 +24,7 @@ import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '
 import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
-import { nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
+import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
 import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
@@ -536,7 +536,7 @@ export class RunAttempt {
     if (parts === undefined || pipeline === null) return;
     while (this.#rowsWanted(pipeline) > 0) {
       pipeline.endPart();
-      if (!(yield* parts.next(reader.rowsRead, pipeline.rowsWritten))) return;
+      if (!(yield* parts.next(reader.rowsRead, pipeline.rowsWritten, this.#restFor))) return;
       reader.resume!();
       yield* this.#readAll(reader, pipeline);
     }
@@ -592,7 +592,7 @@ export class RunAttempt {
     if (this.#clock.check()) await this.#rest();
   };
 
-  readonly #restFor = (wait: () => Promise<void>): Promise<void> => this.#clock.rest(wait);
+  readonly #restFor: Rest = (wait) => this.#clock.rest(wait);
 
   #rest(): Promise<void> {
     return this.#clock.rest(this.#job.turn ?? nextTurnOfLoop);

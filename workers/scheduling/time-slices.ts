@@ -62,6 +62,9 @@ export function checkMask(count: number): number {
   return count <= LONG_ROWS_MAX ? 0 : SHORT_ROWS_MASK;
 }
 
+/** Calls `wait`, and resolves when its promise does. */
+export type Rest = (wait: () => Promise<void>) => Promise<void>;
+
 export class SliceClock implements Pauses {
   readonly #onCheck: () => void;
   /** Work time, without the time of pauses. */

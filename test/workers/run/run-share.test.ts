@@ -155,6 +155,40 @@ test('outputs wait for an earlier part only as long as there is memory for them'
   t.match(readFileSync(output, 'latin1').slice(0, 10), /^first\nx+/);
 });
 
+test('waiting for bytes and for the turn to write is not work of the Run', async (t) => {
+  const { sizeBytes, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
+  const idleTime = async (parts: PartTurns): Promise<number> => {
+    // The share has taken all parts that it can, and waits.
+    for (let taken = -1; taken < parts.taken; await pause(100)) taken = parts.taken;
+    const from = performance.now();
+    await pause(500);
+    return performance.now() - from;
+  };
+  const turns = new PartTurns(new SharedArrayBuffer(TURNS_BYTES), 50_000);
+  turns.grown(300_000, false);
+  rmSync(output);
+  let waited = 0;
+  const arrival = async (): Promise<void> => {
+    waited += await idleTime(turns);
+    turns.grown(sizeBytes, true);
+  };
+  let begun = performance.now();
+  const alone = (await share(unlimitedShare(), { turns, first: { opened: () => undefined, arrival } }))!;
+  t.ok(waited > 0 && alone.busyMilliseconds <= performance.now() - begun - waited, 'for bytes');
+
+  const others = new PartTurns(new SharedArrayBuffer(TURNS_BYTES), 50_000);
+  others.grown(sizeBytes, true);
+  const first = others.takePart() as number;
+  begun = performance.now();
+  const ended = share(new SmallBudget(11 * MIB), { turns: others });
+  waited = await idleTime(others);
+  others.place(first, 0);
+  const { busyMilliseconds } = (await ended)!;
+  t.ok(busyMilliseconds <= performance.now() - begun - waited, 'for its turn');
+});
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
 function openedFor(t: Test, path: string): number {
   const descriptor = openSync(path, 'r+');
   t.teardown(() => closeSync(descriptor));
