@@ -1,17 +1,19 @@
 // Every operation gives the results of its examples, for all sizes of batches and arenas, with and without dead rows between the
-// live ones.
+// live ones, and while its memory moves.
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
+import { withMovingMemory } from '../memory/moving-memory.ts';
 import { type RunOptions, runOperation } from './harness.ts';
 
-const WAYS: readonly RunOptions[] = [
+const WAYS: readonly (RunOptions & { readonly moves?: true })[] = [
   { batchRows: 1 },
   { batchRows: 2 },
   { batchRows: 1000 },
   { batchRows: 1000, arenaBytes: 256 },
   { batchRows: 2, sparse: true },
   { batchRows: 1000, sparse: true, arenaBytes: 512 },
+  { batchRows: 2, moves: true },
 ];
 
 test('each operation is in the table', async (t) => {
@@ -29,11 +31,10 @@ for (const [name, definition] of operationTable) {
     t.ok(definition.examples.length > 0, 'has examples');
     for (const example of definition.examples) {
       t.equal(example.operation['op'], name);
-      for (const way of WAYS) {
-        const { columns, rows, problems } = runOperation(definition, example.operation, example.input, {
-          ...way,
-          tables: example.tables ?? {},
-        });
+      for (const { moves = false, ...way } of WAYS) {
+        const run = () =>
+          runOperation(definition, example.operation, example.input, { ...way, tables: example.tables ?? {} });
+        const { columns, rows, problems } = moves ? await withMovingMemory(512, async () => run()) : run();
         t.same(
           { problems, columns, rows },
           { problems: [], ...example.output },

@@ -288,7 +288,9 @@ class KeptTexts {
       this.#textsMax = textsMax;
     }
     const text = this.#count++;
-    heap.u32.set([this.#stored(at, bytes), bytes], (this.views >>> 2) + text * 2);
+    // Storing the text may replace the views of the heap.
+    const stored = this.#stored(at, bytes);
+    heap.u32.set([stored, bytes], (this.views >>> 2) + text * 2);
     heap.u32[(this.#previous >>> 2) + text] = this.last(list);
     heap.u32[(this.#lists >>> 2) + list] = text + 1;
   }
