@@ -1,5 +1,5 @@
 // The operation `blank_down`: clears values that repeat the one above.
-import type { Batch } from '../batch/batch.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { editedIds } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
@@ -8,6 +8,7 @@ import { FillFrame, LastCells, type Marks, settleNewColumn } from '../execution/
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { isEqual, type Value } from '../expression/compile/value.ts';
 import { META_NULL } from '../kernel/layout/cells.ts';
+import { PAUSE } from '../scheduling/time-slices.ts';
 import { COLUMN_TYPES, columnSet } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 
@@ -115,22 +116,25 @@ export const blankDown = defineOperation({
   },
   edits: editedIds,
   start(targets, context) {
-    const { arena, next, report } = context;
+    const { arena, clock, next, report } = context;
     const frame = new FillFrame(context, targets);
+    const last = LastCells.ofColumns(arena.heap, targets.length);
     const states = targets.map(({ source }, target): State => {
       const reader = new CellReader(source!.type, frame.sources[target]!);
-      return { last: new LastCells(arena.heap), hasLast: false, reader, value: null };
+      return { last: last[target]!, hasLast: false, reader, value: null };
     });
     return {
       *push(given) {
         const mark = arena.next;
         const { batch, masks } = yield* frame.mark(given);
-        const made = frame.sources.map((index, target) => {
+        const made: ColumnData[] = [];
+        for (const [target, index] of frame.sources.entries()) {
+          if (clock.isDue()) yield PAUSE;
           const chosen = frame.chosen(target, masks);
           const { column, blanked } = blankRepeats(batch, index, chosen, states[target]!);
           report.cells_changed += frame.inPlace[target] ? blanked : settleNewColumn(batch, column, chosen);
-          return column;
-        });
+          made.push(column);
+        }
         yield* next(frame.put(batch, made));
         arena.release(mark);
       },

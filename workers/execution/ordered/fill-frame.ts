@@ -30,7 +30,8 @@ interface Given {
 export function planFill({ columns, group_by, into }: Given, scope: Scope): FillPlan {
   const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
   const targets = cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null, moves: true });
-  const both = targets.find(({ target }) => groups.some(({ id }) => id === target.id));
+  const groupIds = new Set(groups.map(({ id }) => id));
+  const both = targets.find(({ target }) => groupIds.has(target.id));
   if (both !== undefined) {
     const name = JSON.stringify(both.target.name);
     scope.problem('/columns', 'COLUMN_TWICE', `The column ${name} cannot be filled and be the group as well.`);
@@ -174,10 +175,10 @@ function marksOf(batch: Batch, list: number, count: number, dropped: ReadonlySet
   return marks;
 }
 
-// The last value of one column in each group, kept across batches in the Run's memory. Asks the budget for memory. If
+// The last value of each column in each group, kept across batches in the Run's memory. Asks the budget for memory. If
 // it is refused, the current batch still gets its memory, and the object reports that it is full.
 
-/** Initial space for the value of a group: most values fit, and later ones overwrite it. */
+/** Initial space for a value: most values fit, and later ones overwrite it. */
 const VALUE_BYTES_FIRST = 16;
 
 /** Length of a text that has been forgotten. Its space is kept for the next text. */
@@ -186,8 +187,8 @@ const FORGOTTEN = 0xffffffff;
 /** Size of a block of values. Larger values are allocated separately. */
 const BLOCK_BYTES = 65_536;
 
-/** Number of groups for which entries are allocated at once: 48 KiB. */
-const GROUPS_AT_ONCE = 4096;
+/** Number of entries that are allocated at once: 48 KiB. */
+const ENTRIES_AT_ONCE = 4096;
 const ENTRY_BYTES = 12;
 
 /** Size of a typed value: 8 bytes and its meta byte. The digits of a value beyond 64 bits follow. */
@@ -200,9 +201,69 @@ export interface LastValue {
   readonly big: { readonly unscaled: bigint; readonly scale: number } | null;
 }
 
+/** The last values of one column, by group. */
 export class LastCells {
+  readonly #values: LastValues;
+  readonly #place: number;
+  readonly #columns: number;
+
+  /** One for each of `columns` columns. They share their memory, because a file may have thousands of columns. */
+  static ofColumns(heap: Heap, columns: number): LastCells[] {
+    const values = new LastValues(heap);
+    return Array.from({ length: columns }, (_, place) => new LastCells(values, place, columns));
+  }
+
+  private constructor(values: LastValues, place: number, columns: number) {
+    this.#values = values;
+    this.#place = place;
+    this.#columns = columns;
+  }
+
+  /** True once the budget has refused memory to any of the columns. */
+  get full(): boolean {
+    return this.#values.full;
+  }
+
+  /** Returns address and length of the last text of a group. The address is 0 if it has no text. */
+  text(group: number): [start: number, length: number] {
+    return this.#values.text(this.#number(group));
+  }
+
+  keepText(group: number, start: number, length: number): void {
+    this.#values.keepText(this.#number(group), start, length);
+  }
+
+  /** Same as above, for a column with native kinds, so that `kind` returns the kind. */
+  keepNative(group: number, start: number, length: number, kind: number): void {
+    this.#values.keepNative(this.#number(group), start, length, kind);
+  }
+
+  /** Native kind of a text that keepNative has kept. */
+  kind(group: number): number {
+    return this.#values.kind(this.#number(group));
+  }
+
+  forget(group: number): void {
+    this.#values.forget(this.#number(group));
+  }
+
+  value(group: number): LastValue | undefined {
+    return this.#values.value(this.#number(group));
+  }
+
+  keepValue(group: number, value: LastValue): void {
+    this.#values.keepValue(this.#number(group), value);
+  }
+
+  #number(group: number): number {
+    return group * this.#columns + this.#place;
+  }
+}
+
+/** Values by number. */
+class LastValues {
   readonly #heap: Heap;
-  /** Addresses of the entries. An entry has three u32 words per group: address, length, space. */
+  /** Addresses of the entries. An entry has three u32 words: address, length, space. */
   readonly #entries: number[] = [];
   #next = 0;
   #limit = 0;
@@ -212,45 +273,41 @@ export class LastCells {
     this.#heap = heap;
   }
 
-  /** True once the budget has refused memory. */
   get full(): boolean {
     return this.#full;
   }
 
-  /** Returns address and length of the last text of a group. The address is 0 if it has no text. */
-  text(group: number): [start: number, length: number] {
-    if (group >= this.#entries.length * GROUPS_AT_ONCE) return [0, 0];
-    const at = this.#entry(group);
+  text(number: number): [start: number, length: number] {
+    if (number >= this.#entries.length * ENTRIES_AT_ONCE) return [0, 0];
+    const at = this.#entry(number);
     const length = this.#heap.u32[at + 1]!;
     return length === FORGOTTEN ? [0, 0] : [this.#heap.u32[at]!, length];
   }
 
-  keepText(group: number, start: number, length: number): void {
-    const to = this.#place(group, length);
+  keepText(number: number, start: number, length: number): void {
+    const to = this.#place(number, length);
     this.#heap.u8.copyWithin(to, start, start + length);
   }
 
-  /** Same as above, for a column with native kinds, so that `kind` returns the kind. */
-  keepNative(group: number, start: number, length: number, kind: number): void {
-    const to = this.#place(group, length + 1);
+  keepNative(number: number, start: number, length: number, kind: number): void {
+    const to = this.#place(number, length + 1);
     const { u8, u32 } = this.#heap;
     u8.copyWithin(to, start, start + length);
     u8[to + length] = kind;
-    u32[this.#entry(group) + 1] = length;
+    u32[this.#entry(number) + 1] = length;
   }
 
-  /** Native kind of a text that keepNative has kept. */
-  kind(group: number): number {
-    const [start, length] = this.text(group);
+  kind(number: number): number {
+    const [start, length] = this.text(number);
     return start === 0 ? KIND_TEXT : this.#heap.u8[start + length]!;
   }
 
-  forget(group: number): void {
-    if (group < this.#entries.length * GROUPS_AT_ONCE) this.#heap.u32[this.#entry(group) + 1] = FORGOTTEN;
+  forget(number: number): void {
+    if (number < this.#entries.length * ENTRIES_AT_ONCE) this.#heap.u32[this.#entry(number) + 1] = FORGOTTEN;
   }
 
-  value(group: number): LastValue | undefined {
-    const [start, length] = this.text(group);
+  value(number: number): LastValue | undefined {
+    const [start, length] = this.text(number);
     if (start === 0) return undefined;
     const { u8, i64 } = this.#heap;
     const digits = Buffer.from(u8.buffer, start + TYPED_BYTES, length - TYPED_BYTES).toString('latin1');
@@ -259,9 +316,9 @@ export class LastCells {
     return { bits: i64[start >>> 3]!, meta: u8[start + 8]!, big };
   }
 
-  keepValue(group: number, { bits, meta, big }: LastValue): void {
+  keepValue(number: number, { bits, meta, big }: LastValue): void {
     const digits = big === null ? '' : `${big.unscaled}e${big.scale}`;
-    const to = this.#place(group, TYPED_BYTES + digits.length);
+    const to = this.#place(number, TYPED_BYTES + digits.length);
     const { u8, i64 } = this.#heap;
     i64[to >>> 3] = bits;
     u8[to + 8] = meta;
@@ -269,15 +326,15 @@ export class LastCells {
   }
 
   /** Index of the entry in u32 words. */
-  #entry(group: number): number {
-    const entries = this.#entries[Math.floor(group / GROUPS_AT_ONCE)]!;
-    return (entries >>> 2) + (group % GROUPS_AT_ONCE) * 3;
+  #entry(number: number): number {
+    const entries = this.#entries[Math.floor(number / ENTRIES_AT_ONCE)]!;
+    return (entries >>> 2) + (number % ENTRIES_AT_ONCE) * 3;
   }
 
-  /** Returns the address of `length` bytes for the group's value. */
-  #place(group: number, length: number): number {
-    while (group >= this.#entries.length * GROUPS_AT_ONCE) this.#addEntries();
-    const at = this.#entry(group);
+  /** Returns the address of `length` bytes for a value. */
+  #place(number: number, length: number): number {
+    while (number >= this.#entries.length * ENTRIES_AT_ONCE) this.#addEntries();
+    const at = this.#entry(number);
     const { u32 } = this.#heap;
     // The space is at least doubled. Otherwise a value that grows step by step would leave many outgrown spaces in the
     // blocks.
@@ -287,8 +344,8 @@ export class LastCells {
   }
 
   #addEntries(): void {
-    const entries = this.#take(GROUPS_AT_ONCE * ENTRY_BYTES);
-    this.#heap.u8.fill(0, entries, entries + GROUPS_AT_ONCE * ENTRY_BYTES);
+    const entries = this.#take(ENTRIES_AT_ONCE * ENTRY_BYTES);
+    this.#heap.u8.fill(0, entries, entries + ENTRIES_AT_ONCE * ENTRY_BYTES);
     this.#entries.push(entries);
   }
 

@@ -3,7 +3,7 @@
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { type StoredType, storedTypes } from '../../batch/schema.ts';
 import { KIND_TEXT, META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import { DONE, PAUSE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Next, Operator, OperatorContext } from '../../template/operation.ts';
 import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
@@ -118,7 +118,7 @@ export class GroupedFill implements Operator {
     this.#groups = groups;
     this.#keys = new RowKeys(context, groups, 'exact');
     this.#table = new HashTable(heap, context.kernel);
-    this.#last = frame.sources.map(() => new LastCells(heap));
+    this.#last = LastCells.ofColumns(heap, frame.sources.length);
     this.#withKinds = frame.sources.map((index) => context.input[index]!.hasKinds === true);
   }
 
@@ -132,7 +132,7 @@ export class GroupedFill implements Operator {
     this.#table.hash(list);
     const reached = this.#pass === null ? this.#table.insert(list) : 0;
     if (reached > 0) yield* this.#emit({ ...marked, batch: batch.slice(0, reached) }, list.ids);
-    if (this.#pass === null && (reached < list.count || this.#last.some(({ full }) => full))) this.#close();
+    if (this.#pass === null && (reached < list.count || this.#last[0]?.full === true)) this.#close();
     if (reached < list.count) {
       this.#table.find(list, reached);
       const [masks, extra] = [marked.masks.map((some) => some.subarray(reached)), marked.extra?.subarray(reached)];
@@ -198,10 +198,12 @@ export class GroupedFill implements Operator {
   }
 
   *#emit({ batch, masks, extra: forgets }: MarkedBatch, ids: number): Slices {
-    const { next, report } = this.#context;
+    const { next, report, clock } = this.#context;
     const { sources, inPlace } = this.#frame;
     const kept: (() => void)[] = [];
-    const columns = sources.map((index, target) => {
+    const columns: ColumnData[] = [];
+    for (const [target, index] of sources.entries()) {
+      if (clock.isDue()) yield PAUSE;
       const column = batch.columns[index]!;
       const last = this.#last[target]!;
       const marks = { forgets, chosen: this.#frame.chosen(target, masks) };
@@ -219,11 +221,14 @@ export class GroupedFill implements Operator {
         kept.push(() => keepTexts(batch, index, this.#withKinds[target]!, last, touched));
       }
       report.cells_changed += inPlace[target] ? filled : settleNewColumn(batch, made, marks.chosen);
-      return made;
-    });
+      columns.push(made);
+    }
     yield* next(this.#frame.put(batch, columns));
     // Done last, because cells of this batch still refer to the values kept before.
-    for (const keep of kept) keep();
+    for (const keep of kept) {
+      keep();
+      if (clock.isDue()) yield PAUSE;
+    }
   }
 
   /** The first row of each known group carries the kept values, from which the later rows of the group are filled. */
