@@ -12,6 +12,12 @@ golden('marks inside of cells are no delimiter of several characters', [
     output: 'no,code,n\n"1,00","=""007""",x\n"2,00","=""008""",y\n"3,00","=""009""",z\n',
   },
   {
+    name: 'cells of the last column that all begin with a mark',
+    template: 'operations: []\noutput: {format: csv, formula_guard: "off"}',
+    input: 'no|code\n1,00|=1\n2,00|=2\n3,00|=3\n',
+    output: 'no,code\n"1,00",=1\n"2,00",=2\n"3,00",=3\n',
+  },
+  {
     name: 'cells that end with a mark, and a record that is too short',
     template: 'operations: []',
     input: 'no|key|n\n1|a=|x\n2|b=|y\n3|c=\n4|d=|z\n',

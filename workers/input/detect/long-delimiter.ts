@@ -59,8 +59,8 @@ export function longDelimiter(samples: Samples, single: Dialect): LongDelimiter 
 }
 
 /**
- * True if the single delimiter explains more than the long one, which is then part of the cells: `|=` in `1|="007"|x`,
- * or `::` in `1|a::b|x`.
+ * True if the single delimiter explains more than the long one, which is then part of the cells: `|=` in `1|="007"|x`
+ * and in rows whose header has only `|`, or `::` in `1|a::b|x`.
  */
 function isNarrower(
   long: Sample,
@@ -71,10 +71,13 @@ function isNarrower(
   if (!delimiter.includes(single) && own.rowsByWidth.size !== 1) return false;
   // Occurrences of the single delimiter within the long one.
   const inside = Math.max(1, delimiter.split(single).length - 1);
+  const splitsAll = own.rowsByWidth.size === 1;
   let records = 0;
   let wider = 0;
   for (let record = 0; long.has(record) && own.has(record); record++) {
     const fields = long.width(record);
+    // A header such as `a|b` above rows such as `1|=x`.
+    if (splitsAll && fields === 1 && own.width(record) > 1) return true;
     if (fields === 1) continue;
     records++;
     if (own.width(record) - 1 > (fields - 1) * inside) wider++;
