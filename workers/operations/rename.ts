@@ -2,6 +2,7 @@
 
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
+import { PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import { columnName, exactlyOne } from '../template/base-parameters.ts';
 import { defineOperation } from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
@@ -69,10 +70,10 @@ export const rename = defineOperation({
       output: { columns: ['invoice_no', 'due_date'], rows: [['7', '2026-01-31']] },
     },
   ],
-  effect({ columns, pattern, replace, style }, scope) {
-    if (columns !== undefined) renameByName(columns, scope);
-    else if (pattern !== undefined) renameByPattern(pattern, replace ?? '', scope);
-    else if (style !== undefined) renameAll((name) => styled(name, style), '/style', scope);
+  *effect({ columns, pattern, replace, style }, scope): Sliced<null> {
+    if (columns !== undefined) yield* renameByName(columns, scope);
+    else if (pattern !== undefined) yield* renameByPattern(pattern, replace ?? '', scope);
+    else if (style !== undefined) yield* renameAll((name) => styled(name, style), '/style', scope);
     return null;
   },
   start(_plan, { next }) {
@@ -80,21 +81,21 @@ export const rename = defineOperation({
   },
 });
 
-function renameByName(columns: Readonly<Record<string, string>>, scope: Scope): void {
+function renameByName(columns: Readonly<Record<string, string>>, scope: Scope): Slices {
   const names = new Map<Column, string>();
   for (const [from, to] of Object.entries(columns)) {
     const column = scope.read(from, `/columns/${pointerSegment(from)}`);
     if (column !== null) names.set(column, to);
   }
-  scope.rename(names, '/columns');
+  return scope.rename(names, '/columns');
 }
 
-function renameByPattern(pattern: string, replacement: string, scope: Scope): void {
+function* renameByPattern(pattern: string, replacement: string, scope: Scope): Slices {
   const compiled = scope.compilePattern(pattern);
   if ('problem' in compiled) scope.problem('/pattern', 'BAD_PATTERN', compiled.problem);
   else {
     const group = compiled.unknownGroup(replacement);
-    if (group === null) renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
+    if (group === null) yield* renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
     else
       scope.problem(
         '/replace',
@@ -105,11 +106,20 @@ function renameByPattern(pattern: string, replacement: string, scope: Scope): vo
 }
 
 /** A name that would become empty stays unchanged. */
-function renameAll(renamed: (name: string) => string, pointer: string, scope: Scope): void {
+function* renameAll(renamed: (name: string) => string, pointer: string, scope: Scope): Slices {
   scope.renameUnknown();
-  const columns = scope.resolve('*', pointer);
-  scope.rename(new Map(columns.map((column) => [column, renamed(column.name) || column.name])), pointer);
+  const names = new Map<Column, string>();
+  for (const column of scope.resolve('*', pointer)) {
+    const { name } = column;
+    names.set(column, renamed(name) || name);
+    if (names.size % NAMES_AT_ONCE === 0 || name.length > SHORT_NAME_LENGTH_MAX) yield PAUSE;
+  }
+  yield* scope.rename(names, pointer);
 }
+
+/** Number of short names between two pauses; longer names are renamed one at a time. */
+const NAMES_AT_ONCE = 16;
+const SHORT_NAME_LENGTH_MAX = 64;
 
 function styled(name: string, style: Style): string {
   if (style === 'lower') return name.toLowerCase();

@@ -10,7 +10,7 @@ import { Failed } from '../protocol/failure.ts';
 import { PAUSE, type Sliced } from '../scheduling/time-slices.ts';
 import { type FileColumns, fileColumns } from '../template/file-columns.ts';
 import type { TemplateLanguage } from '../template/language.ts';
-import type { OperationDefinition } from '../template/operation.ts';
+import { effectOf, type OperationDefinition } from '../template/operation.ts';
 import {
   operationLabel,
   outputColumns,
@@ -282,7 +282,7 @@ class Planner {
     const steps: PlannedStep[] = [];
     let input = first;
     for (const operation of this.#template.operations) {
-      const step = this.#step(operation, input);
+      const step = yield* this.#step(operation, input);
       steps.push(step);
       input = step.output;
       yield PAUSE;
@@ -295,12 +295,15 @@ class Planner {
     this.#parameters = this.#template.output.columns;
     // Columns that are not known yet cannot be selected.
     const listed = this.#scope.endsUnknown ? null : this.#template.output.columns;
+    yield* this.#scope.matchPatterns([listed]);
     const schema = [...outputColumns(this.#scope, listed)];
+    yield PAUSE;
     const columns = layoutOf(input, schema, this.#inPlace);
     const flagColumn = this.#template.flagColumn !== null;
     const headers = this.#headersOf(first);
     const { output: settings, input: read } = this.#template;
     const { outputFormats } = this.#language;
+    yield PAUSE;
     const planned = new PlannedOutput(outputFormats, { output: settings, schema, nullValues: read.nullValues });
     const output = { schema, columns, planned, splitBy };
     const usesRunRow = this.#scope.uses.has('run_row');
@@ -321,15 +324,17 @@ class Planner {
     return { missing: names('fail'), optional: names('null') };
   }
 
-  #step(operation: TemplateOperation, input: Schema): PlannedStep {
+  *#step(operation: TemplateOperation, input: Schema): Sliced<PlannedStep> {
     const definition = this.#language.operations.get(operation.name);
     if (definition === undefined) throw new Error('an operation of a checked Template is not in the table');
     this.#label = operationLabel(operation);
     this.#parameters = operation.parameters;
     this.#size.addStep(input.length);
     this.#scope.begin({ label: this.#label, ifMissing: operation.ifMissing });
+    yield* this.#scope.matchPatterns(operation.parameters);
     const where = stepCondition(definition, operation, this.#scope);
-    const plan = definition.effect(operation.parameters, this.#scope);
+    const plan = yield* effectOf(definition, operation.parameters, this.#scope);
+    yield PAUSE;
     const output = snapshot(this.#scope, input);
     this.#size.addNames(input, output);
     if (where !== null && retypedColumns(input, output).length > 0) this.#refuse('WHERE_TYPE', '');
@@ -337,6 +342,7 @@ class Planner {
     const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
     const needsAllRows = memoryClass === 'B' || definition.emitsAtEnd?.(operation.parameters) === true;
     const rowLocal = memoryClass === 'R';
+    yield PAUSE;
     const layout = layoutOf(input, output, this.#inPlace);
     if (output === input) this.#inPlace = layout;
     const edits = definition.edits?.(plan) ?? null;

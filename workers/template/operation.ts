@@ -237,9 +237,10 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   /**
    * Runs the operation on names and types only. Called when a Template is checked (the columns may then be open: an
    * unknown name becomes a required column), and again with the columns of the file before its first row. The result is
-   * passed to `start`.
+   * passed to `start`. May be a generator, for work on each name of a wide file that takes more than microseconds. Use
+   * `effectOf` to call it.
    */
-  effect(parameters: Static<P>, scope: Scope): Plan;
+  effect(parameters: Static<P>, scope: Scope): Plan | Sliced<Plan>;
   start(plan: Plan, context: OperatorContext): Operator;
 }
 
@@ -248,4 +249,18 @@ export function defineOperation<P extends TSchema, Plan>(
   definition: OperationDefinition<P, Plan>,
 ): OperationDefinition<P, Plan> {
   return definition;
+}
+
+/** Runs an operation's `effect`, with its pauses if it has any. */
+export function* effectOf(
+  definition: OperationDefinition,
+  parameters: Parameters<OperationDefinition['effect']>[0],
+  scope: Scope,
+): Sliced<unknown> {
+  const effect = definition.effect(parameters, scope);
+  return isSliced(effect) ? yield* effect : effect;
+}
+
+function isSliced(effect: unknown): effect is Sliced<unknown> {
+  return typeof effect === 'object' && effect !== null && Symbol.iterator in effect && 'next' in effect;
 }

@@ -2,10 +2,11 @@
 
 import type { Column, ColumnType } from '../batch/schema.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { done } from '../scheduling/time-slices.ts';
 import { columnName, columnSet } from './base-parameters.ts';
 import { checkCondition, namesUsed } from './check-expression.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
-import type { OperationDefinition } from './operation.ts';
+import { effectOf, type OperationDefinition } from './operation.ts';
 import type { ColumnSet, Scope } from './scope.ts';
 import { isMapping, pointerSegments } from './source-node.ts';
 import type { IfMissing, ReportProblem, TemplateOperation } from './template.ts';
@@ -275,7 +276,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
     stepCondition(step.definition, step.operation, scope);
     const before = where === null ? [] : [...scope.columns];
     const { endsUnknown } = scope;
-    step.definition.effect(parameters, scope);
+    done(effectOf(step.definition, parameters, scope));
     if (scope.endsUnknown && !endsUnknown && index < input.steps.length - 1) scope.problem('', 'NOT_LAST', NOT_LAST);
     if (index === 0) takesOthers = !scope.closed || scope.ranged;
     dependsOnDay.push(scope.uses.delete('started_at'));

@@ -3,6 +3,7 @@
 // columns).
 import type { Column, ColumnType } from '../batch/schema.ts';
 import type { Type } from '../expression/check/type.ts';
+import type { Slices } from '../scheduling/time-slices.ts';
 import type { CompiledPattern } from './column-pattern.ts';
 
 /** `"a"`, `["a","b"]`, `{pattern}`, `{type}`, `{except: [...]}`, `"*"`. */
@@ -79,8 +80,8 @@ export interface Scope {
   /** Sets Column.clock of a datetime column; undefined = UTC. */
   setClock(column: Column, clock: string | undefined): void;
   remove(column: Column): void;
-  /** Renames all columns simultaneously. A collision of names is a problem. */
-  rename(names: ReadonlyMap<Column, string>, pointer: string): void;
+  /** Renames all columns simultaneously. A collision of names is a problem. Must be driven to its end. */
+  rename(names: ReadonlyMap<Column, string>, pointer: string): Slices;
   /**
    * Declares that columns which are not known yet are renamed too (by a pattern or style). Names read later are then
    * not names of the file.

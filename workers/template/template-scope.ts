@@ -1,6 +1,7 @@
 // Implementation of Scope: names, ids and types of the columns from step to step.
 
 import type { Column, ColumnType } from '../batch/schema.ts';
+import { PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import { limitedSuggestions } from '../values/suggestion.ts';
 import { ColumnPatterns, type CompiledPattern } from './column-pattern.ts';
 import type { FirstColumn } from './file-columns.ts';
@@ -38,6 +39,13 @@ interface ScopeStart {
 /** Maximum number of columns at one step: the same as for a file. */
 const COLUMNS_MAX = 16_384;
 const TOO_MANY = `A Template has at most ${COLUMNS_MAX} columns at a step.`;
+/** Number of columns between two pauses of work that takes less than a microsecond for each. */
+const COLUMNS_AT_ONCE = 512;
+
+/** Number of short names that are matched between two pauses; longer names are matched one at a time. */
+const NAMES_AT_ONCE = 16;
+const SHORT_NAME_LENGTH_MAX = 64;
+
 const NO_TABLES: Scope['tables'] = new Map();
 const NO_TYPES: Scope['tableTypes'] = {};
 
@@ -58,7 +66,11 @@ export class TemplateScope implements Scope {
   readonly #gone = new Map<string, GoneName>();
   readonly #flagId: number;
   readonly #patterns: ColumnPatterns;
+  /** Results of `matchPatterns`: by pattern, for each column id 0 (unknown), NO_MATCH or MATCH. */
+  readonly #matched = new Map<string, Uint8Array>();
   #columns: Column[] = [];
+  /** New columns whose place is before or after another column, and the index at which they belong. */
+  #inserted: { readonly at: number; readonly anchor: number; readonly columns: Column[] } | null = null;
   /** The part of `#columns` that is out of date: nothing, some types, or the set of columns. */
   #stale: 'nothing' | 'types' | 'columns' = 'nothing';
   #closed: boolean;
@@ -87,6 +99,27 @@ export class TemplateScope implements Scope {
     this.ranged = false;
   }
 
+  /**
+   * Matches the names of all columns with the patterns of column sets in the parameters of an operation, before its
+   * `effect`, which cannot pause: a pattern may take seconds for the names of a wide file.
+   */
+  *matchPatterns(parameters: unknown): Slices {
+    this.#matched.clear();
+    const isSmall = (): boolean =>
+      this.columns.length <= NAMES_AT_ONCE && this.columns.every(({ name }) => name.length <= SHORT_NAME_LENGTH_MAX);
+    for (const source of patternsOf(parameters)) {
+      if (isSmall()) return;
+      const pattern = this.compilePattern(source);
+      if ('problem' in pattern || this.#matched.has(source)) continue;
+      const results = new Uint8Array(this.#nextId);
+      for (const [index, { id, name }] of this.columns.entries()) {
+        results[id] = pattern.test(name) ? MATCH : NO_MATCH;
+        if (index % NAMES_AT_ONCE === 0 || name.length > SHORT_NAME_LENGTH_MAX) yield PAUSE;
+      }
+      this.#matched.set(source, results);
+    }
+  }
+
   /** After an invalid operation the columns are unknown: accept all later names. */
   forgive(): void {
     this.#closed = false;
@@ -95,6 +128,7 @@ export class TemplateScope implements Scope {
   }
 
   get columns(): readonly Column[] {
+    this.#insert();
     if (this.#stale !== 'nothing') {
       const now = this.#columns.map(({ name, id }) => ({ id, column: this.#byName.get(name) }));
       this.#columns = now.flatMap(({ id, column }) => (column?.id === id ? [column] : []));
@@ -108,6 +142,7 @@ export class TemplateScope implements Scope {
    * additions and type changes, which would take quadratic time.
    */
   get #places(): readonly Column[] {
+    this.#insert();
     return this.#stale === 'columns' ? this.columns : this.#columns;
   }
 
@@ -173,9 +208,36 @@ export class TemplateScope implements Scope {
       this.#start.problem(pointer, 'COLUMN_EXISTS', message, name);
       return taken;
     }
-    const at = place === undefined ? -1 : this.#places.findIndex(({ id }) => id === place.column.id);
-    if (this.#start.open && this.#places.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
-    return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'after' ? 1 : 0), hasKinds);
+    const isNext = place !== undefined && this.#isNext(place);
+    const count = isNext ? this.#columns.length + this.#inserted!.columns.length : this.#places.length;
+    if (this.#start.open && count === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
+    if (place === undefined) return this.#append(name, type, this.#endIndex(), hasKinds);
+    if (!isNext) {
+      const at = this.#places.findIndex(({ id }) => id === place.column.id);
+      if (at < 0) return this.#append(name, type, this.#endIndex(), hasKinds);
+      this.#inserted = { at: place.side === 'after' ? at + 1 : at, anchor: place.column.id, columns: [] };
+    }
+    const column = this.#made(name, type, hasKinds);
+    this.#inserted!.columns.push(column);
+    return column;
+  }
+
+  /**
+   * True if a new column at this place follows the columns in `#inserted`. These are inserted together, because an
+   * operation may add thousands of columns to a wide file.
+   */
+  #isNext({ column: { id }, side }: ColumnPosition): boolean {
+    const columns = this.#inserted?.columns ?? [];
+    return side === 'before'
+      ? columns.length > 0 && this.#inserted!.anchor === id && this.#columns[this.#inserted!.at]?.id === id
+      : columns.at(-1)?.id === id;
+  }
+
+  #insert(): void {
+    if (this.#inserted === null) return;
+    const { at, columns } = this.#inserted;
+    this.#inserted = null;
+    this.#columns = [...this.#columns.slice(0, at), ...columns, ...this.#columns.slice(at)];
   }
 
   retype(column: Column, type: ColumnType, hasKinds?: true): void {
@@ -208,23 +270,28 @@ export class TemplateScope implements Scope {
     this.#stale = 'columns';
   }
 
-  rename(names: ReadonlyMap<Column, string>, pointer: string): void {
+  *rename(names: ReadonlyMap<Column, string>, pointer: string): Slices {
     const moves = [...names].filter(([column, name]) => column.name !== name);
-    if (!this.#mayRename(moves, pointer)) return;
-    const renamed = new Map(moves.map(([column, name]) => [column.id, name]));
-    this.#columns = this.columns.map((column) => {
-      const name = renamed.get(column.id);
-      return name === undefined ? column : { ...column, name };
-    });
-    for (const [{ name }, now] of moves) {
+    if (!(yield* this.#mayRename(moves, pointer))) return;
+    const columns = [...this.columns];
+    const renamed = new Map<number, string>();
+    const { label } = this.#step;
+    for (const [index, [{ id, name }, now]] of moves.entries()) {
+      renamed.set(id, now);
       this.#byName.delete(name);
-      this.#gone.set(name, { now, label: this.#step.label });
+      this.#gone.set(name, { now, label });
+      if (index % COLUMNS_AT_ONCE === 0) yield PAUSE;
     }
-    for (const column of this.#columns) {
-      if (!renamed.has(column.id)) continue;
-      this.#byName.set(column.name, column);
-      this.#gone.delete(column.name);
+    for (const [index, column] of columns.entries()) {
+      const name = renamed.get(column.id);
+      if (index % COLUMNS_AT_ONCE === 0) yield PAUSE;
+      if (name === undefined) continue;
+      const now = { ...column, name };
+      columns[index] = now;
+      this.#byName.set(name, now);
+      this.#gone.delete(name);
     }
+    this.#columns = columns;
   }
 
   get tables(): Scope['tables'] {
@@ -305,7 +372,11 @@ export class TemplateScope implements Scope {
       this.problem(`${pointer}/${pointerSegment('pattern')}`, 'BAD_PATTERN', pattern.problem);
       return () => false;
     }
-    return ({ name }) => pattern.test(name);
+    const matched = this.#matched.get(set.pattern);
+    return ({ id, name }) => {
+      const known = matched?.[id] ?? 0;
+      return known === 0 ? pattern.test(name) : known === MATCH;
+    };
   }
 
   /**
@@ -340,10 +411,11 @@ export class TemplateScope implements Scope {
     if (known === undefined || mode === 'fail' || (mode === 'null' && known === 'skip')) reads.set(name, mode);
   }
 
-  #mayRename(moves: readonly (readonly [Column, string])[], pointer: string): boolean {
+  *#mayRename(moves: readonly (readonly [Column, string])[], pointer: string): Sliced<boolean> {
     const moved = new Set(moves.map(([{ id }]) => id));
     const targets = new Set<string>();
-    for (const [column, name] of moves) {
+    for (const [index, [column, name]] of moves.entries()) {
+      if (index % COLUMNS_AT_ONCE === 0) yield PAUSE;
       const holder = this.#byName.get(name);
       const taken = targets.has(name) || (holder !== undefined && !moved.has(holder.id));
       targets.add(name);
@@ -365,9 +437,14 @@ export class TemplateScope implements Scope {
   }
 
   #append(name: string, type: ColumnType, at: number, hasKinds?: true): Column {
-    const column: Column = { id: this.#nextId++, name, type, ...(hasKinds && { hasKinds }) };
+    const column = this.#made(name, type, hasKinds);
     if (at === this.#columns.length) this.#columns.push(column);
     else this.#columns.splice(at, 0, column);
+    return column;
+  }
+
+  #made(name: string, type: ColumnType, hasKinds?: true): Column {
+    const column: Column = { id: this.#nextId++, name, type, ...(hasKinds && { hasKinds }) };
     this.#byName.set(name, column);
     this.#gone.delete(name);
     return column;
@@ -387,4 +464,17 @@ function reasonOf({ now, label }: GoneName): string {
 /** True if the set names its columns one by one. */
 function isListed(set: ColumnSet): boolean {
   return typeof set === 'string' ? set !== '*' : Array.isArray(set);
+}
+
+/** Results of matching a name with a pattern. */
+const NO_MATCH = 1;
+const MATCH = 2;
+
+/** Patterns of column sets in the parameters of an operation. Some may be patterns for cells; these are not used. */
+function* patternsOf(parameters: unknown): Generator<string, void, undefined> {
+  if (typeof parameters !== 'object' || parameters === null) return;
+  const entries = Object.entries(parameters);
+  const [key, value] = entries[0] ?? [];
+  if (entries.length === 1 && key === 'pattern' && typeof value === 'string') yield value;
+  else for (const [, part] of entries) yield* patternsOf(part);
 }

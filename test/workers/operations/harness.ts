@@ -15,8 +15,13 @@ import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget
 import { Heap } from '../../../workers/memory/heap.ts';
 import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/protocol/report.ts';
-import { PAUSE, type Pauses, type Steps } from '../../../workers/scheduling/time-slices.ts';
-import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/template/operation.ts';
+import { done, PAUSE, type Pauses, type Steps } from '../../../workers/scheduling/time-slices.ts';
+import {
+  effectOf,
+  type OperationDefinition,
+  type OperatorContext,
+  type RowErrorAction,
+} from '../../../workers/template/operation.ts';
 import { type StepCondition, stepCondition } from '../../../workers/template/scan.ts';
 import { TemplateScope } from '../../../workers/template/template-scope.ts';
 import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
@@ -120,7 +125,7 @@ function runOnce(
   }
   const before = [...scope.columns];
   const where = isCommon ? stepCondition(definition, { where: source, parameters }, scope) : null;
-  const plan = definition.effect(parameters, scope);
+  const plan = done(effectOf(definition, parameters, scope));
   const after = [...scope.columns];
   const run = makeMemory(options);
   const folder = mkdtempSync(join(tmpdir(), 'operation-'));
