@@ -91,6 +91,20 @@ golden('record separators', [
     output:
       '{"a":"1","b":"x\\ny","c":"z"}\n{"a":"2","b":"p##q","c":"r"}\n{"a":"3","b":"say \\"hi\\" ","c":"it\'s \\"so\\""}\n',
   },
+  ...['"a"bc', '"a"b"c"', '"a" "b"', '"a"b""', '"a""b"c"d'].map((cell) => ({
+    name: `text after a closing quote, as with line breaks: ${cell}`,
+    template: separated(`record_separator: "##", delimiter: ","`),
+    input: `h,i,j##${cell},d",z##1,2,3##`,
+    output: `${JSON.stringify({ h: cell, i: 'd"', j: 'z' })}\n{"h":"1","i":"2","j":"3"}\n`,
+    errors: ['input: STRAY_QUOTE 1 1'],
+  })),
+  {
+    name: 'a line break in the text after a closing quote is a space',
+    template: separated(`record_separator: "##", delimiter: ","`),
+    input: 'h,i##"a"\n"b"\nc\n,z##1,2##',
+    output: '{"h":"\\"a\\" \\"b\\" c","i":"z"}\n{"h":"1","i":"2"}\n',
+    errors: ['input: STRAY_QUOTE 1 1'],
+  },
   {
     name: 'with a long delimiter, and no separator at the end',
     template: separated('record_separator: "#~#", delimiter: "|~|"'),

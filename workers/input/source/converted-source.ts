@@ -262,9 +262,9 @@ export function quoteBehindSeparators({ quote }: Pick<SeparatedForm, 'quote'>): 
 
 /**
  * States of the current cell. `record`: at the start of a record. `start`: at the start of another cell. `plain`:
- * without quotes. `quoted`: inside quotes. `closed`: after a quote in a quoted cell.
+ * without quotes. `quoted`: inside quotes. `closed`: after a quote in a quoted cell. `stray`: in text after it.
  */
-type CellState = 'record' | 'start' | 'plain' | 'quoted' | 'closed';
+type CellState = 'record' | 'start' | 'plain' | 'quoted' | 'closed' | 'stray';
 
 /** Output bytes for one input byte: a quote before, a doubled quote, and a quote with a line feed after. */
 const SEPARATED_GROWTH = 4;
@@ -323,7 +323,7 @@ export class SeparatedSource extends ConvertedSource {
       else this.#put(byte);
       return 1;
     }
-    if (this.#state === 'closed' && byte === this.#quote) {
+    if (this.#state === 'closed' && byte === this.#quote && this.#breaks.length === 0) {
       this.#put(byte);
       this.#put(byte);
       this.#state = 'quoted';
@@ -344,9 +344,12 @@ export class SeparatedSource extends ConvertedSource {
   }
 
   #takeText(byte: number): void {
-    if (this.#state === 'closed') {
-      // Text after a closing quote: the readers keep such a cell as written.
-      this.#put(this.#quote);
+    if (this.#state === 'closed' || this.#state === 'stray') {
+      // Text after a closing quote: the readers keep such a cell as written. It cannot contain line breaks.
+      if (this.#state === 'closed') this.#put(this.#quote);
+      this.#state = 'stray';
+      if (this.#breaks.length > 0) this.#put(SPACE);
+      this.#breaks = [];
       this.#put(byte);
       return;
     }
@@ -359,8 +362,8 @@ export class SeparatedSource extends ConvertedSource {
   }
 
   #endCell(end: Iterable<number>, next: CellState, bytes: number): number {
-    if (next === 'start') for (const held of this.#breaks.splice(0)) this.#takeHeld(held);
-    this.#breaks = [];
+    if (next === 'record') while (this.#breaks.length > 0 && this.#breaks.at(-1) !== SPACE) this.#breaks.pop();
+    for (const held of this.#breaks.splice(0)) this.#takeHeld(held);
     if (this.#state === 'plain') this.#put(this.#written);
     if (this.#state === 'closed') this.#put(this.#quote);
     for (const byte of end) this.#put(byte);
@@ -368,7 +371,7 @@ export class SeparatedSource extends ConvertedSource {
     return bytes;
   }
 
-  /** A line break at the end of a cell that is not the last one of its record. */
+  /** A line break at the end of a cell that is not the last one of its record, or a space of a cell without text. */
   #takeHeld(byte: number): void {
     if (this.#state === 'start') this.#put(this.#written);
     if (this.#state === 'start') this.#state = 'plain';
