@@ -198,9 +198,7 @@ async function unpack({ outcome, outputPath }: LocalResult, folder: string, inpu
     for (const { name, at, deflatedBytes } of entries) {
       const partPath = join(folder, `.${randomUUID()}.part`);
       try {
-        const end = Math.max(at, at + deflatedBytes - 1);
-        const deflated = archive.createReadStream({ start: at, end, autoClose: false });
-        await pipeline(deflated, createInflateRaw(), createWriteStream(partPath));
+        await pipeline(bytesOf(archive, at, at + deflatedBytes), createInflateRaw(), createWriteStream(partPath));
         const output = { ...outcome.output!, bytes: null };
         await replaceFile({ outcome: { ...outcome, output }, outputPath: partPath } as LocalResult, join(folder, name));
       } finally {
@@ -212,6 +210,19 @@ async function unpack({ outcome, outputPath }: LocalResult, folder: string, inpu
     rmSync(outputPath, { force: true });
   }
 }
+
+/** The bytes from `from` up to `to`. Read streams of an open file would each add a listener to it. */
+async function* bytesOf(archive: FileHandle, from: number, to: number): AsyncGenerator<Buffer> {
+  for (let at = from; at < to; ) {
+    const length = Math.min(READ_BYTES, to - at);
+    const { bytesRead, buffer } = await archive.read(Buffer.alloc(length), 0, length, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+const READ_BYTES = 65_536;
 
 async function entriesOf(archive: FileHandle): Promise<readonly ArchiveEntry[]> {
   const { size } = await archive.stat();

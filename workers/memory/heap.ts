@@ -38,12 +38,6 @@ interface Region {
   readonly end: number;
 }
 
-/** A region that was allocated. */
-export interface AllocatedRegion {
-  readonly at: number;
-  readonly bytes: number;
-}
-
 /** Lends memory that a Run cannot do without when the budget is exhausted (see LargeRowGate). */
 export interface HeapLender {
   /** Lends the node's large-row arena if it is free. */
@@ -188,18 +182,6 @@ export class Heap {
     const former = this.#noted;
     this.#noted = notes;
     return former;
-  }
-
-  /** Returns what `make` makes, and the regions that it allocates, so that they can be released together. */
-  recorded<T>(make: () => T): { readonly made: T; readonly regions: readonly AllocatedRegion[] } {
-    const notes = new Map<number, number>();
-    const former = this.noteRegions(notes);
-    try {
-      const made = make();
-      return { made, regions: [...notes].map(([at, bytes]) => ({ at, bytes })) };
-    } finally {
-      this.noteRegions(former);
-    }
   }
 
   #take(bytes: number, forced: boolean): number {

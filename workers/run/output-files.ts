@@ -7,7 +7,7 @@ import { RowSorter } from '../execution/sort/row-sorter.ts';
 import { SortKeys } from '../execution/sort/sort-keys.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
-import type { AllocatedRegion } from '../memory/heap.ts';
+import type { Heap } from '../memory/heap.ts';
 import type { PlannedOutput } from '../output/planned-output.ts';
 import type { OutputSink } from '../output/sink/output-sink.ts';
 import { Deflater, ZipFile } from '../output/sink/zip-file.ts';
@@ -104,12 +104,6 @@ export interface SplitParts extends Omit<WriterTools, 'sink' | 'continues' | 'bu
 
 const ASCENDING = { descending: false, nullsFirst: false, compare: 'typed' } as const;
 
-interface OpenFile {
-  readonly writer: RowWriter;
-  /** Memory of the writer, which the next file uses again. */
-  readonly regions: readonly AllocatedRegion[];
-}
-
 export class OutputFiles {
   readonly #parts: SplitParts;
   readonly #sorter: RowSorter;
@@ -118,7 +112,10 @@ export class OutputFiles {
   readonly #names: FileNames;
   /** Sort key of the rows of the open file. */
   #key: Buffer | null = null;
-  #open: OpenFile | null = null;
+  /** Writer of the open file. */
+  #writer: RowWriter | null = null;
+  /** Memory of the writer, by address with its size in bytes. The next file uses it again. */
+  readonly #regions = new Map<number, number>();
   #files = 0;
   formulasGuarded = 0;
 
@@ -141,8 +138,7 @@ export class OutputFiles {
   /** Writes all files. Throws Failed. */
   *finish(): Steps {
     yield* this.#sorter.finish((batch) => this.#write(batch));
-    yield* this.#open?.writer.endRows?.() ?? DONE;
-    this.#endFile();
+    yield* this.#endFile();
     this.#zip.finish();
   }
 
@@ -152,13 +148,14 @@ export class OutputFiles {
     for (const reader of this.#readers) reader.bind(rows);
     for (let from = 0; from < batch.live; ) {
       if (!this.#hasKey(batch, from)) {
-        yield* this.#open?.writer.endRows?.() ?? DONE;
+        yield* this.#endFile();
         this.#beginFile(batch, from);
       }
       let to = from + 1;
       while (to < batch.live && this.#hasKey(batch, to)) to++;
       const columns = this.#parts.columns.map((index) => rows.columns[index]!);
-      yield* this.#open!.writer.push(rows.withColumns(columns).slice(from, to));
+      const file = rows.withColumns(columns).slice(from, to);
+      yield* this.#noting((writer) => writer.push(file));
       from = to;
     }
   }
@@ -168,7 +165,6 @@ export class OutputFiles {
   }
 
   #beginFile(batch: Batch, position: number): void {
-    this.#endFile();
     if (this.#files++ === SPLIT_FILES_MAX) throw new Failed('RUN_RESOURCE_LIMIT', TOO_MANY_FILES);
     const { splitBy, fileName, planned, heap, kernel, clock, meta } = this.#parts;
     this.#key = Buffer.from(keyOf(batch, position));
@@ -178,18 +174,41 @@ export class OutputFiles {
     this.#zip.begin(this.#names.add(nameOfFile(fileName, names, values)));
     const sink = entrySink(this.#zip);
     const tools = { heap, kernel, clock, sink, bufferBytes: BUFFER_BYTES, ...(meta === undefined ? {} : { meta }) };
-    const { made: writer, regions } = heap.recorded(() => planned.createWriter(tools));
-    this.#open = { writer, regions };
+    this.#heap.noteRegions(this.#regions);
+    try {
+      this.#writer = planned.createWriter(tools);
+    } finally {
+      this.#heap.noteRegions(null);
+    }
   }
 
-  #endFile(): void {
-    if (this.#open === null) return;
-    const { writer, regions } = this.#open;
-    this.#open = null;
-    writer.finish();
+  *#endFile(): Slices {
+    const writer = this.#writer;
+    if (writer === null) return;
+    yield* this.#noting(() => writer.endRows?.() ?? DONE);
+    yield* this.#noting(() => {
+      writer.finish();
+      return DONE;
+    });
+    this.#writer = null;
     this.#zip.end();
     this.formulasGuarded += writer.formulasGuarded;
-    for (const { at, bytes } of regions) this.#parts.heap.release(at, bytes);
+    for (const [at, bytes] of this.#regions) this.#heap.release(at, bytes);
+    this.#regions.clear();
+  }
+
+  /** Notes the regions that the writer allocates. Nothing else in the Run works in its pauses. */
+  *#noting(work: (writer: RowWriter) => Slices): Slices {
+    this.#heap.noteRegions(this.#regions);
+    try {
+      yield* work(this.#writer!);
+    } finally {
+      this.#heap.noteRegions(null);
+    }
+  }
+
+  get #heap(): Heap {
+    return this.#parts.heap;
   }
 }
 

@@ -1,5 +1,6 @@
 // One output that is split into the files of a ZIP archive: rows, names, limits, all formats, and the folder that the command
 // writes.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -7,6 +8,8 @@ import { FileNames, nameOfFile, SPLIT_FILES_MAX, safeFileName } from '../../../w
 import { cli } from '../../src/commands/command-line.ts';
 import { applyTemplate } from '../apply-template.ts';
 import { partOf } from '../output/read-workbook.ts';
+
+const CLI = new URL('../../../src/cli.js', import.meta.url).pathname;
 
 const INPUT = 'no,country,amount\n1,DE,2.5\n2,FR,1\n3,,7\n4,DE,3\n5,a/b,4\n6,A_B,5\n';
 const CSV = { csv: { delimiter: ',', header_row: 0 } };
@@ -65,6 +68,16 @@ test('the number of files is limited', async (t) => {
   const most = await applyTemplate({ ...template, output: { format: 'xlsx', split_by: ['k'] } }, rows(SPLIT_FILES_MAX));
   t.equal(most.outcome.failure, null);
   t.equal(namesIn(most.bytes!).filter((name) => name.endsWith('.xlsx')).length, SPLIT_FILES_MAX);
+});
+
+test('many files need no more memory than one', async (t) => {
+  const rows = Array.from({ length: 600 }, (_, row) => `${row},${'text '.repeat(row % 7 === 0 ? 2000 : 1)}\n`);
+  for (const format of ['csv', 'json', 'xlsx', 'parquet']) {
+    const template = { input: CSV, output: { format, split_by: ['k'] } };
+    const { bytes, outcome } = await applyTemplate(template, `k,text\n${rows.join('')}`, 4096, {}, { spills: true });
+    t.equal(outcome.failure, null, format);
+    t.equal(namesIn(bytes!).filter((name) => name.endsWith(`.${format}`)).length, rows.length, format);
+  }
 });
 
 test('a row with an error decides before an output that is too large', async (t) => {
@@ -157,6 +170,15 @@ test('the command writes a folder, or the archive where a file is named', async 
   const own = await cli('run', at('split.yaml'), at('x-DE/x-DE.csv'), '-o', `${folder}/`);
   t.match(own, { status: 2, stderr: /which this command reads|is read by this command/ });
   t.equal(readFileSync(at('x-DE/x-DE.csv'), 'utf8'), INPUT);
+});
+
+test('the command writes many files without a warning', async (t) => {
+  const folder = t.testdir({ 'split.yaml': 'format: 1\noutput: {split_by: [k]}\n' });
+  const at = (name: string): string => join(folder, name);
+  writeFileSync(at('rows.csv'), `k,v\n${Array.from({ length: 30 }, (_, row) => `${row},x\n`).join('')}`);
+  const run = spawnSync(process.execPath, [CLI, 'run', at('split.yaml'), at('rows.csv'), '-o', at('made/')]);
+  t.match(run.stderr.toString(), /^\S+rows\.csv: 30 rows read, 30 written in [^\n]+\n$/);
+  t.equal(readdirSync(at('made/rows')).length, 30);
 });
 
 test('the command prints one table, and writes no file outside its folder', async (t) => {
