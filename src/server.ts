@@ -191,7 +191,7 @@ async function openServer(
   const exchanges = exchangeSettings(config, log, metrics, recent.refusals, node.blocks, answers);
   const gate = { catalog: () => catalog.current, rates: stores.rates, failures: new FailurePace() };
   await pool.firstReady();
-  const routes = routesOf({ node, sources, catalog, readiness, recent }, gate, metrics, config.pages);
+  const routes = routesOf({ node, stores, sources, catalog, readiness, recent }, gate, metrics, config.pages);
   const { server, opsServer } = await openPorts(chosen.frontEnd, config, routes, connections, exchanges, undo, log);
   if (baseUrl === '') baseUrl = originOf(config.host, server.port);
   catalog.watch();

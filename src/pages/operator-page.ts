@@ -1,6 +1,7 @@
 // The page at `/` of the operations port: what a node is doing now. Without scripts: the browser loads it again every
 // few seconds. Contains no file names and no values of files.
 import type { ActiveRun } from '../runs/active-runs.ts';
+import type { FleetNode } from '../stores/stores.ts';
 import type { RecentCode } from '../telemetry/recent-codes.ts';
 import { type Child, element, type Html, pageHead, textOf } from './html-page.ts';
 
@@ -27,6 +28,8 @@ export interface OperatorState {
     /** False also if the folder could not be read. */
     readonly isLive: boolean;
   };
+  /** Live nodes of the fleet. Empty for a single node. */
+  readonly nodes: readonly FleetNode[];
   /** Metrics about the other nodes of the fleet, by metric name. Empty for a single node. */
   readonly fleet: readonly { readonly name: string; readonly value: number; readonly help: string }[];
 }
@@ -82,7 +85,7 @@ function sections(state: OperatorState): Child {
     codes('Refused requests', 'No request was refused in the last hour.', state.refusals),
     usage(state.quotas),
     catalog(state.catalog),
-    fleet(state.fleet),
+    fleet(state),
   ];
 }
 
@@ -183,13 +186,22 @@ function catalog({ accounts, templates, problems, moreProblems, isLive }: Operat
   ];
 }
 
-function fleet(values: OperatorState['fleet']): Child {
-  if (values.length === 0) return null;
+function fleet({ nodes, fleet }: OperatorState): Child {
+  if (nodes.length === 0 && fleet.length === 0) return null;
   return [
     element('h2', {}, 'Fleet'),
+    element('p', {}, `Live nodes: ${nodes.length}.`),
+    table(
+      ['Node', '#Last heartbeat', 'Catalog'],
+      nodes.map(({ name, isSelf, secondsSinceHeartbeat, hasSameCatalog }) => [
+        isSelf ? `${name}, this node` : name,
+        `${duration(secondsSinceHeartbeat)} ago`,
+        isSelf ? '' : hasSameCatalog ? 'the same' : 'differs from that of this node',
+      ]),
+    ),
     table(
       ['Metric', '#Value', 'Meaning'],
-      values.map(({ name, value, help }) => [name, String(Math.round(value * 1000) / 1000), help]),
+      fleet.map(({ name, value, help }) => [name, String(Math.round(value * 1000) / 1000), help]),
     ),
   ];
 }

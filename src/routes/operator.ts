@@ -9,6 +9,7 @@ import { NONCE_PLACE, Page } from '../pages/html-page.ts';
 import { type OperatorState, operatorPage } from '../pages/operator-page.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { Readiness } from '../runs/drain.ts';
+import type { Stores } from '../stores/stores.ts';
 import { plainHelp } from '../telemetry/metric-definition.ts';
 import type { MetricSources } from '../telemetry/metrics.ts';
 import type { RecentCodes } from '../telemetry/recent-codes.ts';
@@ -16,6 +17,7 @@ import type { RecentCodes } from '../telemetry/recent-codes.ts';
 /** The parts of the node that the page reads. */
 export interface OperatorSources {
   readonly node: { readonly disk: DiskFloor; readonly activeRuns: ActiveRuns };
+  readonly stores: Pick<Stores, 'nodes'>;
   readonly sources: MetricSources;
   readonly catalog: CatalogStore<CheckedTemplate>;
   readonly readiness: Readiness;
@@ -42,7 +44,14 @@ export function operatorRoutes(sources: OperatorSources): Route[] {
   return [route('/', false), route('/paused', true)];
 }
 
-async function operatorState({ node, sources, catalog, readiness, recent }: OperatorSources): Promise<OperatorState> {
+async function operatorState({
+  node,
+  stores,
+  sources,
+  catalog,
+  readiness,
+  recent,
+}: OperatorSources): Promise<OperatorState> {
   const { freeBytes, error } = await node.disk.space();
   const { problems, more } = catalog.refused;
   const metricValues = await sources.metricValues();
@@ -64,6 +73,7 @@ async function operatorState({ node, sources, catalog, readiness, recent }: Oper
       moreProblems: more,
       isLive: catalog.isLive,
     },
+    nodes: stores.nodes(),
     fleet: metricValues
       .filter(({ metric }) => metric.name.includes(FLEET_METRICS))
       .map(({ metric, values }) => ({ name: metric.name, value: values.get('') ?? 0, help: plainHelp(metric) })),

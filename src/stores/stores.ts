@@ -87,6 +87,8 @@ export interface Stores {
   readonly gauges: StoreGauges;
   /** Further metrics of these stores, with their current values. */
   metricValues(): readonly MetricValues[];
+  /** The live nodes of the fleet; empty for a single node. */
+  nodes(): readonly FleetNode[];
   /** True if the ended Runs of the account leave enough memory for another one on this node. */
   mayKeepRun(account: string): boolean;
   /** Reason why the node should get no Runs; null: ready. */
@@ -95,6 +97,15 @@ export interface Stores {
   hurry(): void;
   /** Waits for work in progress. */
   close(): Promise<void>;
+}
+
+export interface FleetNode {
+  readonly name: string;
+  /** True for the node that reports the list. */
+  readonly isSelf: boolean;
+  readonly secondsSinceHeartbeat: number;
+  /** True if its catalog is that of the node that reports the list. */
+  readonly hasSameCatalog: boolean;
 }
 
 /** Values read by metrics. */

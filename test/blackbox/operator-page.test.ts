@@ -1,9 +1,11 @@
 // The operator's page on --ops-port: current activity of the node, without any content of uploads.
 import t from 'tap';
+import { Fleet } from '../fixtures/fleet.ts';
+import { skipWithoutRedis } from '../fixtures/redis-server.ts';
 import { skipBehindBalancer } from '../fixtures/test-stores.ts';
 import { axeFindings, NO_BROWSER, openPage } from '../src/studio/browser.ts';
 import { skipUnlessLong } from '../sweep.ts';
-import { type CatalogDescription, PICK, plan, step, template } from './catalog-folder.ts';
+import { type CatalogDescription, CatalogFolder, PICK, plan, step, template } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
 import { expectError, expectRun } from './expect.ts';
 import { CANARY, file } from './multipart.ts';
@@ -26,8 +28,8 @@ const opsPort = Number(service.events.find(({ event }) => event === 'listening')
 const operator = new Client(opsPort);
 
 /** Text of the page without its tags and style. */
-async function shown(path = '/'): Promise<string> {
-  const { text } = await operator.get(path);
+async function shown(of: Client = operator): Promise<string> {
+  const { text } = await of.get('/');
   return text
     .replace(/<style.*?<\/style>/s, '')
     .replace(/<[^>]+>/g, ' ')
@@ -76,6 +78,20 @@ t.test('a long Run shows how many rows it has read', { skip }, async (t) => {
   const rows = rowsOf(await until(shown, (text) => rowsOf(text) > 0));
   t.ok(rows > 0 && rows <= SLOW_ROWS, `${rows} rows`);
   t.ok((await upload).status < 300);
+});
+
+t.test('the live nodes of a fleet', { skip: skipWithoutRedis || skipUnlessLong }, async (t) => {
+  const fleet = await Fleet.start(t, catalog);
+  const differing = new CatalogFolder(`${t.testdir({})}/catalog`, { accounts: {} });
+  const third = await fleet.add({ 'ops-port': 0, catalog: differing.folder });
+  const ofThird = new Client(Number(third.events.find(({ event }) => event === 'listening')?.['ops_port']));
+  const page = (): Promise<string> => shown(ofThird);
+  const text = await until(page, (text) => text.includes('Live nodes: 3.'));
+  t.equal(text.match(/[\w-]+ \([0-9a-f]{8}\) \d+\.\d s ago differs from that of this node/g)?.length, 2, text);
+  t.match(text, /\([0-9a-f]{8}\), this node \d/);
+  await fleet.nodes[0]!.remove();
+  t.match(await until(page, (text) => text.includes('Live nodes: 2.')), 'Live nodes: 2.');
+  t.notMatch(await shown(), /Fleet/, 'a single node has no list');
 });
 
 t.test('a catalog that is refused: its files and reasons', async (t) => {

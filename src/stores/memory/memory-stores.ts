@@ -313,6 +313,7 @@ export function openMemoryStores(ledger: QuotaLedger, budget: MemoryBudget, cloc
     outputs,
     gauges: { runsKept: () => records.size },
     metricValues: () => [],
+    nodes: () => [],
     mayKeepRun: (account) => kept.hasShare(account),
     unreadyReason: () => null,
     hurry: () => {},

@@ -6,9 +6,10 @@
 // joins) or left.
 
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { SharedStoreUnavailableError } from '../stores.ts';
+import { type FleetNode, SharedStoreUnavailableError } from '../stores.ts';
 import type { RedisLink } from './redis-link.ts';
 import {
   accountKey,
@@ -63,6 +64,14 @@ export class RedisFormatError extends Error {
   }
 }
 
+/** Part of each incarnation, so that the page of the operator can name the nodes. */
+const HOST = hostname()
+  .replaceAll(/[^A-Za-z0-9-]/g, '-')
+  .slice(0, 63);
+
+/** Characters of the random part of an incarnation that are shown: several nodes may have the same host. */
+const SHOWN_ID_CHARACTERS = 8;
+
 export interface MembershipEvents {
   /** Information that this node publishes about itself. */
   readonly about: () => string;
@@ -76,9 +85,11 @@ export interface MembershipEvents {
 }
 
 export class Membership {
-  incarnation = randomUUID();
-  /** Information published by each node. */
-  others: readonly string[] = [];
+  incarnation = newIncarnation();
+  /** Information published by each live node, also by this one: its incarnation, and the digest of its catalog. */
+  #published: readonly (readonly [incarnation: string, about: string])[] = [];
+  /** Redis's times of their last heartbeats, by incarnation. */
+  #beats: ReadonlyMap<string, number> = new Map();
   epochsLost = 0;
   timesLost = 0;
   readonly #link: RedisLink;
@@ -119,6 +130,25 @@ export class Membership {
         this.#beating = null;
       });
     return this.#beating;
+  }
+
+  /** Information published by each live node, also by this one. */
+  get published(): readonly string[] {
+    return this.#published.map(([, about]) => about);
+  }
+
+  /** All live nodes, sorted by name, as Redis knew them at the last heartbeat of this node. */
+  nodes(): readonly FleetNode[] {
+    const own = this.#published.find(([incarnation]) => incarnation === this.incarnation)?.[1];
+    const now = Number(this.#beatTime) + this.leaseAgeMilliseconds;
+    return this.#published
+      .map(([incarnation, about]) => ({
+        name: shownName(incarnation),
+        isSelf: incarnation === this.incarnation,
+        secondsSinceHeartbeat: Math.max(0, now - (this.#beats.get(incarnation) ?? now)) / 1000,
+        hasSameCatalog: about === own,
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Milliseconds since 1970 by Redis's clock, as far as it is known. */
@@ -171,9 +201,9 @@ export class Membership {
       REMEMBERED_MILLISECONDS,
       GAP_MILLISECONDS_MAX,
       this.#beatTime,
-    ])) as [string, string, string, string[], string[]];
+    ])) as [string, string, string, string[], string[], string[]];
     if ((answer[0] as string) === 'format') throw new RedisFormatError(answer[1]);
-    const [time, state, epoch, lost, others] = answer;
+    const [time, state, epoch, lost, published, beats] = answer;
     this.#noteTime(Number(time), sentAt, performance.now() - begun);
     const isEmptied = this.#epoch !== '' && this.#epoch !== epoch;
     this.#epoch = epoch;
@@ -185,7 +215,8 @@ export class Membership {
     this.#beatAt = performance.now();
     this.#sentAt = begun;
     this.#beatTime = time;
-    this.others = others;
+    this.#published = pairsOf(published);
+    this.#beats = new Map(pairsOf(beats).map(([incarnation, beatTime]) => [incarnation, Number(beatTime)]));
     if (isEmptied) this.#events.onForgotten();
     if (lost.length > 0) this.#events.onLost(lost);
   }
@@ -194,7 +225,7 @@ export class Membership {
   async #joinAgain(): Promise<void> {
     this.timesLost += 1;
     this.#log.warn('node_given_up');
-    this.incarnation = randomUUID();
+    this.incarnation = newIncarnation();
     this.#beatTime = '';
     this.#steadySince = performance.now();
     await this.#beat();
@@ -214,6 +245,17 @@ export class Membership {
     }
     this.#isOffsetWarned = isLarge;
   }
+}
+
+function newIncarnation(): string {
+  return `${HOST}.${randomUUID()}`;
+}
+
+/** The host and the first characters of the random part. Earlier versions had no host in their incarnations. */
+function shownName(incarnation: string): string {
+  const at = incarnation.lastIndexOf('.') + 1;
+  const id = incarnation.slice(at, at + SHOWN_ID_CHARACTERS);
+  return at === 0 ? id : `${incarnation.slice(0, at - 1)} (${id})`;
 }
 
 // The claims of this node, and the accounts in which it may have some. A claim that Redis has for this node but that

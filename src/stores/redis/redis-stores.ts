@@ -84,14 +84,14 @@ export const FLEET_METRICS: readonly ScrapedMetricDefinition<FleetParts>[] = [
     kind: 'gauge',
     help: 'Live nodes.',
     labels: [],
-    read: ({ membership }) => membership.others.length,
+    read: ({ membership }) => membership.published.length,
   },
   {
     name: 'template_run_fleet_catalogs_differ',
     kind: 'gauge',
     help: 'Live nodes whose catalog differs from that of this node.',
     labels: [],
-    read: ({ membership, catalogDigest }) => membership.others.filter((other) => other !== catalogDigest).length,
+    read: ({ membership, catalogDigest }) => membership.published.filter((other) => other !== catalogDigest).length,
   },
   {
     name: 'template_run_fleet_lease_age_seconds',
@@ -172,7 +172,7 @@ const SWEEP_MILLISECONDS = 10 * 60_000;
  */
 export async function openRedisStores(settings: RedisStoresSettings): Promise<Stores> {
   const { log, runMilliseconds, retentionMilliseconds } = settings;
-  const { link, waiting, lasting, replicas } = connections(settings);
+  const { link, waiting, links, lasting, replicas } = connections(settings);
   const membership: Membership = new Membership(link, log, {
     about: () => settings.catalogDigest(),
     onLost: (incarnations) => reaper.reclaim(incarnations),
@@ -223,10 +223,10 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     mayKeepRun: () => true,
     gauges: { runsKept: () => claims.size },
     metricValues: () => {
-      const links = waiting === null ? [link] : [link, waiting];
       const catalogDigest = settings.catalogDigest();
       return readMetrics(FLEET_METRICS, { links, membership, claims, reaper, admissions, place, catalogDigest });
     },
+    nodes: () => membership.nodes(),
     unreadyReason: () => membership.unreadyReason ?? mark?.unreadyReason ?? null,
     hurry: () => {
       admissions.hurry();
@@ -251,15 +251,16 @@ function openError(fault: unknown): Error {
 function connections(settings: RedisStoresSettings): {
   readonly link: RedisLink;
   readonly waiting: RedisLink | null;
+  readonly links: readonly RedisLink[];
   readonly lasting: StepCaller;
   readonly replicas: ReplicatedSteps | null;
 } {
   const { replicasWaitedFor, timeoutMilliseconds, log } = settings;
   const link = new RedisLink(settings, log);
-  if (replicasWaitedFor === 0) return { link, waiting: null, lasting: link, replicas: null };
+  if (replicasWaitedFor === 0) return { link, waiting: null, links: [link], lasting: link, replicas: null };
   const waiting = new RedisLink(settings, log);
   const replicas = new ReplicatedSteps(waiting, replicasWaitedFor, timeoutMilliseconds);
-  return { link, waiting, lasting: replicas, replicas };
+  return { link, waiting, links: [link, waiting], lasting: replicas, replicas };
 }
 
 /** Sweeps never overlap, because the place may hang. */

@@ -313,9 +313,9 @@ return 'done'
  * after which others are given up ('' = not now), milliseconds for which those are remembered, longest time since
  * this incarnation's previous heartbeat with which it may give others up, and Redis's time of that heartbeat as it
  * was returned ('' = unknown).
- * Returns `format` and the other format; or the time, `member` or `lost`, the epoch, the given-up incarnations, and
- * the information of all nodes. An incarnation that is neither known nor given up was forgotten by Redis, and is
- * added again.
+ * Returns `format` and the other format; or the time, `member` or `lost`, the epoch, the given-up incarnations, all
+ * live incarnations with the information that they publish, and with the times of their last heartbeats. An
+ * incarnation that is neither known nor given up was forgotten by Redis, and is added again.
  */
 export const HEARTBEAT = defineScript(
   'heartbeat',
@@ -345,7 +345,8 @@ if lost_after ~= '' and now - before <= tonumber(gap) and before == tonumber(see
   redis.call('ZREMRANGEBYSCORE', 'tr1:lost', '-inf', whole(now - tonumber(remembered)))
 end
 local epoch = redis.call('HGET', 'tr1:fleet', 'epoch')
-return { whole(now), state, epoch, redis.call('ZRANGE', 'tr1:lost', 0, -1), redis.call('HVALS', 'tr1:about') }
+local beats = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+return { whole(now), state, epoch, redis.call('ZRANGE', 'tr1:lost', 0, -1), redis.call('HGETALL', 'tr1:about'), beats }
 `,
 );
 
