@@ -34,7 +34,8 @@ export function* placesInFirst(
 ): Sliced<readonly number[] | null> {
   if (areSame(first.texts, texts)) return texts.map((_, at) => at);
   if (areDistinct(first.texts) && areDistinct(texts)) {
-    const places = texts.map((text) => first.texts.indexOf(text));
+    const known = new Map(first.texts.map((text, at) => [text, at]));
+    const places = texts.map((text) => known.get(text) ?? -1);
     if (first.texts.length === texts.length && !places.includes(-1)) return places;
   }
   const fields = first.fields === null || expected === null ? null : yield* expected.fieldsIn(texts);
