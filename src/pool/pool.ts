@@ -10,7 +10,7 @@ import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ServeConfig } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { PooledRun, PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
-import { SharedRun, type Sharing, type SharingPool } from './shared-run.ts';
+import { SharedRun, type SharedTask, type Sharing, type SharingPool } from './shared-run.ts';
 import {
   ownWorker,
   type PoolWorker,
@@ -322,7 +322,7 @@ export class ThreadPool {
     return run;
   }
 
-  #give(task: RunTask, ended: (end: TaskEnd) => void, settings: TaskSettings): PooledRun {
+  #give(task: RunTask, ended: (end: TaskEnd) => void, settings: TaskSettings): SharedTask {
     const { begun = () => {}, bytesAgain, splits = null, isLent = false } = settings;
     const now = performance.now();
     const entry: ThreadTask = {
@@ -347,6 +347,9 @@ export class ThreadPool {
     }
     return {
       task: task.task,
+      get thread() {
+        return entry.thread?.thread ?? null;
+      },
       rowsRead: () => entry.rowsRead,
       grown: (bytes, isEnded) => {
         entry.grown = { bytes, ended: isEnded };

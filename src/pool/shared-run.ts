@@ -55,6 +55,12 @@ export interface Sharing {
   readonly ended?: (parts: number) => void;
 }
 
+/** A task that is part of a shared Run. */
+export interface SharedTask extends PooledRun {
+  /** Number of the thread that has or had the task. Null if no thread has had it. */
+  readonly thread: number | null;
+}
+
 /** The pool, as a shared Run needs it. */
 export interface SharingPool {
   /**
@@ -64,9 +70,9 @@ export interface SharingPool {
   canLend(isArriving: boolean): boolean;
   nextTask(): number;
   /** Starts a task that is part of the Run. `splits` is called when it processes its file in parts. */
-  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((head: Splits['head']) => void) | null): PooledRun;
+  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((head: Splits['head']) => void) | null): SharedTask;
   /** Starts a share in an idle thread. */
-  lend(task: RunTask, ended: (end: TaskEnd) => void): PooledRun;
+  lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
 }
 
 export class SharedRun implements PooledRun {
@@ -80,8 +86,10 @@ export class SharedRun implements PooledRun {
   #state: 'first' | 'parts' | 'ending' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
   /** Its first share, later the task that reads the whole file again. */
-  #main: PooledRun;
-  readonly #lent = new Set<PooledRun>();
+  #main: SharedTask;
+  readonly #lent = new Set<SharedTask>();
+  /** Threads that have processed parts. A thread may have had several shares. */
+  readonly #threads = new Set<number | null>();
   /** Ends of the shares that have ended. */
   #mainEnd: TaskEnd | null = null;
   readonly #lentEnds: TaskEnd[] = [];
@@ -101,6 +109,7 @@ export class SharedRun implements PooledRun {
     this.#turns = new PartTurns(this.#shared, sharing.sizes.partBytes);
     const ofFirst = (end: TaskEnd): void => {
       this.#mainEnd = end;
+      if (hasParts(end)) this.#threads.add(this.#main.thread);
       this.#shareEnded(end);
     };
     this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, (head) => {
@@ -155,6 +164,7 @@ export class SharedRun implements PooledRun {
         // Not kept: a long Run may have thousands of such shares.
         if (isEmpty(end)) this.#lendsFrom = performance.now() + LEND_AGAIN_MILLISECONDS;
         else this.#lentEnds.push(end);
+        if (hasParts(end)) this.#threads.add(lent.thread);
         this.#shareEnded(end);
       };
       const lent = this.#pool.lend(task, ended);
@@ -194,7 +204,7 @@ export class SharedRun implements PooledRun {
       const { count } = this.#turns;
       const outcome = this.#state === 'ending' ? null : joined(outcomes, count);
       if (outcome === null) void this.#readWhole();
-      else this.#over({ kind: 'done', outcome }, count);
+      else this.#over({ kind: 'done', outcome: { ...outcome, threads: this.#threads.size } }, count);
     }
   }
 
@@ -223,9 +233,13 @@ export class SharedRun implements PooledRun {
   }
 }
 
+function hasParts(end: TaskEnd): boolean {
+  return end.kind === 'done' && (end.outcome.pieces?.length ?? 0) > 0;
+}
+
 /** True for a share that ended without a failure and without a part. */
 function isEmpty(end: TaskEnd): boolean {
-  return end.kind === 'done' && end.outcome.failure === null && end.outcome.pieces!.length === 0;
+  return end.kind === 'done' && end.outcome.failure === null && !hasParts(end);
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */
@@ -240,14 +254,13 @@ function joined(shares: readonly TaskOutcome[], partCount: number): TaskOutcome 
   const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
   // A thread that started late has no part and therefore no output.
   const { output, ...first } = shares.find((share) => share.output !== null)!;
-  const outcome = taskOutcome({
+  return taskOutcome({
     ...first,
     report,
     rowsWritten: sum(({ rowsWritten }) => rowsWritten),
     busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
     output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
   });
-  return { ...outcome, threads: shares.filter((share) => share.pieces!.length > 0).length };
 }
 
 /** Number of rows in the file before each part. */

@@ -8,7 +8,7 @@ import { type Test, test } from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { ThreadPool } from '../../../src/pool/pool.ts';
 import type { PooledRun, TaskEnd } from '../../../src/pool/pool-thread.ts';
-import { SharedRun, type Sharing, type SharingPool } from '../../../src/pool/shared-run.ts';
+import { SharedRun, type SharedTask, type Sharing, type SharingPool } from '../../../src/pool/shared-run.ts';
 import { heldUnits, RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import type { RunTask, TaskLimits, TaskOutcome } from '../../../workers/protocol/messages.ts';
 import { partly } from '../../partly.ts';
@@ -227,12 +227,13 @@ function played(t: Test, ended: (end: TaskEnd) => void) {
   const output = { path: join(folder, 'out'), memoryBytesMax: 0 };
   const tasks: Played[] = [];
   let number = 1;
-  const start = (task: RunTask, end: (end: TaskEnd) => void, splits: Played['splits']): PooledRun => {
+  const start = (task: RunTask, end: (end: TaskEnd) => void, splits: Played['splits']): SharedTask => {
     const told: string[] = [];
     tasks.push({ task, end, splits, told });
     const { task: taskNumber } = task;
     return {
       task: taskNumber,
+      thread: splits === null ? 1 : 0,
       rowsRead: () => 0,
       grown: (bytes, isEnded) => void told.push(`${bytes}${isEnded ? ' whole' : ''}`),
       cancel: () => void told.push('cancel'),
@@ -339,3 +340,26 @@ test('a Run that is cancelled before its parts are decided gets no thread', (t) 
   t.strictSame(ends, [CANCELLED]);
   t.end();
 });
+
+test('a thread with several shares of a Run is counted once', (t) => {
+  const { run, tasks, ends } = twoShares(t);
+  tasks[1]!.end(doneWith([6]));
+  run.grown(500_000, true);
+  t.equal(tasks.length, 3, 'the thread is lent again');
+  tasks[2]!.end(doneWith([7]));
+  tasks[0]!.end(doneWith([0, 1, 2, 3, 4, 5]));
+  for (const task of tasks.slice(3)) task.end(EMPTY);
+  t.match(ends, [{ kind: 'done', outcome: { failure: null, threads: 2 } }]);
+  t.end();
+});
+
+/** The end of a share that has processed these parts. */
+function doneWith(parts: readonly number[]): TaskEnd {
+  const counts = { rows_read: 0, rows_written: 0, operations: [] };
+  const report = { ...counts, input: { errors: {} }, output: { formulas_guarded: 0 } };
+  const pieces = parts.map((number) => ({ parts: [{ number, rows: 0 }], rowsWritten: 0, sizeBytes: 0, report }));
+  return {
+    kind: 'done',
+    outcome: partly<TaskOutcome>({ failure: null, output: partly({}), busyMilliseconds: 0, pieces: pieces as never }),
+  };
+}
