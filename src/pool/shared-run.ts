@@ -58,7 +58,7 @@ export interface Sharing {
 /** A task that is part of a shared Run. */
 export interface SharedTask extends PooledRun {
   /** Number of the thread that has or had the task. Null if no thread has had it. */
-  readonly thread: number | null;
+  thread(): number | null;
 }
 
 /** The pool, as a shared Run needs it. */
@@ -109,7 +109,7 @@ export class SharedRun implements PooledRun {
     this.#turns = new PartTurns(this.#shared, sharing.sizes.partBytes);
     const ofFirst = (end: TaskEnd): void => {
       this.#mainEnd = end;
-      if (hasParts(end)) this.#threads.add(this.#main.thread);
+      if (hasParts(end)) this.#threads.add(this.#main.thread());
       this.#shareEnded(end);
     };
     this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, (head) => {
@@ -164,7 +164,7 @@ export class SharedRun implements PooledRun {
         // Not kept: a long Run may have thousands of such shares.
         if (isEmpty(end)) this.#lendsFrom = performance.now() + LEND_AGAIN_MILLISECONDS;
         else this.#lentEnds.push(end);
-        if (hasParts(end)) this.#threads.add(lent.thread);
+        if (hasParts(end)) this.#threads.add(lent.thread());
         this.#shareEnded(end);
       };
       const lent = this.#pool.lend(task, ended);

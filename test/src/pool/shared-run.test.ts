@@ -233,7 +233,7 @@ function played(t: Test, ended: (end: TaskEnd) => void) {
     const { task: taskNumber } = task;
     return {
       task: taskNumber,
-      thread: splits === null ? 1 : 0,
+      thread: () => (splits === null ? 1 : 0),
       rowsRead: () => 0,
       grown: (bytes, isEnded) => void told.push(`${bytes}${isEnded ? ' whole' : ''}`),
       cancel: () => void told.push('cancel'),
