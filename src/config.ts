@@ -228,7 +228,12 @@ export const SETTINGS = [
     'http://HOST:PORT; required with 0.0.0.0 and ::',
   ],
   ['workers', 'NUMBER', 'worker threads', 'number of cores'],
-  ['run-threads', 'NUMBER', 'maximum number of worker threads for one large upload', 'number of cores, at most 8'],
+  [
+    'run-threads',
+    'NUMBER',
+    'maximum number of worker threads for one upload of 32 MiB or more',
+    'number of cores, at most 8',
+  ],
   [
     'memory-budget',
     'SIZE',

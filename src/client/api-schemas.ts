@@ -32,7 +32,7 @@ export interface RunError {
    * - `MALFORMED_FILE`: The form or the file is empty, damaged, incomplete, or not in the expected encoding.
    * - `FILE_TOO_LARGE`: The file exceeds the plan's limit, as received or after decompression; or a page of a Parquet file needs more memory than a Run may have.
    * - `ROW_LIMIT_EXCEEDED`: The file has more rows than the plan allows.
-   * - `UNSUPPORTED_FILE_TYPE`: The body is not a multipart form, or the type of the file is not supported, for example a PDF, an image, a ZIP archive with several files, an encrypted or binary workbook, or encrypted Parquet.
+   * - `UNSUPPORTED_FILE_TYPE`: The body is not a multipart form, or the type of the file is not supported, for example a PDF, an image, a ZIP archive with several files of which the Template chooses none, an encrypted or binary workbook, or encrypted Parquet.
    * - `INVALID_PARSE_PARAMS`: `delimiter` or `header_row` is invalid. (A header row after the end of the file is MALFORMED_FILE.)
    * - `TEMPLATE_COLUMNS_MISSING`: The file lacks columns that the Template needs, or two headers match one column. The message also names the delimiter, the header row and the number of columns that were found.
    * - `INTERNAL_ERROR`: A fault of the service. Its log contains the request id.

@@ -146,7 +146,7 @@ export const FAILURES = {
   UNSUPPORTED_FILE_TYPE: {
     status: 415,
     meaning:
-      'The body is not a multipart form, or the type of the file is not supported, for example a PDF, an image, a ZIP archive with several files, an encrypted or binary workbook, or encrypted Parquet.',
+      'The body is not a multipart form, or the type of the file is not supported, for example a PDF, an image, a ZIP archive with several files of which the Template chooses none, an encrypted or binary workbook, or encrypted Parquet.',
     advice: OTHER_FILE,
   },
   INVALID_PARSE_PARAMS: {
