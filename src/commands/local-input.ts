@@ -94,7 +94,9 @@ export function systemErrorText(error: NodeJS.ErrnoException): string {
   const { code = '', path } = error;
   // Other messages were written for the user already.
   if (path === undefined || !error.message.startsWith(`${code}:`)) return error.message;
-  const reason = code === 'ENOENT' ? 'does not exist.' : (REASONS[code] ?? OTHER_REASONS[code]);
+  const isMade = error.syscall === 'mkdir';
+  const absent = isMade ? 'cannot be created.' : 'does not exist.';
+  const reason = code === 'ENOENT' ? absent : (OTHER_REASONS[code] ?? REASONS[code]);
   return reason === undefined ? error.message : `${path} ${reason}`;
 }
 
@@ -127,8 +129,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'does not exist: the name is too long.',
 };
 
-/** Reasons why a file or folder cannot be created or written. */
+/** Reasons why a file or folder cannot be created, read or written. */
 const OTHER_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'cannot be used: permission denied.',
+  EPERM: 'cannot be used: permission denied.',
   EEXIST: 'already exists.',
   EISDIR: 'is a folder, not a file.',
   ENOSPC: 'cannot be written: the disk is full.',

@@ -32,7 +32,7 @@ import {
   UsageError,
 } from './command.ts';
 import { LocalEngine, type NamedInput, nameOf } from './local-engine.ts';
-import { refuseSecondStandardInput } from './local-input.ts';
+import { refuseSecondStandardInput, systemErrorText } from './local-input.ts';
 import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
 import {
   ARCHIVE_ENDING,
@@ -476,7 +476,7 @@ async function runFile(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     progress.clear();
-    io.stderr.write(`${painted(io, 'stderr', 'error', 'template-run run:')} ${(error as Error).message}\n`);
+    io.stderr.write(`${painted(io, 'stderr', 'error', 'template-run run:')} ${systemErrorText(error as Error)}\n`);
     return false;
   } finally {
     engine.discard(input);
