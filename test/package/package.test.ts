@@ -206,7 +206,10 @@ function checkPruning(t: Test, kept: readonly string[], removed: readonly string
   t.equal(binaries.length, kept.length + 1, `one for each library: ${binaries.join(', ')}`);
 }
 
-/** Starts the command, which ends with the test, and waits for a line of its standard output. */
+/**
+ * Starts the command, which ends with the test, and waits for a line of its standard output. Rejects if a service
+ * listens without having written the line, which would not come any more.
+ */
 function untilSaid(t: Test, command: string, words: readonly string[], pattern: RegExp): Promise<RegExpExecArray> {
   const child = spawn(command, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill());
@@ -214,6 +217,8 @@ function untilSaid(t: Test, command: string, words: readonly string[], pattern: 
     createInterface(child.stdout).on('line', (line) => {
       const found = pattern.exec(line);
       if (found !== null) resolve(found);
+      else if (line.includes('"event":"listening"'))
+        reject(new Error(`${words[0]} listens, without ${pattern}: ${line}`));
     });
     child.on('exit', (status) => reject(new Error(`${words[0]} ended with ${status}`)));
   });
