@@ -1,4 +1,4 @@
-// Rows of the table of operations: eight everyday Templates.
+// Rows of the table of operations: everyday Templates, three of them with Parquet as output.
 import type { OperationRow } from './operation-row.ts';
 
 const AMOUNT = 'CAST(amount AS DECIMAL(12, 2))';
@@ -118,5 +118,30 @@ export const EVERYDAY_ROWS: readonly OperationRow[] = [
     output: 'parquet',
     template: [],
     sql: 'SELECT * FROM input',
+  },
+  {
+    name: 'CSV to Parquet with numbers and dates',
+    covers: 'parquet',
+    output: 'parquet',
+    template: [
+      PARSED,
+      { op: 'parse_date', columns: ['order_date'], formats: ['yyyy-MM-dd'] },
+      { op: 'cast', columns: { order_id: 'integer', qty: 'integer' } },
+    ],
+    sql: `SELECT * REPLACE (order_id::BIGINT AS order_id, ${AMOUNT} AS amount, CAST(order_date AS DATE) AS order_date,
+      qty::BIGINT AS qty) FROM input`,
+    numbers: ['order_id', 'amount', 'qty'],
+  },
+  {
+    name: 'half of the rows and columns to Parquet',
+    covers: 'parquet',
+    output: 'parquet',
+    template: [
+      PARSED,
+      { op: 'filter', where: 'amount >= 500d' },
+      { op: 'select', columns: ['order_id', 'email', 'country', 'status', 'amount', 'sku'] },
+    ],
+    sql: `SELECT order_id, email, country, status, ${AMOUNT} AS amount, sku FROM input WHERE ${AMOUNT} >= 500`,
+    numbers: ['amount'],
   },
 ];

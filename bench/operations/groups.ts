@@ -74,6 +74,59 @@ const GROUP_ROWS: readonly OperationRow[] = [
     order: 'any',
   },
   {
+    name: 'sums and extremes by country and day',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      { op: 'parse_date', columns: ['updated_at'], formats: ["yyyy-MM-dd'T'HH:mm:ss'Z'"] },
+      { op: 'set', columns: { day: 'format_date(updated_at, "dd.MM.yyyy")' } },
+      {
+        op: 'aggregate',
+        group_by: ['country', 'day'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'sum', column: 'amount', as: 'total' },
+          { fn: 'min', column: 'amount', as: 'smallest' },
+          { fn: 'max', column: 'updated_at', as: 'latest' },
+          { fn: 'count_distinct', column: 'status', as: 'states' },
+        ],
+      },
+      { op: 'format_date', columns: ['latest'], format: 'yyyy-MM-dd HH:mm:ss' },
+    ],
+    sql: `SELECT country, strftime(moment, '%d.%m.%Y') AS day, count(*) AS orders, sum(amount) AS total, min(amount) AS smallest,
+      strftime(max(moment), '%Y-%m-%d %H:%M:%S') AS latest, count(DISTINCT status) AS states FROM (SELECT country, status,
+      strptime(updated_at, '%Y-%m-%dT%H:%M:%SZ') AS moment, ${AMOUNT} AS amount FROM input) GROUP BY ALL`,
+    numbers: ['orders', 'total', 'smallest', 'states'],
+    order: 'any',
+  },
+  {
+    name: 'six metrics of months with their names',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      { op: 'parse_date', columns: ['order_date'], formats: ['yyyy-MM-dd'] },
+      { op: 'cast', columns: { qty: 'integer' } },
+      { op: 'set', columns: { month: 'format_date(order_date, "MMM yyyy")' } },
+      {
+        op: 'aggregate',
+        group_by: ['month'],
+        metrics: [
+          { fn: 'sum', column: 'amount', as: 'total' },
+          { fn: 'stdev', column: 'amount', as: 'spread' },
+          { fn: 'median', column: 'qty', as: 'middle' },
+          { fn: 'min', column: 'order_date', as: 'first_day' },
+          { fn: 'max', column: 'customer', as: 'last_name' },
+          { fn: 'count', as: 'paid', where: 'status == "paid"' },
+        ],
+      },
+    ],
+    sql: `SELECT strftime(CAST(order_date AS DATE), '%b %Y') AS month, sum(${AMOUNT}) AS total,
+      stddev_samp(CAST(amount AS DOUBLE)) AS spread, median(qty::BIGINT) AS middle, min(CAST(order_date AS DATE)) AS first_day,
+      max(customer) AS last_name, count(*) FILTER (WHERE status = 'paid') AS paid FROM input GROUP BY ALL`,
+    numbers: ['total', 'spread', 'middle', 'paid'],
+    order: 'any',
+  },
+  {
     name: 'subtotals by country and status',
     covers: 'aggregate',
     template: [
@@ -241,6 +294,70 @@ const SIDE_ROWS: readonly OperationRow[] = [
     sql: `SELECT *, lag(sku) OVER w AS before, count(*) OVER (PARTITION BY email) AS orders FROM input
       WINDOW w AS (PARTITION BY email ORDER BY order_date, order_id)`,
     numbers: ['orders'],
+    order: 'any',
+  },
+  {
+    name: 'number and running sum of very many small groups',
+    covers: 'window',
+    template: [
+      PARSED,
+      {
+        op: 'window',
+        partition_by: ['customer', 'order_date'],
+        order_by: ['order_id'],
+        columns: [
+          { fn: 'row_number', as: 'no' },
+          { fn: 'running_sum', column: 'amount', as: 'so_far' },
+        ],
+      },
+    ],
+    sql: `SELECT * REPLACE (${AMOUNT} AS amount), row_number() OVER w AS no,
+      sum(${AMOUNT}) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far FROM input
+      WINDOW w AS (PARTITION BY customer, order_date ORDER BY order_id)`,
+    numbers: ['amount', 'no', 'so_far'],
+    order: 'any',
+  },
+  {
+    name: 'sum, mean and size of very many small groups',
+    covers: 'window',
+    template: [
+      { op: 'cast', columns: { qty: 'integer' } },
+      {
+        op: 'window',
+        partition_by: ['customer', 'order_date'],
+        columns: [
+          { fn: 'sum', column: 'qty', as: 'pieces' },
+          { fn: 'mean', column: 'qty', as: 'usual' },
+          { fn: 'group_size', as: 'orders' },
+        ],
+      },
+    ],
+    sql: `SELECT * REPLACE (qty::BIGINT AS qty), sum(qty::BIGINT) OVER w AS pieces, avg(qty::BIGINT) OVER w AS usual,
+      count(*) OVER w AS orders FROM input WINDOW w AS (PARTITION BY customer, order_date)`,
+    numbers: ['qty', 'pieces', 'usual', 'orders'],
+    order: 'any',
+  },
+  {
+    name: 'next order and running maximum by customer',
+    covers: 'window',
+    template: [
+      PARSED,
+      { op: 'parse_date', columns: ['order_date'], formats: ['yyyy-MM-dd'] },
+      {
+        op: 'window',
+        partition_by: ['customer'],
+        order_by: ['order_date', 'order_id'],
+        columns: [
+          { fn: 'next', column: 'order_date', as: 'after' },
+          { fn: 'max', column: 'amount', frame: 'up_to_here', as: 'most' },
+        ],
+      },
+    ],
+    sql: `SELECT * REPLACE (${AMOUNT} AS amount, CAST(order_date AS DATE) AS order_date),
+      lead(CAST(order_date AS DATE)) OVER w AS after,
+      max(${AMOUNT}) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS most FROM input
+      WINDOW w AS (PARTITION BY customer ORDER BY order_date, order_id)`,
+    numbers: ['amount', 'most'],
     order: 'any',
   },
   {
