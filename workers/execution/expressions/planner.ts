@@ -87,19 +87,30 @@ function planWritten(planner: Planner, node: ExpressionNode): TextPlan | null {
   return number === null || number.form === 'double' || number.kind === 'constant' ? null : { kind: 'written', number };
 }
 
-/** Plans the text of a date by a pattern of numbers and ASCII characters, which is the same in each locale. */
+/** Parts of a pattern that depend only on the day. */
+const DAY_LETTERS = 'yYwQMdDEe';
+
+/** Plans the text of a date, or of an instant of a column. */
 function planFormatted(
   planner: Planner,
   node: ExpressionNode,
-  [pattern, locale]: readonly ExpressionNode[],
+  [source, locale]: readonly ExpressionNode[],
 ): TextPlan | null {
-  const source = literalText(pattern);
-  const language = locale === undefined ? 'en' : literalText(locale);
-  const date = numberOf(planner, node, 'date');
-  if (source === null || language === null || date === null) return null;
-  const compiled = compileDatePattern(source, { locale: language });
-  const place = 'problem' in compiled ? null : dateWriter(compiled);
-  return place === null ? null : { kind: 'formatted', place, date };
+  const [text, language] = [literalText(source), locale === undefined ? 'en' : literalText(locale)];
+  if (text === null || language === null) return null;
+  const pattern = compileDatePattern(text, { locale: language });
+  if ('problem' in pattern) return null;
+  const place = dateWriter(pattern);
+  if (kindOf(planner.expression, node) !== 'timestamp') {
+    const date = numberOf(planner, node, 'date');
+    return date === null ? null : { kind: 'formatted', pattern, place, of: date };
+  }
+  const column = columnOf(planner.expression, node);
+  const isOfDay = pattern.parts.every(({ letter }) => DAY_LETTERS.includes(letter));
+  // The kernel does not know fractions of a second.
+  const hasKernel = place !== null && pattern.parts.every(({ letter }) => letter !== 'S');
+  if (column === null || !(hasKernel || isOfDay)) return null;
+  return { kind: 'formatted', pattern, place: hasKernel ? place : null, of: { kind: 'instants', column } };
 }
 
 /** Plans a call on a text from its other arguments. Returns null if the kernels do not support these. */

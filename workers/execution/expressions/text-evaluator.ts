@@ -1,8 +1,11 @@
 // Evaluates plans of texts with kernels (kernel/assembly/text-vector.ts).
 import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
-import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import { UNKNOWN_TEXT } from '../../kernel/layout/expressions.ts';
+import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { NULL, UNKNOWN_TEXT, VECTOR_MARKS, VECTOR_VALUES } from '../../kernel/layout/expressions.ts';
+import type { Arena } from '../../memory/arena.ts';
+import type { Heap } from '../../memory/heap.ts';
 import type { Sliced } from '../../scheduling/time-slices.ts';
+import type { DatePattern } from '../../values/date-pattern.ts';
 import { MATCHER_ROWS_LEAST, PatternMatcher, placePattern } from '../cells/pattern-matcher.ts';
 import { chainScratchBytes, placeBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
 import type { ExpressionContext } from './row-expression.ts';
@@ -11,6 +14,7 @@ import {
   type AnyPlan,
   type Evaluators,
   FULL,
+  type NumberPlan,
   type StatesTarget,
   type TextPlan,
   type TextSource,
@@ -21,6 +25,87 @@ import {
 /** Means "to the end" of a slice. */
 const TO_END = 0xffffffff;
 
+type FormattedPlan = Extract<TextPlan, { kind: 'formatted' }>;
+
+/** Number of days whose texts are kept: eleven years in a row. */
+const KEPT_DAYS = 4096;
+
+/** Longer texts are not kept. */
+const KEPT_BYTES_MAX = 32;
+
+/** Fewer rows than these are formatted without keeping texts, which would take memory. */
+const KEEPING_ROWS_MIN = 256;
+
+const DAY_MICROSECONDS = 86_400_000_000;
+const TWO_32 = 2 ** 32;
+
+/** Doubles divide microseconds with smaller upper halves exactly: those of the years 1899 to 2040. */
+const EXACT_HALF_MAX = 2 ** 19;
+
+/**
+ * Texts of days by a pattern that no kernel supports, such as one with the names of months. A file has few different
+ * days, so each text is made once.
+ */
+class DayTexts {
+  readonly #arena: Arena;
+  readonly #pattern: DatePattern;
+  /** Address of the texts, or 0 before they are kept. */
+  #kept = 0;
+  /** The day whose text is at each place, and the length of the text. A place never gets another day. */
+  readonly #days = new Float64Array(KEPT_DAYS).fill(Number.NaN);
+  readonly #lengths = new Uint8Array(KEPT_DAYS);
+
+  constructor(arena: Arena, pattern: DatePattern) {
+    this.#arena = arena;
+    this.#pattern = pattern;
+  }
+
+  /** Writes the views of texts. Returns false if the arena is full. */
+  write(count: number, texts: number, dayOf: (position: number) => number | 'null' | 'unknown'): boolean {
+    const { heap } = this.#arena;
+    if (this.#kept === 0 && count >= KEEPING_ROWS_MIN) this.#kept = heap.allocate(KEPT_DAYS * KEPT_BYTES_MAX);
+    for (let position = 0; position < count; position++) {
+      const view = (texts >>> 2) + position * 2;
+      const day = dayOf(position);
+      if (typeof day !== 'number') {
+        heap.u32[view] = day === 'null' ? 0 : UNKNOWN_TEXT;
+        heap.u32[view + 1] = 0;
+      } else {
+        const place = day & (KEPT_DAYS - 1);
+        const isKept = this.#days[place] === day;
+        if (!isKept && !this.#make(day, view)) return false;
+        if (!isKept) continue;
+        heap.u32[view] = this.#kept + place * KEPT_BYTES_MAX;
+        heap.u32[view + 1] = this.#lengths[place]!;
+      }
+    }
+    return true;
+  }
+
+  #make(day: number, view: number): boolean {
+    const arena = this.#arena;
+    const text = this.#pattern.format({ days: day, second: 0, nanos: 0, offsetSeconds: 0 });
+    if (!arena.hasSpaceFor(text)) return false;
+    const { heap, next } = arena;
+    const bytes = arena.write(text);
+    heap.u32[view] = next;
+    heap.u32[view + 1] = bytes;
+    const place = day & (KEPT_DAYS - 1);
+    if (this.#kept === 0 || bytes > KEPT_BYTES_MAX || !Number.isNaN(this.#days[place]!)) return true;
+    heap.u8.copyWithin(this.#kept + place * KEPT_BYTES_MAX, next, next + bytes);
+    this.#days[place] = day;
+    this.#lengths[place] = bytes;
+    return true;
+  }
+}
+
+/** Day of the microseconds at an address. */
+function dayOfInstant({ u32, i64 }: Heap, at: number): number {
+  const half = u32[(at >>> 2) + 1]! | 0;
+  if (Math.abs(half) < EXACT_HALF_MAX) return Math.floor((half * TWO_32 + u32[at >>> 2]!) / DAY_MICROSECONDS);
+  return Number((i64[at >>> 3]! - BigInt(DAY_MICROSECONDS - 1) * (half < 0 ? 1n : 0n)) / BigInt(DAY_MICROSECONDS));
+}
+
 export class TextEvaluator {
   readonly #context: ExpressionContext;
   readonly #evaluators: Evaluators;
@@ -30,6 +115,7 @@ export class TextEvaluator {
   readonly #steps = new Map<AnyPlan, TextStep>();
   /** null if a pattern does not permit an automaton. */
   readonly #matchers = new Map<AnyPlan, PatternMatcher | null>();
+  readonly #dayTexts = new Map<AnyPlan, DayTexts>();
 
   constructor(context: ExpressionContext, evaluators: Evaluators) {
     this.#context = context;
@@ -41,7 +127,9 @@ export class TextEvaluator {
     if (plan.kind === 'literal') this.#place(plan.text);
     if (plan.kind === 'split' || plan.kind === 'present') this.#place(plan.separator);
     if (plan.kind === 'found') this.#programs.set(plan, placePattern(this.#context.arena.heap, plan.pattern, [], 1));
-    if (plan.kind === 'formatted') this.#programs.set(plan, plan.place(this.#context.arena.heap));
+    if (plan.kind === 'formatted' && plan.place !== null) {
+      this.#programs.set(plan, plan.place(this.#context.arena.heap));
+    }
     if (plan.kind === 'edited') this.#steps.set(plan, plan.step(this.#context.arena.heap));
   }
 
@@ -80,15 +168,10 @@ export class TextEvaluator {
         const { writeVector } = kernel.exports;
         return this.#moved(texts, writeVector(form, isDate, number, at.count, texts, arena.next, arena.limit));
       }
-      case 'formatted': {
-        const dates = yield* this.#evaluators.numbers.vector(plan.date, at, target);
-        if (dates < 0) return dates;
-        const { arena } = this.#context;
-        const texts = this.#newTexts(at.count);
-        const program = this.#programs.get(plan)!;
-        const { formatDates } = kernel.exports;
-        return this.#moved(texts, formatDates(dates, at.count, program, texts, arena.next, arena.limit));
-      }
+      case 'formatted':
+        return plan.of.kind === 'instants'
+          ? this.#instants(plan, plan.of.column, at)
+          : yield* this.#dates(plan, at, target);
       case 'found':
         return yield* this.#found(plan, at, target);
       case 'matched':
@@ -117,6 +200,57 @@ export class TextEvaluator {
       default:
         return yield* this.#cut(plan, at, target);
     }
+  }
+
+  *#dates(plan: FormattedPlan, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena, kernel } = this.#context;
+    const dates = yield* this.#evaluators.numbers.vector(plan.of as NumberPlan, at, target);
+    if (dates < 0) return dates;
+    const texts = this.#newTexts(at.count);
+    const program = this.#programs.get(plan);
+    if (program !== undefined) {
+      const { formatDates } = kernel.exports;
+      return this.#moved(texts, formatDates(dates, at.count, program, texts, arena.next, arena.limit));
+    }
+    const { u8, u32, f64 } = arena.heap;
+    const [values, marks] = [u32[(dates + VECTOR_VALUES) >>> 2]! >>> 3, u32[(dates + VECTOR_MARKS) >>> 2]!];
+    const isWritten = this.#dayTextsOf(plan).write(at.count, texts, (position) => {
+      const mark = u8[marks + position]!;
+      if (mark === 0) return f64[values + position]!;
+      return mark === NULL ? 'null' : 'unknown';
+    });
+    return isWritten ? texts : FULL;
+  }
+
+  #instants(plan: FormattedPlan, column: string, { batch, rows, count }: VectorRows): number {
+    const { arena, kernel } = this.#context;
+    const source = batch.columns[this.#evaluators.indexOf(column)]!;
+    if (source.kind !== 'typed') return UNSUPPORTED;
+    const { at, meta } = source;
+    const program = this.#programs.get(plan);
+    const texts = this.#newTexts(count);
+    if (program === undefined) {
+      const { u8, u32 } = arena.heap;
+      const isWritten = this.#dayTextsOf(plan).write(count, texts, (position) => {
+        const row = u32[(rows >>> 2) + position]!;
+        return u8[meta + row] === META_NULL ? 'null' : dayOfInstant(arena.heap, at + row * 8);
+      });
+      return isWritten ? texts : FULL;
+    }
+    const views = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (views === 0) return FULL;
+    const { gatherTexts, writeDates } = kernel.exports;
+    const next = writeDates(at, meta, rows, count, 1, program, views, arena.next, arena.limit);
+    gatherTexts(views, rows, count, ALL_OPEN.states, ALL_OPEN.mode, texts);
+    return this.#moved(texts, next);
+  }
+
+  #dayTextsOf(plan: FormattedPlan): DayTexts {
+    const known = this.#dayTexts.get(plan);
+    if (known !== undefined) return known;
+    const made = new DayTexts(this.#context.arena, plan.pattern);
+    this.#dayTexts.set(plan, made);
+    return made;
   }
 
   *#gathered(plan: TextPlan, at: VectorRows, { states, mode }: StatesTarget): Sliced<number> {

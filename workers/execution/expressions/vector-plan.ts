@@ -9,6 +9,7 @@ import type { ARITHMETIC, ORDERS, TEXT_TESTS, VECTOR_FORMS } from '../../kernel/
 import { SET } from '../../kernel/layout/expressions.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { Sliced } from '../../scheduling/time-slices.ts';
+import type { DatePattern } from '../../values/date-pattern.ts';
 import type { Decimal } from '../../values/decimal.ts';
 import type { TextStep } from '../cells/text-chain.ts';
 
@@ -38,8 +39,14 @@ export type TextPlan =
   | { readonly kind: 'present'; readonly separator: string; readonly texts: readonly TextPlan[] }
   /** string(x) of a number or date. */
   | { readonly kind: 'written'; readonly number: NumberPlan }
-  /** format_date(x, pattern) of a date. `place` returns the address of the pattern's program. */
-  | { readonly kind: 'formatted'; readonly place: (heap: Heap) => number; readonly date: NumberPlan }
+  /** format_date(x, pattern) of a date, or of an instant of a column. */
+  | {
+      readonly kind: 'formatted';
+      readonly pattern: DatePattern;
+      /** Returns the address of the pattern's program. null if no kernel supports the pattern. */
+      readonly place: ((heap: Heap) => number) | null;
+      readonly of: NumberPlan | { readonly kind: 'instants'; readonly column: string };
+    }
   /** The text that a range of a pattern's items matches. */
   | {
       readonly kind: 'found';
@@ -233,8 +240,9 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     case 'choice':
       return [plan.condition, plan.then, plan.otherwise];
     case 'date_part':
-    case 'formatted':
       return [plan.date];
+    case 'formatted':
+      return plan.of.kind === 'instants' ? [] : [plan.of];
     case 'calculated':
     case 'extreme':
     case 'similarity':

@@ -294,3 +294,26 @@ test('each function by kernels is that by closures', async (t) => {
     t.doesNotThrow(() => comparison.sameColumn(expression, cells), source);
   }
 });
+
+test('format_date of dates and instants by kernels is that by closures, also with names', async (t) => {
+  const comparison = new Comparison({ d: 'date', at: 'datetime' });
+  const patterns = [
+    ...['yyyy-MM', 'd.M.yy HH:mm:ss', 'MMM yyyy', "EEEE, d. MMMM 'im Jahr' yyyy", "YYYY-'W'ww-e", 'QQQ yyyy', 'DDD'],
+    ...['MMM d, hh:mm a', 'yyyy-MM-dd HH:mm:ss.SSS X', "'a literal text that is not kept' MMM"],
+  ];
+  const sources = patterns.flatMap((pattern) =>
+    ['d', 'at', 'date(at)'].map((value) => `format_date(${value}, "${pattern}", "fr")`),
+  );
+  const dayMicros = 86_400_000_000n;
+  const days = [0n, -1n, 19_782n, 19_782n + 4096n, -719_162n, 2_932_896n, null];
+  const moments = [0n, 1n, dayMicros - 1n, 45_296_000_007n];
+  for (const rowCount of [20, SEARCHED_ROWS]) {
+    const cells = Array.from({ length: rowCount }, (_, row) => {
+      const [day, moment] = [days[row % days.length]!, moments[row % moments.length]!];
+      return [days[(row * 3) % days.length]!, day === null ? null : day * dayMicros + moment];
+    });
+    for (const source of sources) {
+      t.doesNotThrow(() => comparison.sameColumn(comparison.checked(source)!, cells), source);
+    }
+  }
+});
