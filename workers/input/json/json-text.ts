@@ -114,6 +114,10 @@ class ReplaceableSource implements ByteSource {
     this.#inner.passed?.(at);
   }
 
+  addedBytes(lineStart: number, at: number): number {
+    return this.#inner.addedBytes?.(lineStart, at) ?? 0;
+  }
+
   bytesOf(text: Uint8Array): number {
     return this.#inner.bytesOf?.(text) ?? text.length;
   }
@@ -355,7 +359,7 @@ export class JsonText {
 
   /** Place of the current position, or of a later address in the same line. */
   place(address: number = this.get(AT)): TextPlace {
-    return { line: this.get(LINES) + 1, column: address + this.#origin - this.#lineStart + 1 };
+    return { line: this.get(LINES) + 1, column: this.#column(this.#lineStart, address + this.#origin) };
   }
 
   /**
@@ -370,7 +374,12 @@ export class JsonText {
     const isPassed = this.#lineStart > last + this.#origin;
     const inWindow = start + before + 1 + this.#origin;
     const lineStart = before >= 0 ? inWindow : isPassed ? this.#lastLineStart : this.#lineStart;
-    return { line: this.get(LINES) + (isPassed ? 0 : 1), column: last + this.#origin - lineStart + 1 };
+    return { line: this.get(LINES) + (isPassed ? 0 : 1), column: this.#column(lineStart, last + this.#origin) };
+  }
+
+  /** @param at offset in the text */
+  #column(lineStart: number, at: number): number {
+    return at - lineStart + 1 - this.#source.addedBytes(lineStart, at);
   }
 
   get #isLast(): boolean {
@@ -418,7 +427,7 @@ export class JsonText {
       line++;
       start = address + 1 + this.#origin;
     }
-    const place = { line, column: invalid + this.#origin - start + 1 };
+    const place = { line, column: this.#column(start, invalid + this.#origin) };
     // The window adds a line feed after the text.
     const isCutOff = this.#isLast && isOpen(u8.subarray(invalid, this.#window.filled - 1));
     return isCutOff ? endsEarly(place) : notUtf8(place);

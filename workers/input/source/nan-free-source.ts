@@ -1,5 +1,6 @@
 // Replaces NaN, Infinity and -Infinity outside the texts of a JSON file by null, and counts them (input.json.nan:
-// blank). Changes nothing else, so that the readers find every other mistake.
+// blank). Changes nothing else, so that the readers find every other mistake. A replacement has the length of the word,
+// except for NaN, which becomes one byte longer.
 import { ConvertedSource } from './converted-source.ts';
 
 /** Bytes read at a time. */
@@ -19,6 +20,12 @@ const HELD_BYTES_MAX = 8;
 
 const NULL = Buffer.from('null');
 
+const LF = 0x0a;
+const SPACE = 0x20;
+
+/** Number of NaNs whose places are kept for messages: those of the last 256 KiB at least. */
+const PLACES_MAX = 65_536;
+
 /** The inner source is UTF-8 text. */
 export class NanFreeSource extends ConvertedSource {
   /** Number of values replaced so far. */
@@ -30,6 +37,22 @@ export class NanFreeSource extends ConvertedSource {
   #held = 0;
   #isInText = false;
   #isEscaped = false;
+  /** Number of bytes of all pieces before the current one, after their replacement. */
+  #madeBefore = 0;
+  /** Number of NaNs so far in the current line. */
+  #inLine = 0;
+  /** The last NaNs: their offset in the replaced text, and their number in their line, from 1. */
+  #places: { readonly at: number; readonly inLine: number }[] = [];
+
+  /**
+   * Number of bytes that were added in a line before a place in it.
+   * @param lineStart offset of the line in the replaced text
+   * @param at offset of the place
+   */
+  addedBytes(lineStart: number, at: number): number {
+    const last = this.#places.findLast((nan) => nan.at < at);
+    return last === undefined || last.at < lineStart ? 0 : last.inLine;
+  }
 
   protected get isConverted(): boolean {
     return this.inner.ended && this.#held === 0;
@@ -50,21 +73,36 @@ export class NanFreeSource extends ConvertedSource {
       const next = this.#isInText ? at + 1 : this.#afterWord(at, count);
       if (next > count) break;
       if (next > at + 1) {
-        length += NULL.copy(made, length);
+        length = this.#putNull(length, next - at);
         at = next;
-        this.values++;
         continue;
       }
       if (this.#isEscaped) this.#isEscaped = false;
       else if (byte === QUOTE) this.#isInText = !this.#isInText;
       else if (byte === BACKSLASH) this.#isEscaped = this.#isInText;
+      if (byte === LF) this.#inLine = 0;
       made[length++] = byte;
       at++;
     }
+    this.#madeBefore += length;
     // The text ends within a word. The reader says that it is cut off.
     this.#held = isEnd ? 0 : count - at;
     piece.copyWithin(0, at, count);
     return made.subarray(0, length);
+  }
+
+  /** @returns the number of bytes made so far in this piece */
+  #putNull(from: number, wordBytes: number): number {
+    this.values++;
+    const end = from + NULL.copy(this.#made, from);
+    if (wordBytes < NULL.length) {
+      this.#inLine += NULL.length - wordBytes;
+      this.#places.push({ at: this.#madeBefore + from, inLine: this.#inLine });
+      if (this.#places.length > 2 * PLACES_MAX) this.#places = this.#places.slice(-PLACES_MAX);
+      return end;
+    }
+    this.#made.fill(SPACE, end, from + wordBytes);
+    return from + wordBytes;
   }
 
   /**

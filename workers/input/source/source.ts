@@ -45,6 +45,11 @@ export interface ByteSource {
    */
   bytesOf?(text: Uint8Array): number;
   /**
+   * Returns the number of bytes that a conversion has added to a line before a place in it. Both are offsets in the
+   * converted text. Without this method, it is 0.
+   */
+  addedBytes?(lineStart: number, at: number): number;
+  /**
    * Describes how another thread decodes the bytes of that file. If they need no decoding, the result is null or the
    * method is missing.
    */

@@ -6,6 +6,7 @@ import {
   KIND_NUMBER as NUMBER,
   KIND_TEXT as TEXT,
 } from '../../../../workers/kernel/layout/cells.ts';
+import { applyTemplate } from '../../apply-template.ts';
 import { type Cell, expecting, type JsonReading, readJsonFile, refusalOf } from './read-json-file.ts';
 
 const records = (pointer: string): JsonReading => ({ input: { json: { records: pointer } } });
@@ -223,6 +224,19 @@ t.test('a Template that names its columns reads behind the upload, whatever come
 const NO_COMMA = 'JSON has no comma after the last value of a list or object. Remove it.';
 const NO_COMMENTS = 'JSON has no comments. Remove them.';
 const NO_NAN = 'NaN and Infinity are not JSON. Write null instead, or read them as null (input.json.nan: blank).';
+
+t.test('values that are read as null do not move the position of an error', async (t) => {
+  const before = '{"a":NaN,"b":[-Infinity,NaN,-NaN,Infinity]}';
+  for (const [file, place] of [
+    [`${before}{"a":x}`, `Line 1, column ${before.length + 6}`],
+    [`${before}\n${before}{"a":NaN,"b":01}`, `Line 2, column ${before.length + 15}`],
+    [`${before}\n{"a":x}`, 'Line 2, column 6'],
+    [before.slice(0, -1), `Line 1, column ${before.length}`],
+  ] as const) {
+    const { outcome } = await applyTemplate({ input: { json: { nan: 'blank' } }, operations: [] }, file);
+    t.match(outcome.failure?.message, new RegExp(`^${place}:`), file);
+  }
+});
 
 t.test('invalid JSON is refused with its position', async (t) => {
   const refusals: readonly (readonly [file: string | Buffer, message: string])[] = [
