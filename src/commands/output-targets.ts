@@ -138,7 +138,7 @@ export function outputTargets(
     if (!existsSync(folder))
       throw new UsageError(`The folder ${folder} for ${basename(file)} does not exist. Create it first.`);
     const put = known === undefined || known.isFile() ? replaceFile : writeInto;
-    return [{ input: inputs[0]!, path: () => target, keep: (result) => put(result, file) }];
+    return [{ input: inputs[0]!, path: () => target, keep: (result) => put(outputOf(result), file) }];
   }
   const names = inputs
     .map((input) => (input === '-' ? 'stdin' : basename(input).replace(/\.gz$/i, '')))
@@ -157,8 +157,8 @@ export function outputTargets(
       async keep(result) {
         makeFolder(target);
         const { ending } = result.outcome.output!;
-        if (ending === ARCHIVE_ENDING) await unpack(result, path(ending), inputs);
-        else await replaceFile(result, linkedPath(path(ending)));
+        if (ending === ARCHIVE_ENDING) await unpackArchive(outputOf(result), path(ending), inputs);
+        else await replaceFile(outputOf(result), linkedPath(path(ending)));
       },
     };
   });
@@ -177,16 +177,29 @@ const END_64_BYTES = 56;
 const CENTRAL_BYTES = 46;
 const LOCAL_BYTES = 30;
 
+/** The bytes of an output, or null if they are the file at `path`. */
+interface OutputBytes {
+  readonly bytes: Uint8Array | null;
+  readonly path: string;
+}
+
 interface ArchiveEntry {
   readonly name: string;
   readonly at: number;
   readonly deflatedBytes: number;
 }
 
-/** Writes the files of the engine's own archive to a folder. */
-async function unpack({ outcome, outputPath }: LocalResult, folder: string, inputs: readonly string[]): Promise<void> {
-  const { bytes } = outcome.output!;
-  const archive = await open(outputPath, bytes === null ? 'r' : 'wx+');
+/**
+ * Writes the files of the engine's own archive to a folder, and removes the archive.
+ * @param archive its bytes, or null if it is the file at `path`
+ * @param inputs files that are not overwritten
+ */
+export async function unpackArchive(
+  { bytes, path }: OutputBytes,
+  folder: string,
+  inputs: readonly string[],
+): Promise<void> {
+  const archive = await open(path, bytes === null ? 'r' : 'wx+');
   try {
     if (bytes !== null) await archive.writeFile(bytes);
     const entries = await entriesOf(archive);
@@ -199,15 +212,14 @@ async function unpack({ outcome, outputPath }: LocalResult, folder: string, inpu
       const partPath = join(folder, `.${randomUUID()}.part`);
       try {
         await pipeline(bytesOf(archive, at, at + deflatedBytes), createInflateRaw(), createWriteStream(partPath));
-        const output = { ...outcome.output!, bytes: null };
-        await replaceFile({ outcome: { ...outcome, output }, outputPath: partPath } as LocalResult, join(folder, name));
+        await replaceFile({ bytes: null, path: partPath }, join(folder, name));
       } finally {
         rmSync(partPath, { force: true });
       }
     }
   } finally {
     await archive.close();
-    rmSync(outputPath, { force: true });
+    rmSync(path, { force: true });
   }
 }
 
@@ -273,9 +285,12 @@ async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.Writab
   }
 }
 
-async function writeInto({ outcome, outputPath }: LocalResult, target: string): Promise<void> {
-  const { bytes } = outcome.output!;
-  await pipeline(bytes === null ? createReadStream(outputPath) : Readable.from([bytes]), createWriteStream(target));
+function outputOf({ outcome, outputPath }: LocalResult): OutputBytes {
+  return { bytes: outcome.output!.bytes, path: outputPath };
+}
+
+async function writeInto({ bytes, path }: OutputBytes, target: string): Promise<void> {
+  await pipeline(bytes === null ? createReadStream(path) : Readable.from([bytes]), createWriteStream(target));
 }
 
 /** The mode that programs usually pass to open(2) for new files; the umask is applied to it. */
@@ -285,7 +300,7 @@ const NEW_FILE_MODE = 0o666;
 const PERMISSIONS = 0o777;
 
 /** @param name the file, or a link to it, which stays a link */
-async function replaceFile({ outcome, outputPath }: LocalResult, name: string): Promise<void> {
+async function replaceFile({ bytes, path }: OutputBytes, name: string): Promise<void> {
   const known = statSync(name, { throwIfNoEntry: false });
   const target = known === undefined ? name : realpathSync(name);
   // A rename only needs write permission for the folder. This check respects files that were made read-only.
@@ -294,9 +309,8 @@ async function replaceFile({ outcome, outputPath }: LocalResult, name: string): 
   // be.
   const temporaryPath = join(dirname(target), `.${randomUUID()}.part`);
   try {
-    const { bytes } = outcome.output!;
     if (bytes !== null) writeFileSync(temporaryPath, bytes);
-    else await move(outputPath, temporaryPath);
+    else await move(path, temporaryPath);
     // Gives the file the mode of a directly written file, because spooled files are readable by their owner only.
     chmodSync(temporaryPath, known === undefined ? NEW_FILE_MODE & ~process.umask() : known.mode & PERMISSIONS);
     renameSync(temporaryPath, target);

@@ -13,6 +13,7 @@ import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
 import { LocalEngine, type NamedInput } from '../commands/local-engine.ts';
+import { ARCHIVE_ENDING, unpackArchive } from '../commands/output-targets.ts';
 
 /** A path, bytes, or a stream, which is first copied into a temporary file. */
 export type TemplateSource = string | Uint8Array | Readable;
@@ -125,7 +126,9 @@ export async function runTemplate(
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
     const { output, rejects } = result.outcome;
-    await deliver(output!.bytes, result.outputPath, sink);
+    if (output!.ending === ARCHIVE_ENDING && typeof sink === 'string' && (await isFolder(sink))) {
+      await unpackArchive({ bytes: output!.bytes, path: result.outputPath }, sink, []);
+    } else await deliver(output!.bytes, result.outputPath, sink);
     if (rejects !== null && options.rejects !== undefined) {
       await deliver(rejects.bytes, result.outputPath + REJECTS_SUFFIX, options.rejects);
     }
@@ -174,7 +177,11 @@ async function localPath(source: TemplateSource, copyPath: string): Promise<stri
 // Delivers the output of a Run to a stream, a file, a pipe or a device. A file is written completely or not at all,
 // and links to it are kept. Pipes and devices are written directly and never replaced.
 
-/** A path, to which the output is written completely or not at all; or a stream, which is ended. */
+/**
+ * A path, to which the output is written completely or not at all; or a stream, which is ended. If the output has several
+ * files (`output.split_by`), a path that ends with `/` or is a folder receives the files, and any other destination a ZIP
+ * archive.
+ */
 export type TemplateSink = string | Writable;
 
 /** Permission bits of a mode, without the file type. */
@@ -206,6 +213,10 @@ async function place(output: () => Readable, name: string, known: Stats | null):
   } finally {
     await rm(beside, { force: true });
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return path.endsWith('/') || (await statsOf(path))?.isDirectory() === true;
 }
 
 /** Null: the path does not exist. */

@@ -93,6 +93,24 @@ t.test('what is refused says why', async (t) => {
   await t.rejects(runTemplate(PICK, Buffer.from(FILE), join(folder, 'no', 'folder.csv')), { code: 'ENOENT' });
 });
 
+t.test('the files of a split output go to a folder, and everywhere else in an archive', async (t) => {
+  const template = { operations: [], output: { format: 'csv', split_by: ['country'] } };
+  const source = Buffer.from('country,id\nDE,1\nAT,2\nDE,3\n');
+  const fresh = join(folder, 'new/split/');
+  const known = mkdtempSync(join(folder, 'split-'));
+  for (const target of [fresh, known]) {
+    await runTemplate(template, source, target);
+    t.strictSame(readdirSync(target).sort(), ['AT.csv', 'DE.csv']);
+    t.equal(readFileSync(join(target, 'DE.csv'), 'utf8'), 'country,id\nDE,1\nDE,3\n');
+  }
+  const archive = join(folder, 'split.zip');
+  await runTemplate(template, source, archive);
+  t.equal(readFileSync(archive).toString('latin1', 0, 2), 'PK');
+  rmSync(join(folder, 'new'), { recursive: true });
+  rmSync(known, { recursive: true });
+  rmSync(archive);
+});
+
 t.test('links, permissions and pipes stay what they are', { skip: skipUnlessLong }, async (t) => {
   const [file, link, pipe] = [join(folder, 'file.csv'), join(folder, 'link.csv'), join(folder, 'pipe')];
   writeFileSync(file, 'what was there');
