@@ -46,6 +46,12 @@ golden('the files of an archive', [
     output: 'id,v\n1,a\n2,\n',
   },
   {
+    name: 'may have an optional column that the first one lacks',
+    template: stack('other_columns: drop, columns: [{name: v, match: [w], required: false}, {name: id}]'),
+    input: zip({ 'a.csv': 'id,x\n1,a\n', 'b.csv': 'x,id,W\ny,2,b\n', 'c.csv': 'id\n3\n' }),
+    output: 'v,id\n,1\nb,2\n,3\n',
+  },
+  {
     name: 'must have the same columns if the Template takes others',
     template: stack('other_columns: keep'),
     input: zip({ 'a.csv': 'id,v\n1,a\n', 'b.csv': 'id,w\n2,b\n' }),

@@ -75,8 +75,11 @@ t.test('columns that the Template does not take may differ', async (t) => {
     ...template,
     input: { ...template.input, columns: [...columns, { name: 'note', required: false }] },
   };
-  const later = await applyTemplate(optional, stacked('id amount/1 10', 'id amount note/3 30 y'));
-  t.equal(later.outcome.failure?.code, 'TEMPLATE_COLUMNS_MISSING', 'a column that only a later sheet has is not lost');
+  const later = await applyTemplate(optional, stacked('id amount/1 10 x', 'amount id/30 3 z', 'id amount note/5 50 y'));
+  t.equal(later.text, 'id,amount,note\n1,10,\n3,30,\n5,50,y\n', 'cells beyond a header belong to no column');
+  const late = await applyTemplate(optional, stacked('id amount/1 10', `id amount${'/3 30'.repeat(700)}/4 40 z`));
+  t.match(late.text, /\n4,40,\n$/);
+  t.strictSame(late.outcome.report.input.errors, { RAGGED_ROW: { count: 1, rows: [702] } });
 });
 
 t.test('merged cells and another order: the message names both', async (t) => {
@@ -87,4 +90,14 @@ t.test('merged cells and another order: the message names both', async (t) => {
   const { outcome } = await applyTemplate(template('fill'), input);
   t.equal(outcome.failure?.code, 'TEMPLATE_COLUMNS_MISSING');
   t.match(outcome.failure?.message, /merged cells, and its columns are in a different order.*merged: fill/);
+});
+
+t.test('a column of the file with the name of the column for the sheet is refused', async (t) => {
+  const template = { input: { sheet: '*', sheet_into: 'month' }, operations: [] };
+  for (const input of [stacked('id month/1 x', 'id month/2 y'), 'id,Month\n1,x\n', '[{"id":1,"month":2}]']) {
+    const { outcome } = await applyTemplate(template, input);
+    t.equal(outcome.failure?.code, 'TEMPLATE_COLUMNS_MISSING');
+    t.match(outcome.failure?.message, /column with the name in input\.sheet_into/);
+  }
+  t.equal((await applyTemplate(template, '[]')).text, 'month\n', 'a file without sheets and without rows');
 });

@@ -125,6 +125,11 @@ export class ExpectedHeaders {
     return this.#template.fileColumns[column]!.ifMissing === 'fail';
   }
 
+  /** @param column as in `isRequired`. False if operations leave such a column out. */
+  isNullIfMissing(column: number): boolean {
+    return this.#template.fileColumns[column]!.ifMissing === 'null';
+  }
+
   #match(headers: readonly string[]): Sliced<MatchedHeaders> {
     const { fileColumns, input, patterns } = this.#template;
     return matchHeaders(headers, fileColumns, input.headerMatch, patterns);

@@ -3,6 +3,7 @@
 
 import { Failed } from '../protocol/failure.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
+import { headerKey } from '../template/file-columns.ts';
 import type { TemplateInput } from '../template/template.ts';
 import { HEADERS_BYTES_MAX } from './ceilings.ts';
 import { FileStart, START_BYTES } from './file-start.ts';
@@ -92,11 +93,11 @@ function* openFile(stored: ByteSource, settings: FileSettings): Coroutine<RowRea
   const whole = () => wholeOf(isCompressed ? source : stored, { ...settings, rest: settings.rest ?? waitOnly });
   if (!format.needsWholeFile) {
     if (!isCompressed) readAhead?.prepare(stored.rest?.() ?? null);
-    return checked(yield* format.open(source, start, openSettings(settings, whole)));
+    return checked(yield* format.open(source, start, openSettings(settings, whole)), settings.input);
   }
   const file = yield* whole();
   const packed = format.within === undefined ? null : yield* format.within(file, settings);
-  if (packed === null) return checked(yield* format.open(file, start, settings));
+  if (packed === null) return checked(yield* format.open(file, start, settings), settings.input);
   if (!Array.isArray(packed)) return yield* openPacked(packed as PackedFile, settings);
   return packed.map(({ name, ending, open, close }: StackedEntry): StackedFile => {
     return { name, ending, open: (own) => openPacked({ source: open(), ending }, own), close };
@@ -111,10 +112,11 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
     const start = new FileStart(head, packed.ending, settings.encodingTries);
     const format = chooseFormat(settings.formats, start, settings.input);
     const whole = () => wholeOf(source, { ...settings, rest: settings.rest ?? waitOnly });
-    if (!format.needsWholeFile) return checked(yield* format.open(source, start, openSettings(settings, whole)));
+    if (!format.needsWholeFile)
+      return checked(yield* format.open(source, start, openSettings(settings, whole)), settings.input);
     const file = yield* whole();
     const nested = format.within === undefined ? null : yield* format.within(file, settings);
-    if (nested === null) return checked(yield* format.open(file, start, settings));
+    if (nested === null) return checked(yield* format.open(file, start, settings), settings.input);
     if (!Array.isArray(nested)) (nested as PackedFile).source.close();
     throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is a ZIP archive in a ZIP archive; send the file by itself.');
   } catch (error) {
@@ -123,12 +125,33 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
   }
 }
 
-/** Returns the reader of a file whose column names are not too long. Otherwise closes it and throws Failed. */
-function checked(reader: RowReader): RowReader {
-  if (!areNamesTooLong(reader.head.headers)) return reader;
+/**
+ * Returns the reader of a file whose column names are not too long and do not clash with `input.sheet_into`. Otherwise
+ * closes it and throws Failed.
+ */
+function checked(reader: RowReader, input: FileSettings['input']): RowReader {
+  const problem = areNamesTooLong(reader.head.headers)
+    ? new Failed('MALFORMED_FILE', NAMES_TOO_LONG)
+    : sheetNameClash(reader, input);
+  if (problem === null) return reader;
   reader.close();
-  throw new Failed('MALFORMED_FILE', NAMES_TOO_LONG);
+  throw problem;
 }
+
+/** The column for the name of the sheet must not be taken for a column of the file. */
+function sheetNameClash({ head }: RowReader, { sheetInto, headerMatch }: FileSettings['input']): Failed | null {
+  if (sheetInto === null) return null;
+  // In a workbook, only the header that was added for the name of the sheet is equal to it.
+  const level = head.hasSheetName === true ? 'exact' : headerMatch;
+  const key = headerKey(sheetInto, level);
+  const equal = head.headers.filter((header) => headerKey(header, level) === key).length;
+  return equal > (head.hasSheetName === true ? 1 : 0)
+    ? new Failed('TEMPLATE_COLUMNS_MISSING', SHEET_NAME_CLASH, { columns: [] })
+    : null;
+}
+
+const SHEET_NAME_CLASH =
+  'The file has a column with the name in input.sheet_into, which is for the name of the sheet. Write another name there.';
 
 const NAMES_TOO_LONG = `The column names of the file have more than ${HEADERS_BYTES_MAX / 1024 / 1024} MiB together.`;
 

@@ -33,6 +33,8 @@ export interface FileHead {
   readonly headerLines?: number;
   /** Header texts as written in the file, by position. They never leave the engine. */
   readonly headers: readonly string[];
+  /** The last header is that of the column for the name of the sheet (input.sheet_into). */
+  readonly hasSheetName?: true;
   /**
    * For each column, whether its cells may have a native kind (ViewsColumn.kinds). Without it, the format has no kinds
    * and every column is text.

@@ -6,6 +6,8 @@ import type { ExpectedHeaders } from './expected-headers.ts';
 /** The first table that is read, to which the others are matched. */
 export interface FirstTable {
   readonly texts: readonly string[];
+  /** Names of optional columns that the first table lacks. They follow its columns, because later tables may have them. */
+  readonly added: readonly string[];
   /**
    * For each column of the Template, its position in this header or null. Null if the Template also takes columns that
    * it does not name: all tables must then have the same columns.
@@ -13,12 +15,38 @@ export interface FirstTable {
   readonly fields: readonly (number | null)[] | null;
 }
 
+/** What a workbook has besides the header of its first sheet. */
+export interface BesideHeader {
+  /** Number of columns before the added ones, with notes beside the header. */
+  readonly width: number;
+  /** The column for the name of the sheet, which the reader fills. */
+  readonly sheetInto: string | null;
+}
+
 /**
  * @param texts header texts of the first table
  * @param expected the columns of the Template, or null if it names none
  */
-export function* firstTable(texts: readonly string[], expected: ExpectedHeaders | null): Sliced<FirstTable> {
-  return { texts, fields: expected === null ? null : yield* expected.fieldsIn(texts) };
+export function* firstTable(
+  texts: readonly string[],
+  expected: ExpectedHeaders | null,
+  { width, sheetInto }: BesideHeader = { width: texts.length, sheetInto: null },
+): Sliced<FirstTable> {
+  const fields = expected === null ? null : yield* expected.fieldsIn(texts);
+  if (fields === null) return { texts, added: [], fields };
+  const own = new Set(texts);
+  const isAdded = (name: string, column: number): boolean =>
+    fields[column] === null && name !== sheetInto && expected!.isNullIfMissing(column) && !own.has(name);
+  const added = expected!.names.filter(isAdded);
+  if (added.length === 0) return { texts, added, fields };
+  const indices = new Map(added.map((name, index) => [name, index]));
+  const fieldsFrom = (from: number): readonly (number | null)[] =>
+    expected!.names.map((name, column) => (indices.has(name) ? from + indices.get(name)! : fields[column]!));
+  // The plan finds the added columns by these texts, so they must not change how other columns are found.
+  const withAdded = yield* expected!.fieldsIn([...texts, ...added]);
+  const here = fieldsFrom(texts.length);
+  const isSafe = withAdded?.every((field, column) => field === here[column]) === true;
+  return isSafe ? { texts, added, fields: fieldsFrom(width) } : { texts, added: [], fields };
 }
 
 /**
@@ -61,7 +89,7 @@ function placesByColumns(
   for (const [column, place] of first.entries()) {
     const field = other[column]!;
     if (field !== null && place !== null) places[field] = place;
-    // A column that the first table lacks would be lost; one that only the first table has must be optional.
+    // Other columns that the first table lacks would be lost; those that only the first table has must be optional.
     else if (field !== null || (place !== null && expected.isRequired(column))) return null;
   }
   return places;

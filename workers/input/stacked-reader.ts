@@ -72,7 +72,7 @@ class StackedReader implements RowReader {
   /** Files that have not been opened yet. */
   #waiting: StackedFile[];
   #open: OpenFile | null = null;
-  #first: FirstTable = { texts: [], fields: null };
+  #first: FirstTable = { texts: [], added: [], fields: null };
   /** Regions of the heap that the open file uses, with their sizes. */
   readonly #regions = new Map<number, number>();
   #used: ReadonlySet<number> | null = null;
@@ -193,15 +193,21 @@ class StackedReader implements RowReader {
     const { expected } = this.#settings;
     if (number === 1) {
       this.#first = yield* this.#inSlices(firstTable(head.headers, expected));
-      this.head = this.#headOf(file, head);
-      return null;
+      this.head = this.#headOf(file, { ...head, headers: [...head.headers, ...this.#first.added] });
+      return this.#first.added.length === 0 ? null : this.#columnsFrom(head.headers.map((_, at) => at));
     }
     if (head.hasKinds !== undefined && this.head.hasKinds === undefined) throw new Failed('MALFORMED_FILE', OTHER_TYPE);
     const places = yield* this.#inSlices(placesInFirst(this.#first, head.headers, expected));
     if (places === null) throw otherHeader(head.headers);
     const lack = missingMetaFailure(this.#settings.input, head.meta);
     if (lack !== null) throw new Failed(lack.code, lack.message);
-    const columns = new Array<number>(this.#first.texts.length).fill(-1);
+    return this.#columnsFrom(places);
+  }
+
+  /** @param places for each column of the file, its place in the stack or -1 */
+  #columnsFrom(places: readonly number[]): readonly number[] {
+    const { texts, added } = this.#first;
+    const columns = new Array<number>(texts.length + added.length).fill(-1);
     for (const [column, place] of places.entries()) if (place >= 0) columns[place] = column;
     return columns;
   }
@@ -240,8 +246,7 @@ class StackedReader implements RowReader {
 
   #placed(batch: Batch): Batch {
     const { columns } = this.#open!;
-    const isFirst = this.#rowsBefore === 0 && columns === null;
-    if (isFirst) return batch;
+    if (this.#rowsBefore === 0 && columns === null) return batch;
     const own = batch.columns;
     const placed = columns === null ? own : columns.map((column): ColumnData => own[column] ?? nulls(batch));
     return batch.stacked(placed, this.#rowsBefore);

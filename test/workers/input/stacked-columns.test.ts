@@ -15,7 +15,7 @@ function countedTable(): { readonly first: FirstTable; reads: () => number } {
       return Reflect.get(target, key, receiver);
     },
   });
-  return { first: { texts, fields: null }, reads: () => reads };
+  return { first: { texts, added: [], fields: null }, reads: () => reads };
 }
 
 test('columns in another order', async (t) => {

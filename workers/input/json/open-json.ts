@@ -233,12 +233,18 @@ class JsonOpening {
       return headers && { path, nodes: [], headers };
     }
     const rows = yield* this.#readKeys(records);
-    if (rows === 0 && isWhole) return { path, nodes: [], headers: this.#settings.expected?.names ?? [] };
+    if (rows === 0 && isWhole) return { path, nodes: [], headers: this.#expectedNames() };
     const byNode = this.#keys.headers(json.flatten ?? NO_SEPARATOR);
     const nodes = [...byNode.keys()].filter((node) => byNode[node] !== null);
     if (nodes.length > COLUMNS_MAX) throw tooManyKeys(text.place());
     const headers = nodes.map((node) => byNode[node]!);
     return isWhole || (yield* this.#isEnough(headers)) ? { path, nodes, headers } : null;
+  }
+
+  /** The columns of a file without records. No file other than a workbook has the column for the name of the sheet. */
+  #expectedNames(): readonly string[] {
+    const { expected, input } = this.#settings;
+    return (expected?.names ?? []).filter((name) => name !== input.sheetInto);
   }
 
   /** @returns the number of records */

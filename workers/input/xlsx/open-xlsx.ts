@@ -87,6 +87,7 @@ function* openRows(
     headerRow: header.row,
     ...(header.lines > 1 && { headerLines: header.lines }),
     headers: hasSheetName ? [...header.texts, input.sheetInto!] : header.texts,
+    ...(hasSheetName && { hasSheetName }),
     hasKinds: header.texts.map(() => true),
     ...(header.meta !== undefined && { meta: header.meta }),
   };
@@ -106,23 +107,20 @@ function* sheetsOf(
   giveWay: GiveWay,
 ): Coroutine<ReadSheet[]> {
   const read: ReadSheet[] = [];
-  let first: (FirstTable & { readonly header: SheetHeader }) | null = null;
+  let first: FirstSheet | null = null;
   let mergedRanges = 0;
   for (const chosen of sheets) {
     const rest = giveWay();
     if (rest !== null) yield rest;
     const found = yield* openSheet(workbook, chosen, settings, giveWay);
     if (found === null) continue;
-    first ??= {
-      ...(yield* inSlices(firstTable(ownTexts(found.header), settings.expected), settings, giveWay)),
-      header: found.header,
-    };
+    first ??= yield* firstSheet(found.header, settings, giveWay, form);
     const order = yield* orderOf(first, found, settings, giveWay);
     mergedRanges += found.merged.length;
     if (mergedRanges > MERGED_RANGES_MAX)
       throw malformedWorkbook(`the sheets that are read have more than ${MERGED_RANGES_MAX} merged cells`);
     // All sheets share the text objects of one header.
-    read.push({ ...found, order, header: { ...found.header, texts: first.header.texts } });
+    read.push({ ...found, order, header: { ...found.header, texts: first.allTexts } });
     if (form === 'first') return read;
   }
   if (read.length > 0) return read;
@@ -188,21 +186,49 @@ function* inSlices<T>(work: Sliced<T>, { clock }: WholeFileSettings, giveWay: Gi
   }
 }
 
+interface FirstSheet extends FirstTable {
+  /** Its header with the notes beside it and the added columns. */
+  readonly allTexts: readonly string[];
+}
+
+function* firstSheet(
+  header: SheetHeader,
+  settings: WholeFileSettings,
+  giveWay: GiveWay,
+  form: SheetChoice['form'],
+): Coroutine<FirstSheet> {
+  const texts = ownTexts(header);
+  const expected = form === 'first' ? null : settings.expected;
+  const beside = { width: header.texts.length, sheetInto: settings.input.sheetInto };
+  const table = yield* inSlices(firstTable(texts, expected, beside), settings, giveWay);
+  return { ...table, allTexts: [...header.texts, ...table.added] };
+}
+
 /**
  * Finds the columns of a sheet in the first one. Throws Failed if the headers differ.
  * @returns see SheetSettings; null if all places are the same
  */
 function* orderOf(
-  first: FirstTable,
+  first: FirstSheet,
   { header, chosen, merged }: Omit<ReadSheet, 'order'>,
   settings: WholeFileSettings,
   giveWay: GiveWay,
 ): Coroutine<readonly number[] | null> {
   const texts = ownTexts(header);
-  if (areSame(first.texts, texts)) return null;
+  const isSame = areSame(first.texts, texts);
+  if (isSame && first.added.length === 0) return null;
   const places = yield* inSlices(placesInFirst(first, texts, settings.expected), settings, giveWay);
-  if (places !== null && merged.length === 0) return places;
+  if (places !== null && (isSame || merged.length === 0)) return wholeOrder(places, first.allTexts.length);
   throw new Failed('TEMPLATE_COLUMNS_MISSING', otherHeader(chosen.number, places !== null), { columns: [] });
+}
+
+/**
+ * Cells after the header of a sheet belong to no column, even if the first sheet has more columns.
+ * @param columns number of columns of the first sheet
+ */
+function wholeOrder(places: readonly number[], columns: number): readonly number[] {
+  const beyond = Math.max(0, columns - places.length);
+  return [...places, ...new Array<number>(beyond).fill(columns)];
 }
 
 /** The header without the notes beside it. */
