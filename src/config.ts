@@ -342,7 +342,7 @@ export function readServeConfig(
   if (config.baseUrl === null && (host === '0.0.0.0' || host === '::')) {
     problems.push(`With --host ${host} write --base-url too, such as --base-url https://runs.example.com.`);
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n  '));
+  if (problems.length > 0) throw new UsageError(problems.join(' '));
   return config;
 }
 

@@ -277,7 +277,9 @@ function accountPath(catalog: string, account: string): string {
 
 async function plansOf(catalog: string): Promise<ReadonlyMap<string, Plan>> {
   const bytes = await readFile(join(catalog, 'plans.json')).catch((fault: NodeJS.ErrnoException) => {
-    throw new AccountEditError(`${catalog} is not a catalog: plans.json cannot be read (${fault.code}).`);
+    const planless =
+      fault.code === 'ENOENT' ? 'plans.json does not exist.' : `plans.json cannot be read (${fault.code}).`;
+    throw new AccountEditError(`${catalog} is not a catalog: ${planless}`);
   });
   const problems = new ProblemList();
   const plans = readPlans('plans.json', readJson('plans.json', bytes, problems), problems);

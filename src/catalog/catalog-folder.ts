@@ -50,7 +50,8 @@ export class CatalogFolder {
       problems.add('.', '', 'the catalog is not a folder.');
     } catch (fault) {
       problems.isTemporary ||= isTemporary(fault);
-      problems.add('.', '', `the catalog's folder cannot be read (${reason(fault)}).`);
+      const what = reason(fault) === 'ENOENT' ? 'does not exist' : `cannot be read (${reason(fault)})`;
+      problems.add('.', '', `the catalog's folder ${what}.`);
     }
     return null;
   }

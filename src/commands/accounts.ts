@@ -24,6 +24,7 @@ import {
   parseFlags,
   UsageError,
 } from './command.ts';
+import { checkFolder } from './local-input.ts';
 import { serviceUrl } from './service-client.ts';
 import { printTable } from './terminal.ts';
 
@@ -180,6 +181,7 @@ async function list(args: readonly string[], io: CommandIo): Promise<void> {
   const flags = parseFlags(args, LIST_FLAGS);
   positionals(flags, []);
   const catalog = catalogDirectory(flags, io);
+  checkFolder(catalog);
   const files = await readdir(join(catalog, 'accounts')).catch((fault: NodeJS.ErrnoException) => {
     if (fault.code === 'ENOENT') throw new AccountEditError(`${catalog} contains no accounts.`);
     throw fault;

@@ -22,7 +22,7 @@ export interface Command {
   readonly usage: string;
   /** Usage text of each action, such as `issue` of `keys`, if the command has actions. */
   readonly actions?: Readonly<Record<string, string>>;
-  /** Resolves with the exit status. If it throws a UsageError, the message is printed and the status is EXIT_USAGE. */
+  /** Resolves with the exit status. If it throws a UsageError, the message is printed, usually with the status EXIT_USAGE. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 
@@ -41,7 +41,10 @@ export const EXIT_USAGE = 2;
 
 /** A mistake of the caller; the message says how to correct it. */
 export class UsageError extends Error {
-  /** False: the message does not refer to the help page, because the syntax was correct. */
+  /**
+   * False: a file that was named is the problem, not the syntax. The message then does not refer to the help page, and
+   * the exit status is EXIT_FAILED.
+   */
   readonly hintsAtHelp: boolean;
 
   constructor(message: string, hintsAtHelp = true) {
@@ -196,7 +199,8 @@ export function actionsCommand({ name, actions, more, others = [], otherwise }: 
       const other = otherwise?.(args, io) ?? null;
       if (other !== null) return other;
       const written = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-      throw new UsageError(`Write ${written}.${suggestion(action, names)}`);
+      const unknown = action === '' || action.startsWith('-') ? '' : `"${action}" is not an action. `;
+      throw new UsageError(`${unknown}Write ${written}.${suggestion(action, names)}`);
     },
   };
 }

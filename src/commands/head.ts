@@ -29,12 +29,13 @@ async function printHead(args: readonly string[], io: CommandIo): Promise<number
   const { values, positionals } = parseFlags(args, FLAGS);
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new UsageError('Write one file; "-" is standard input.');
+  if (/\.ya?ml$/i.test(file)) throw new UsageError(`${file} is a Template: head prints rows of data files.`);
   const rows = values.get('rows') ?? String(ROWS_DEFAULT);
   if (!/^[1-9][0-9]{0,4}$/.test(rows) || Number(rows) > ROWS_MAX)
     throw new UsageError(`--rows takes a number from 1 to ${ROWS_MAX}.`);
-  const { command: run } = await import('./run.ts');
+  const { runFiles } = await import('./run.ts');
   const passed = ['delimiter', 'header-row'].flatMap((flag) =>
     values.has(flag) ? [`--${flag}=${values.get(flag)}`] : [],
   );
-  return run.run(['--quiet', '--to=table', '-e', `slice: {limit: ${rows}}`, ...passed, '--', file], io);
+  return runFiles(['--quiet', '--to=table', '-e', `slice: {limit: ${rows}}`, ...passed, '--', file], io, 'head');
 }

@@ -44,7 +44,9 @@ export async function localInput(input: string, copyPath: string): Promise<strin
   if (input === '-') return copied(process.stdin, copyPath);
   const path = resolve(input);
   checkReadable(input);
-  return statSync(path).isFile() ? path : copied(createReadStream(path), copyPath);
+  const stats = statSync(path);
+  // Files of the system, such as /proc/cpuinfo, have content although their size is 0.
+  return stats.isFile() && stats.size > 0 ? path : copied(createReadStream(path), copyPath);
 }
 
 /** An input file that cannot be read. The message is one line for the user. */
@@ -52,7 +54,7 @@ export class UnreadableFileError extends Error {
   readonly code: string;
 
   constructor(path: string, what: string, code: string) {
-    super(`${path} ${what}`);
+    super(path === '' ? 'The name of a file is empty.' : `${path} ${what}`);
     this.name = 'UnreadableFileError';
     this.code = code;
   }
@@ -100,6 +102,16 @@ export function systemErrorText(error: NodeJS.ErrnoException): string {
   return reason === undefined ? error.message : `${path} ${reason}`;
 }
 
+/** The error of the system with the path that its message for the user names; other errors are unchanged. */
+export function withPath(error: NodeJS.ErrnoException, path: string): NodeJS.ErrnoException {
+  if (error.syscall !== undefined) error.path = path;
+  return error;
+}
+
+function isDiskFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOSPC';
+}
+
 /**
  * Returns the number of bytes that were added to a file since `before`. Throws UnreadableFileError or InputFileError if the file was
  * replaced or changed otherwise, because threads that opened it at different times may have read different contents. A
@@ -114,7 +126,8 @@ export function grownSince(before: Stats, path: string): number {
   throw new UnreadableFileError(path, 'was changed while it was read. Run the command again.', 'CHANGED');
 }
 
-const STANDARD_INPUTS: ReadonlySet<string> = new Set(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
+/** Paths of standard input, which may be a terminal. */
+export const STANDARD_INPUTS: ReadonlySet<string> = new Set(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 
 function whyUnreadable(path: string, error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -146,7 +159,11 @@ function missing(path: string): string {
 }
 
 async function copied(stream: Readable, copyPath: string): Promise<string> {
-  await pipeline(stream, createWriteStream(copyPath, { flags: 'wx', mode: 0o600 }));
+  try {
+    await pipeline(stream, createWriteStream(copyPath, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    throw isDiskFull(error) ? withPath(error as Error, copyPath) : error;
+  }
   return copyPath;
 }
 

@@ -28,6 +28,7 @@ import { outputFormats } from '../../workers/output/index.ts';
 import { REJECTS_SUFFIX } from '../../workers/protocol/messages.ts';
 import { makeFolder } from '../runtime/data-directory.ts';
 import { UsageError } from './command.ts';
+import { withPath } from './local-input.ts';
 import type { LocalResult } from './run-summary.ts';
 
 // Prevents `run` from overwriting files that it reads: inputs, the Template, reference tables, secrets. Files are
@@ -98,6 +99,16 @@ export interface OutputTarget {
   path(ending: string): string | null;
   /** Writes the output of a successful Run to its destination. */
   keep(result: LocalResult): Promise<void>;
+}
+
+/** Keeps the output of a Run. An error names the output, not the temporary file that was written. */
+export async function keepOutput(target: OutputTarget, result: LocalResult): Promise<void> {
+  try {
+    await target.keep(result);
+  } catch (error) {
+    const path = target.path(result.outcome.output!.ending) ?? 'standard output';
+    throw (error as NodeJS.ErrnoException).syscall === 'mkdir' ? error : withPath(error as Error, path);
+  }
 }
 
 /**

@@ -171,7 +171,7 @@ async function runWords(args: readonly string[], io: CommandIo): Promise<number>
     if (!(error instanceof UsageError)) throw error;
     const hint = error.hintsAtHelp ? `Try \`${helpCommand(command, rest[0])}\`.\n` : '';
     io.stderr.write(`${painted(io, 'stderr', 'error', `template-run ${name}:`)} ${error.message}\n${hint}`);
-    return EXIT_USAGE;
+    return error.hintsAtHelp ? EXIT_USAGE : EXIT_FAILED;
   }
 }
 

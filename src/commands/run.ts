@@ -37,8 +37,10 @@ import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './o
 import {
   ARCHIVE_ENDING,
   areCombined,
+  keepOutput,
   type OutputTarget,
   outputTargets,
+  type ReadFiles,
   refuseOverwriting,
   refuseSamePath,
   rejectTargets,
@@ -363,10 +365,11 @@ Progress and summary are on standard error, failures as CODE: message.
 ${flagsHelp(FLAGS)}
 
 Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
-  run: runFiles,
+  run: (args, io) => runFiles(args, io, 'run'),
 };
 
-async function runFiles(args: readonly string[], io: CommandIo): Promise<number> {
+/** @param name the command that messages name, because `head` is a form of `run` */
+export async function runFiles(args: readonly string[], io: CommandIo, name: string): Promise<number> {
   const flags = parseFlags(args, FLAGS);
   const { values, switches } = flags;
   const { templatePath, inputs, isTable, read: readTemplate } = runArguments(flags);
@@ -380,14 +383,10 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const { template, otherEndings } = read;
   const ending = isTable ? TABLE_ENDING : read.ending;
   refuseBinaryOnTerminal(outputs, ending, io.stdout);
-  const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
   const targets = outputs.map(({ path }) => path(ending));
   const rejectPaths = rejects.map(({ path }) => path(ending));
   refuseSamePath(targets, rejectPaths);
-  refuseOverwriting([...targets, ...rejectPaths], {
-    files: [...(templatePath === null ? [] : [templatePath]), ...inputs],
-    folders,
-  });
+  refuseOverwriting([...targets, ...rejectPaths], readBy(flags, templatePath, inputs));
   // With --json only the summaries are printed, as JSON lines.
   const [isJson, isQuiet] = [switches.has('json'), switches.has('quiet')];
   const notes = isJson || isQuiet || isTable ? [] : endingNotes(targets, ending, otherEndings);
@@ -415,7 +414,8 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const shows = isQuiet ? 'never' : switches.has('progress') ? 'always' : 'auto';
   const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
   const more = isCombined ? inputs.slice(1) : [];
-  const reporting = { isJson, isQuiet, isTable, template, overrides, more, showsCell: switches.has('show-cell') };
+  const [isOnly, showsCell] = [outputs.length === 1, switches.has('show-cell')];
+  const reporting = { name, isJson, isQuiet, isOnly, isTable, template, overrides, more, showsCell };
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
     const succeeded = await runFile(engine, kept, reporting, { io, progress });
@@ -436,6 +436,11 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   }
 }
 
+function readBy({ values }: Flags, templatePath: string | null, inputs: readonly string[]): ReadFiles {
+  const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
+  return { files: [...(templatePath === null ? [] : [templatePath]), ...inputs], folders };
+}
+
 /** 128 plus the number of SIGINT, the convention of shells. */
 const INTERRUPTED_STATUS = 130;
 
@@ -445,8 +450,12 @@ interface Terminal {
 }
 
 interface Reporting {
+  /** The command. */
+  readonly name: string;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
+  /** Whether no other file is processed, so that failures need not name the file. */
+  readonly isOnly: boolean;
   /** The output is written again with aligned columns. */
   readonly isTable: boolean;
   readonly template: TemplateText;
@@ -460,7 +469,7 @@ interface Reporting {
 async function runFile(
   engine: LocalEngine,
   targets: readonly OutputTarget[],
-  { isJson, isQuiet, isTable, template, overrides, more, showsCell }: Reporting,
+  { name, isJson, isQuiet, isOnly, isTable, template, overrides, more, showsCell }: Reporting,
   { io, progress }: Terminal,
 ): Promise<boolean> {
   const { input } = targets[0]!;
@@ -470,13 +479,13 @@ async function runFile(
     progress.clear();
     const [output, ...rejects] = targets;
     if (result.outcome.failure === null) {
-      await output!.keep(isTable ? await asTable(result) : result);
-      for (const target of rejects) await target.keep(result);
+      await keepOutput(output!, isTable ? await asTable(result) : result);
+      for (const target of rejects) await keepOutput(target, result);
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     progress.clear();
-    io.stderr.write(`${painted(io, 'stderr', 'error', 'template-run run:')} ${systemErrorText(error as Error)}\n`);
+    io.stderr.write(`${painted(io, 'stderr', 'error', `template-run ${name}:`)} ${systemErrorText(error as Error)}\n`);
     return false;
   } finally {
     engine.discard(input);
@@ -494,7 +503,9 @@ async function runFile(
       : [SHOW_CELL_HINT];
     if (showsCell || !isQuiet) io.stderr.write(`${lines.join('\n')}\n`);
   }
-  if (isJson || !isQuiet) io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
+  const isSummarized = !isQuiet || (failure !== null && !isOnly);
+  if (isJson || isSummarized)
+    io.stderr.write(`${summaryOf(result, { json: isJson, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;
 }
 

@@ -1,7 +1,7 @@
 // Reads Template files and reference tables for the commands, and prints their problems.
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { outputFormats } from '../../workers/output/index.ts';
@@ -12,7 +12,7 @@ import type { Problem, Template } from '../../workers/template/template.ts';
 import { type TemplateFormat, type TemplateText, templateFormat } from '../../workers/template/template-text.ts';
 import type { TemplateTest, TestedTemplate } from '../template-tests/run-tests.ts';
 import { UsageError } from './command.ts';
-import { checkFolder, checkReadable, systemErrorText } from './local-input.ts';
+import { checkFolder, checkReadable, STANDARD_INPUTS, systemErrorText } from './local-input.ts';
 
 // Reads Template files for the commands and prints their problems.
 
@@ -30,7 +30,7 @@ export interface TemplateFile {
 
 /** @throws UsageError if the file cannot be read or its name ends in neither a JSON nor a YAML extension */
 export async function readTemplateFile(path: string): Promise<TemplateFile> {
-  const format = path === '-' ? 'yaml' : templateFormat(path);
+  const format = path === '-' ? 'yaml' : (templateFormat(path) ?? pipeFormat(path));
   if (format === null) throw new UsageError(`${path}: a Template's name ends in .json, .yaml or .yml.`);
   let bytes: Buffer;
   try {
@@ -48,6 +48,12 @@ export async function readTemplateFile(path: string): Promise<TemplateFile> {
   const checked = checkTemplate(source, format);
   if ('template' in checked) return { path, source, format, template: checked.template, problems: [] };
   return { path, source, format, template: null, problems: checked.problems };
+}
+
+/** Pipes, such as /dev/stdin and those of a shell's `<(...)`, have no extension; null: another file. */
+function pipeFormat(path: string): TemplateFormat | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFIFO() === true || STANDARD_INPUTS.has(path) ? 'yaml' : null;
 }
 
 /** A valid Template with its tests. File names in the tests are relative to the Template's folder. */

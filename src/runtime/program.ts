@@ -1,6 +1,7 @@
 // The program of the executable: runs the command line in this process and sets its exit status.
 import { safeFault } from '../../workers/protocol/fault-text.ts';
 import { EXIT_FAILED, EXIT_OK } from '../commands/command.ts';
+import { systemErrorText, withPath } from '../commands/local-input.ts';
 import { runCli } from '../commands/run-cli.ts';
 
 /** 128 plus the number of SIGPIPE, the convention of shells. */
@@ -12,7 +13,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   let fault: NodeJS.ErrnoException | null = null;
   const settle = (): void => {
     if (status === EXIT_OK && fault !== null && fault.code !== 'EPIPE') {
-      process.stderr.write(`template-run: standard output: ${fault.message}\n`);
+      process.stderr.write(`template-run: ${systemErrorText(withPath(fault, 'standard output'))}\n`);
       status = EXIT_FAILED;
     }
     // If a reader such as `head` closes the pipe early, the rest of the output is dropped. This is not an error of

@@ -151,3 +151,18 @@ t.test('a file that is read-only is not replaced', async (t) => {
   t.match(refused, { status: 1, stderr: /^template-run run: [^\n]*out\.csv cannot be used: permission denied\.\n$/ });
   t.equal(readFileSync(output, 'utf8'), 'old');
 });
+
+t.test('messages about an output name the output', async (t) => {
+  t.match(cli(['run', template, small, '-o', '/dev/full']), {
+    status: 1,
+    stderr: 'template-run run: /dev/full cannot be written: the disk is full.\n',
+  });
+  const isRoot = process.getuid!() === 0;
+  const user = isRoot ? NOBODY : process.getuid!();
+  if (isRoot && cli(['--help'], user).status !== 0) return;
+  const closed = t.testdir({});
+  chmodSync(closed, 0o555);
+  const output = join(closed, 'new.csv');
+  const refused = cli(['run', template, small, '-o', output], user);
+  t.match(refused, { status: 1, stderr: `template-run run: ${output} cannot be used: permission denied.\n` });
+});

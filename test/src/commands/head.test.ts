@@ -19,6 +19,7 @@ t.test('the first rows', async (t) => {
 t.test('mistakes', async (t) => {
   t.match(await cli('head'), { status: 2, stderr: /Write one file/ });
   t.match(await cli('head', at('a.csv'), at('a.csv')), { status: 2, stderr: /Write one file/ });
+  t.match(await cli('head', 'bank.yaml'), { status: 2, stderr: /head: bank\.yaml is a Template: / });
   t.match(await cli('head', '-n', '0', at('a.csv')), { status: 2, stderr: /--rows takes a number from 1 to 10000/ });
   t.match(await cli('head', at('none.csv')), { stdout: '', stderr: /does not exist/ });
 });

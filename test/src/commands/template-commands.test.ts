@@ -14,7 +14,7 @@ test('usage', async (t) => {
   t.match(await template(), { status: 2, stderr: /Write check, test, diff, explain, draft, schema or docs/ });
   t.match(await template('chek'), { status: 2, stderr: /Did you mean "check"\?/ });
   t.match(await template('check'), { status: 2, stderr: /one or more Template files/ });
-  t.match(await template('check', 'nowhere.yaml'), { status: 2, stderr: /cannot be read/ });
+  t.match(await template('check', 'nowhere.yaml'), { status: 1, stderr: /cannot be read/ });
   t.match(await template('check', 'a.txt'), { status: 2, stderr: /ends in \.json, \.yaml or \.yml/ });
   t.match(await template('docs', 'x'), { status: 2 });
 });

@@ -100,7 +100,7 @@ test more
   t.match(await template('diff', before, bad), { status: 1, stderr: /bad\.yaml:1:/ });
   t.match(await template('diff', before), { status: 2, stderr: /old and the new/ });
   t.match(await template('diff', before, after, join(folder, 'none.csv')), {
-    status: 2,
+    status: 1,
     stderr: /sample cannot be read/,
   });
 });

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -72,7 +73,7 @@ t.test('a file that cannot be read', async (t) => {
 });
 
 const FOLDERS: readonly (readonly [name: string, what: RegExp])[] = [
-  ['gone', /does not exist|cannot be read \(ENOENT\)|contains no accounts/],
+  ['gone', /does not exist/],
   ['input.csv', /a part of the path is a file|is a file, not a folder|is not a folder|ENOTDIR\)|already exists/],
 ];
 
@@ -116,6 +117,54 @@ t.test('a device and an unreadable Template of the studio', async (t) => {
 function fed(input: string, ...args: readonly string[]): ReturnType<typeof spawnSync> {
   return spawnSync(process.execPath, [COMMAND, ...args], { input, encoding: 'utf8' });
 }
+
+t.test('messages name the command and the file', async (t) => {
+  t.match(await cli('head', path('gone.csv')), {
+    status: 1,
+    stderr: /^template-run head: \S+gone\.csv does not exist\.\n$/,
+  });
+  t.match(await cli('run', path('template.yaml'), ''), { status: 1, stderr: /run: The name of a file is empty\.\n$/ });
+  writeFileSync(path('empty.csv'), '');
+  const quiet = ['run', '-q', path('template.yaml'), path('empty.csv')];
+  t.match(await cli(...quiet), { status: 1, stderr: /^MALFORMED_FILE: The file is empty\.\n$/ });
+  const several = await cli(...quiet, path('input.csv'), '-o', `${path('quiet')}/`);
+  t.match(several, { status: 1, stderr: /^MALFORMED_FILE: .*\n\S+empty\.csv: failed after 0 rows\n$/ });
+});
+
+t.test('a Template that cannot be read is a problem of a file, not of usage', async (t) => {
+  for (const args of [
+    ['run', path('gone.yaml'), path('input.csv')],
+    ['template', 'check', path('gone.yaml')],
+    ['template', 'check', path('template.yaml'), '--sample', path('gone.csv')],
+  ]) {
+    t.equal((await cli(...args)).status, 1, args.join(' '));
+  }
+  t.match(await cli('openapi', 'x'), { status: 2, stderr: /takes no arguments/ });
+  t.match(await cli('catalog', 'chekc'), {
+    status: 2,
+    stderr: /"chekc" is not an action\. Write check\. Did you mean/,
+  });
+  t.equal((await cli('serve')).stderr.trimEnd().split('\n').length, 2);
+});
+
+t.test('a file of the system whose size is 0', { skip: !existsSync('/proc/self/status') }, async (t) => {
+  t.match(await cli('head', '--delimiter', ':', '--header-row', '0', '/proc/self/status'), {
+    status: 0,
+    stdout: /^Name/,
+  });
+});
+
+t.test('pipes are Templates of every command', async (t) => {
+  for (const args of [
+    'template check X',
+    'template explain X',
+    'template test X',
+    `template diff X ${path('other.yaml')}`,
+  ]) {
+    const line = `${process.execPath} ${COMMAND} ${args.replace('X', '/dev/stdin')}`;
+    t.equal(spawnSync('sh', ['-c', `cat ${path('template.yaml')} | ${line}`]).status, 0, args);
+  }
+});
 
 t.test('"-" is standard input', { skip: skipUnlessLong }, async (t) => {
   t.equal(fed(INPUT, 'run', path('template.yaml'), '-').stdout, INPUT, 'the input of run');
