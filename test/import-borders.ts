@@ -75,7 +75,7 @@ const WORKERS_FOR_STUDIO = [
   ...WORKERS_FOR_SRC,
   /^workers\/expression\/functions\/index\.ts$/,
   /^workers\/watch\/column-profile\.ts$/,
-  /^workers\/values\/(?:month-names|normalise)\.ts$/,
+  /^workers\/values\/(?:month-names|similarity)\.ts$/,
 ];
 
 /** A draft is derived from the cells of a file. */

@@ -1,37 +1,127 @@
-// Values that differ only in case, accents, punctuation, spaces or the order of their words.
-import { normalise } from '../../workers/values/normalise.ts';
-import type { SimilarValues } from './studio-answers.ts';
+// Groups of values that are probably the same: with the same fingerprint, or with a high similarity. The measures are
+// those of the Template language: the function `fingerprint`, and `similar` of dedupe with `match: normal`.
+import { headerKey } from '../../workers/template/file-columns.ts';
+import { fingerprintOf, jaroWinkler, similarityMax } from '../../workers/values/similarity.ts';
+import type { SimilarityMethod, SimilarValues, SimilarValuesAnswer } from './studio-answers.ts';
 
-/** Groups of similar values that a person reviews at once. */
+/** Groups that a person reviews at once. */
 const GROUPS_MAX = 100;
 
 /** Longer texts are documents, not values. In characters. */
 const VALUE_CHARACTERS_MAX = 200;
 
-/** The groups with several values, those with the most rows first. The most frequent value of a group is its first. */
-export function similarValues(cells: readonly (string | null)[]): readonly SimilarValues[] {
-  const groups = new Map<string, Map<string, number>>();
-  for (const text of cells) {
-    if (text === null || text.trim() === '' || text.length > VALUE_CHARACTERS_MAX) continue;
-    const key = fingerprint(text);
-    const counts = groups.get(key) ?? new Map<string, number>();
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-    groups.set(key, counts);
-  }
-  return [...groups.values()]
-    .filter((counts) => counts.size > 1)
-    .map((counts) => [...counts].map(([text, count]) => ({ text, count })).sort((a, b) => b.count - a.count))
-    .sort((one, other) => rowsOf(other) - rowsOf(one))
-    .slice(0, GROUPS_MAX);
+/** Distinct values that are compared with each other: at most half a million comparisons, about 0.2 s of work. */
+const COMPARED_VALUES_MAX = 1_000;
+
+/** Lowest similarity that can be asked for, as for `dedupe`. */
+const THRESHOLD_MIN = 0.5;
+
+/** More than the rounding errors of a similarity. */
+const ROUNDING = 1e-9;
+
+interface CountedValue {
+  readonly text: string;
+  readonly count: number;
 }
 
-function rowsOf(values: SimilarValues): number {
+/** The groups with several values, those with the most rows first. The most frequent value of a group is its first. */
+export function similarValues(
+  cells: readonly (string | null)[],
+  { method, threshold }: SimilarityMethod,
+): SimilarValuesAnswer {
+  const values = countedValues(cells);
+  const compared = method === 'similarity' ? values.slice(0, COMPARED_VALUES_MAX) : values;
+  const all =
+    method === 'similarity' ? bySimilarity(compared, Math.max(THRESHOLD_MIN, threshold)) : byFingerprint(compared);
+  const several = all.filter((group) => group.length > 1);
+  several.sort((one, other) => rowsOf(other) - rowsOf(one));
+  return {
+    groups: several.slice(0, GROUPS_MAX),
+    groupsFound: several.length,
+    values: values.length,
+    valuesCompared: compared.length,
+  };
+}
+
+/** Rows with a value of the group. */
+export function rowsOf(values: SimilarValues): number {
   return values.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The words of a text without case, accents and punctuation, in order. A text without words is its own group. */
-function fingerprint(text: string): string {
-  const plain = normalise(text, 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-  return words.length === 0 ? text : [...new Set(words)].sort().join(' ');
+/** The most frequent values first; equally frequent ones in the order of the rows. */
+function countedValues(cells: readonly (string | null)[]): readonly CountedValue[] {
+  const counts = new Map<string, number>();
+  for (const text of cells) {
+    if (text === null || text.trim() === '' || text.length > VALUE_CHARACTERS_MAX) continue;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => ({ text, count })).sort((a, b) => b.count - a.count);
+}
+
+/** A text without letters and digits is its own group. */
+function byFingerprint(values: readonly CountedValue[]): readonly SimilarValues[] {
+  const groups = new Map<string, CountedValue[]>();
+  for (const value of values) {
+    const key = fingerprintOf(value.text) || value.text;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return [...groups.values()];
+}
+
+/** A group, and what its first value needs for comparisons. */
+interface ComparedGroup extends Compared {
+  readonly values: CountedValue[];
+}
+
+interface Compared {
+  readonly points: readonly string[];
+  /** A set bit for each letter that occurs, by its code point modulo 32. */
+  readonly letters: number;
+}
+
+/**
+ * Each value joins the group whose first value is the most similar one. So the result depends on the values and their
+ * counts only, and two values that are each similar to a third one do not become one group by that alone.
+ */
+function bySimilarity(values: readonly CountedValue[], threshold: number): readonly SimilarValues[] {
+  const groups: ComparedGroup[] = [];
+  for (const value of values) {
+    const compared = comparedOf(value.text);
+    let best: ComparedGroup | null = null;
+    let highest = threshold;
+    for (const group of groups) {
+      const found = similarityOf(compared, group, highest);
+      // The first of equally similar groups is the one with the most frequent value.
+      if (found < highest || (found === highest && best !== null)) continue;
+      best = group;
+      highest = found;
+    }
+    if (best === null) groups.push({ values: [value], ...compared });
+    else best.values.push(value);
+  }
+  return groups.map((group) => group.values);
+}
+
+function comparedOf(text: string): Compared {
+  const points = [...headerKey(text, 'normal')];
+  return { points, letters: points.reduce((bits, point) => bits | (1 << (point.codePointAt(0)! & 31)), 0) };
+}
+
+/** 0 if it is certainly below the threshold. */
+function similarityOf(left: Compared, right: Compared, threshold: number): number {
+  // Each letter that only one of the texts has is at least one character without a match.
+  const matches = Math.min(
+    left.points.length - bitsOf(left.letters & ~right.letters),
+    right.points.length - bitsOf(right.letters & ~left.letters),
+  );
+  if (similarityMax(left.points.length, right.points.length, matches) + ROUNDING < threshold) return 0;
+  return jaroWinkler(left.points, right.points);
+}
+
+function bitsOf(bits: number): number {
+  let [left, count] = [bits, 0];
+  for (; left !== 0; left &= left - 1) count++;
+  return count;
 }

@@ -132,12 +132,31 @@ export interface OpenedTable {
 /** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */
 export type SimilarValues = readonly { readonly text: string; readonly count: number }[];
 
+/** How similar values are found. */
+export interface SimilarityMethod {
+  readonly method: 'fingerprint' | 'similarity';
+  /** Minimum similarity, from 0.5 to 1. Without effect on fingerprints. */
+  readonly threshold: number;
+}
+
+export interface SimilarValuesAnswer {
+  readonly groups: readonly SimilarValues[];
+  /** Including those that are left out because there are too many. */
+  readonly groupsFound: number;
+  /** Distinct values. */
+  readonly values: number;
+  /** The most frequent ones are compared. */
+  readonly valuesCompared: number;
+}
+
 /** A step that the columns after a step may need. */
 export interface Suggestion {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Counts for people. */
   readonly evidence: string;
+  /** For similar values: how they were found, so that the page can show them for review. */
+  readonly similarity?: SimilarityMethod;
 }
 
 /** A text that an earlier page did not save. */

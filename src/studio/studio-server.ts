@@ -166,7 +166,14 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['POST /api/suggestions', ({ session }, body) => session.suggestions(numberIn(body, 'step'))],
   ['POST /api/run-tests', ({ session }, body) => session.runTests(textIn(body, 'source'))],
   ['POST /api/output', ({ session }, body) => session.output(textIn(body, 'source'))],
-  ['POST /api/similar', ({ session }, body) => session.similar(numberIn(body, 'step'), numberIn(body, 'column'))],
+  [
+    'POST /api/similar',
+    ({ session }, body) => {
+      const method = textIn(body, 'method') === 'similarity' ? 'similarity' : 'fingerprint';
+      const found = { method, threshold: numberIn(body, 'thresholdPercent') / 100 } as const;
+      return session.similar(numberIn(body, 'step'), numberIn(body, 'column'), found);
+    },
+  ],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
   ['POST /api/section', ({ session }, body) => session.section(textIn(body, 'source'), textIn(body, 'section'))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],

@@ -32,7 +32,8 @@ import type {
   ReadOperation,
   RecoveredText,
   RecoveryDecision,
-  SimilarValues,
+  SimilarityMethod,
+  SimilarValuesAnswer,
   StudioState,
   Suggestion,
   TestedAnswer,
@@ -415,9 +416,12 @@ export class StudioSession {
   }
 
   /** Groups of similar values of a column, from the rows that are shown. */
-  async similar(step: number, column: number): Promise<readonly SimilarValues[]> {
+  async similar(step: number, column: number, method: SimilarityMethod): Promise<SimilarValuesAnswer> {
     const found = await this.#parts.thread.rows({ step, filter: 'all', from: 0, count: HEAD_ROWS_MAX });
-    return similarValues((found?.rows ?? []).map(({ cells }) => cells[column] ?? null));
+    return similarValues(
+      (found?.rows ?? []).map(({ cells }) => cells[column] ?? null),
+      method,
+    );
   }
 
   /** Runs the tests of the text. Files of tests are beside the Template. Throws NoTestError. */

@@ -111,11 +111,20 @@ export function jaroWinkler(left: readonly string[], right: readonly string[]): 
   return jaro + prefix * PREFIX_WEIGHT * (1 - jaro);
 }
 
-/** The highest similarity that texts of these lengths can have. */
-export function similarityMax(leftLength: number, rightLength: number): number {
+/**
+ * The highest similarity that texts of these lengths can have.
+ *
+ * @param matches upper bound on the number of characters of one text that match a character of the other
+ */
+export function similarityMax(
+  leftLength: number,
+  rightLength: number,
+  matches: number = Math.min(leftLength, rightLength),
+): number {
   const longest = Math.max(leftLength, rightLength);
   if (longest === 0) return 1;
-  const jaro = (Math.min(leftLength, rightLength) / longest + 2) / 3;
+  const shortest = Math.min(leftLength, rightLength);
+  const jaro = (matches / longest + (shortest === 0 ? 1 : matches / shortest) + 1) / 3;
   return jaro + PREFIX_MAX * PREFIX_WEIGHT * (1 - jaro);
 }
 

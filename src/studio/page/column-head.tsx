@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Counted, Profile } from '../../../workers/watch/column-profile.ts';
 import type { ValueRange, WatchedColumn } from '../../../workers/watch/watch-messages.ts';
-import type { SimilarValues } from '../studio-answers.ts';
+import type { SimilarityMethod, SimilarValues, SimilarValuesAnswer } from '../studio-answers.ts';
 import { ask } from './ask.ts';
 import type { StepForm } from './step-form.ts';
 import type { Studio } from './studio.ts';
@@ -40,6 +40,9 @@ export function ColumnHead({
   );
 }
 
+/** Fingerprints first: such values are rarely different things. */
+const FIRST_METHOD: SimilarityMethod = { method: 'fingerprint', threshold: 0.9 };
+
 export function ProfilePanel({
   studio,
   form,
@@ -47,9 +50,9 @@ export function ProfilePanel({
   readonly studio: Studio;
   readonly form: StepForm;
 }): JSX.Element | null {
-  const [reviewed, setReviewed] = useState<string | null>(null);
   const index = studio.profiled.value;
   if (index === null) return null;
+  const { value: reviewed } = studio.reviewed;
   const profile = profileOf(studio, index);
   const column = studio.chosen.value?.columns[index];
   if (profile === null || column === undefined) return null;
@@ -68,14 +71,18 @@ export function ProfilePanel({
         <p>
           <button
             type="button"
-            aria-expanded={reviewed === name}
-            onClick={() => setReviewed(reviewed === name ? null : name)}
+            aria-expanded={reviewed !== null}
+            onClick={() => {
+              studio.reviewed.value = reviewed === null ? FIRST_METHOD : null;
+            }}
           >
             Similar values…
           </button>
         </p>
       )}
-      {reviewed === name && <SimilarValuesReview studio={studio} form={form} column={index} name={name} />}
+      {reviewed !== null && type === 'text' && (
+        <SimilarValuesReview key={name} studio={studio} form={form} column={index} name={name} method={reviewed} />
+      )}
       <RangeTable studio={studio} column={name} type={type} profile={profile} />
       <FacetTable studio={studio} column={name} type={type} profile={profile} />
       {errors > 0 && (
@@ -245,8 +252,8 @@ function distinct({ distinct: count, moreDistinct }: Profile, more: string): str
   return `${moreDistinct ? more : ''}${count} distinct`;
 }
 
-// The review of similar values of a column: each group with the value that replaces its values. The result is a step
-// map_values.
+// The review of similar values of a column: how they are found, and each group with the value that replaces its values.
+// The result is a step map_values.
 
 /** A group, with the decision about it. */
 interface Reviewed {
@@ -255,38 +262,155 @@ interface Reviewed {
   readonly target: string;
 }
 
+interface Review {
+  readonly found: SimilarValuesAnswer;
+  readonly groups: readonly Reviewed[];
+}
+
 export function SimilarValuesReview({
   studio,
   form,
   column,
   name,
+  method: first,
 }: {
   readonly studio: Studio;
   readonly form: StepForm;
   /** Index after the chosen step. */
   readonly column: number;
   readonly name: string;
+  /** How values are found at first. */
+  readonly method: SimilarityMethod;
 }): JSX.Element {
-  const [groups, setGroups] = useState<readonly Reviewed[] | null>(null);
-  const table = useRef<HTMLTableElement>(null);
+  const [method, setMethod] = useState(first);
+  const [review, setReview] = useState<Review | null>(null);
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => setMethod(first), [first]);
   useEffect(() => {
-    const request = { step: studio.step.value, column };
-    void ask<readonly SimilarValues[]>('POST /api/similar', request).then((found) =>
-      setGroups(found.map((values) => ({ values, isChosen: true, target: values[0]!.text }))),
-    );
-  }, [column]);
-  useLayoutEffect(() => table.current?.querySelector('input')?.focus(), [groups === null]);
-  if (groups === null) return <p role="status">Looking for similar values…</p>;
-  if (groups.length === 0) {
-    return <p role="status">No values differ only in case, accents, punctuation, spaces or the order of words.</p>;
-  }
-  const change = (index: number, part: Partial<Reviewed>): void =>
-    setGroups(groups.map((group, at) => (at === index ? { ...group, ...part } : group)));
-  const map = mapOf(groups);
+    let isLast = true;
+    const thresholdPercent = Math.round(method.threshold * 100);
+    const request = { step: studio.step.value, column, method: method.method, thresholdPercent };
+    void ask<SimilarValuesAnswer>('POST /api/similar', request).then((found) => {
+      if (isLast) setReview((before) => reviewOf(found, method, before));
+    });
+    return () => {
+      isLast = false;
+    };
+  }, [column, method.method, method.threshold]);
+  useLayoutEffect(() => section.current?.querySelector<HTMLElement>('select')?.focus(), []);
+  const change = (groups: readonly Reviewed[]): void => setReview({ found: review!.found, groups });
+  const map = mapOf(review?.groups ?? []);
   return (
-    <section aria-label="Similar values">
-      <table ref={table}>
-        <caption>Similar values, from up to 2,000 rows</caption>
+    <section ref={section} class="similar" aria-label="Similar values">
+      <MethodChoice method={method} onChange={setMethod} />
+      <p role="status">{review === null ? 'Looking for similar values…' : foundText(review, method)}</p>
+      {review !== null && review.groups.length > 0 && (
+        <>
+          <GroupTable groups={review.groups} onChange={change} />
+          <p>
+            <button
+              type="button"
+              class="first"
+              disabled={Object.keys(map).length === 0}
+              onClick={() => form.add('map_values', { columns: name, map })}
+            >
+              Make it a step…
+            </button>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Groups with an equal fingerprint are chosen at first. Other similar values may be different things. */
+function reviewOf(found: SimilarValuesAnswer, { method }: SimilarityMethod, before: Review | null): Review {
+  const keyOf = (values: SimilarValues): string => JSON.stringify(values.map(({ text }) => text));
+  const decided = new Map((before?.groups ?? []).map((group) => [keyOf(group.values), group]));
+  const groups = found.groups.map(
+    (values) => decided.get(keyOf(values)) ?? { values, isChosen: method === 'fingerprint', target: values[0]!.text },
+  );
+  return { found, groups };
+}
+
+function foundText({ found, groups }: Review, { method }: SimilarityMethod): string {
+  const { values, valuesCompared, groupsFound } = found;
+  const compared =
+    valuesCompared < values ? `The ${valuesCompared} most frequent of ${values} values were compared. ` : '';
+  if (groups.length === 0) {
+    const none =
+      method === 'fingerprint'
+        ? 'No values differ only in case, accents, punctuation, spaces or the order of words.'
+        : 'No values are that similar.';
+    return compared + none;
+  }
+  const shown = groups.length < groupsFound ? `, of which ${groups.length} are shown` : '';
+  return `${compared}${groupsFound} ${groupsFound === 1 ? 'group' : 'groups'} in up to 2,000 rows${shown}.`;
+}
+
+const METHODS = { fingerprint: 'Same letters and digits', similarity: 'Similar spelling' } as const;
+
+function MethodChoice({
+  method: { method, threshold },
+  onChange,
+}: {
+  readonly method: SimilarityMethod;
+  readonly onChange: (method: SimilarityMethod) => void;
+}): JSX.Element {
+  return (
+    <p class="method">
+      <label>
+        Method{' '}
+        <select
+          value={method}
+          onChange={({ currentTarget }) =>
+            onChange({ method: currentTarget.value as SimilarityMethod['method'], threshold })
+          }
+        >
+          {Object.entries(METHODS).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {method === 'similarity' && (
+        <label>
+          Minimum similarity{' '}
+          <input
+            type="range"
+            min="50"
+            max="100"
+            value={Math.round(threshold * 100)}
+            onChange={({ currentTarget }) => onChange({ method, threshold: Number(currentTarget.value) / 100 })}
+          />{' '}
+          {threshold.toFixed(2)}
+        </label>
+      )}
+    </p>
+  );
+}
+
+function GroupTable({
+  groups,
+  onChange,
+}: {
+  readonly groups: readonly Reviewed[];
+  readonly onChange: (groups: readonly Reviewed[]) => void;
+}): JSX.Element {
+  const all = (isChosen: boolean): void => onChange(groups.map((group) => ({ ...group, isChosen })));
+  return (
+    <>
+      <p>
+        <button type="button" class="small" onClick={() => all(true)}>
+          Select all
+        </button>{' '}
+        <button type="button" class="small" onClick={() => all(false)}>
+          Select none
+        </button>
+      </p>
+      <table>
+        <caption>A click on a value keeps it</caption>
         <thead>
           <tr>
             <th scope="col">Replace</th>
@@ -295,21 +419,15 @@ export function SimilarValuesReview({
         </thead>
         <tbody>
           {groups.map((group, index) => (
-            <GroupRow key={group.values[0]!.text} group={group} onChange={(part) => change(index, part)} />
+            <GroupRow
+              key={group.values[0]!.text}
+              group={group}
+              onChange={(part) => onChange(groups.map((each, at) => (at === index ? { ...each, ...part } : each)))}
+            />
           ))}
         </tbody>
       </table>
-      <p>
-        <button
-          type="button"
-          class="first"
-          disabled={Object.keys(map).length === 0}
-          onClick={() => form.add('map_values', { columns: name, map })}
-        >
-          Make it a step…
-        </button>
-      </p>
-    </section>
+    </>
   );
 }
 
@@ -320,24 +438,38 @@ function GroupRow({
   readonly group: Reviewed;
   readonly onChange: (part: Partial<Reviewed>) => void;
 }): JSX.Element {
+  const counted = values.map(({ text, count }) => `${text} (${count})`);
   return (
     <tr>
       <td>
-        <label>
-          <input
-            type="checkbox"
-            checked={isChosen}
-            onChange={({ currentTarget }) => onChange({ isChosen: currentTarget.checked })}
-          />{' '}
-          {values.map(({ text, count }) => `${text} (${count})`).join(', ')}
-        </label>
+        <input
+          type="checkbox"
+          aria-label={counted.join(', ')}
+          checked={isChosen}
+          onChange={({ currentTarget }) => onChange({ isChosen: currentTarget.checked })}
+        />
+        <ul>
+          {values.map(({ text }, index) => (
+            <li key={text}>
+              <button
+                type="button"
+                class="facet"
+                aria-label={`Keep ${text}`}
+                aria-pressed={target === text}
+                onClick={() => onChange({ target: text, isChosen: true })}
+              >
+                {counted[index]}
+              </button>
+            </li>
+          ))}
+        </ul>
       </td>
       <td>
         <input
           type="text"
           aria-label={`New value of ${values[0]!.text}`}
           value={target}
-          onInput={({ currentTarget }) => onChange({ target: currentTarget.value })}
+          onInput={({ currentTarget }) => onChange({ target: currentTarget.value, isChosen: true })}
         />
       </td>
     </tr>

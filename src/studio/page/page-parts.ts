@@ -1,5 +1,6 @@
 // Parts of the page's state: what is open, chosen or shown.
 import type { TracedCell, ValueRange } from '../../../workers/watch/watch-messages.ts';
+import type { SimilarityMethod } from '../studio-answers.ts';
 import type { MenuGroup } from './menu-entries.ts';
 
 export interface Traced {
@@ -41,6 +42,9 @@ export interface Facet {
   readonly text: string | null;
   readonly range: ValueRange | null;
 }
+
+/** How the similar values in the open profile are found. */
+export type Reviewed = SimilarityMethod;
 
 export interface OtherText {
   readonly source: string;

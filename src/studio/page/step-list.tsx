@@ -318,6 +318,16 @@ export function SuggestionList({ suggestions }: { readonly suggestions: Suggesti
                 >
                   Apply
                 </button>{' '}
+                {suggestion.made?.similarity !== undefined && (
+                  <button
+                    type="button"
+                    class="small"
+                    aria-label={`Review ${operation} ${subject}`}
+                    onClick={() => suggestions.review(suggestion.made!)}
+                  >
+                    Review…
+                  </button>
+                )}{' '}
                 <button
                   type="button"
                   class="small"

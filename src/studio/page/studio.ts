@@ -14,7 +14,7 @@ import type {
 } from '../studio-answers.ts';
 import { AskError, ask, askFile, sendFile } from './ask.ts';
 import { itemOfRunning, operationList } from './operation-list.ts';
-import type { Facet, OpenMenu, OtherText, Traced } from './page-parts.ts';
+import type { Facet, OpenMenu, OtherText, Reviewed, Traced } from './page-parts.ts';
 import { keptSignal } from './panes.tsx';
 import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
@@ -70,6 +70,8 @@ export class Studio {
   readonly menu = signal<OpenMenu | null>(null);
   /** Column whose profile is open. */
   readonly profiled = signal<number | null>(null);
+  /** How the similar values in the open profile are found; null: they are not shown. */
+  readonly reviewed = signal<Reviewed | null>(null);
   /** Names of the columns whose headers are selected. */
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly marked = signal<ReadonlySet<number>>(new Set());
@@ -420,11 +422,12 @@ export class Studio {
   }
 
   /** @param column its index after the chosen step */
-  showProfile(column: number): void {
+  showProfile(column: number, reviewed: Reviewed | null = null): void {
     this.#detailsAsked++;
     batch(() => {
       this.#hideDetails();
       this.profiled.value = column;
+      this.reviewed.value = reviewed;
     });
   }
 

@@ -75,7 +75,7 @@ export class Suggestions {
     ];
     const covered = new Set(steps.flatMap(coveredBy));
     const made = this.made.value.flatMap((each): readonly ListedSuggestion[] => {
-      const left = withoutCovered(each, covered);
+      const left = isMapped(each, steps) ? null : withoutCovered(each, covered);
       if (left === null) return [];
       const written = flowText({ [left.operation]: left.parameters }, 'yaml');
       return this.#dismissed.value.has(written) ? [] : [{ written, evidence: left.evidence, line: null, made: left }];
@@ -105,6 +105,12 @@ export class Suggestions {
     studio.expectStep(step);
   }
 
+  /** Shows the groups of similar values, for decisions about each of them. */
+  review({ parameters, similarity }: Suggestion): void {
+    const column = this.#studio.chosen.value?.columns.findIndex(({ name }) => name === parameters['columns']) ?? -1;
+    if (column >= 0) this.#studio.showProfile(column, similarity);
+  }
+
   /** Removes the comment from the text, or does not show the suggestion again on this page. */
   dismiss({ written, line }: ListedSuggestion): void {
     const { text } = this.#studio;
@@ -132,10 +138,20 @@ function coveredBy(step: string): readonly string[] {
   return names.map((name) => `${operation} ${name}`);
 }
 
+/** True if a step that maps values contains all values that the suggestion maps. */
+function isMapped({ operation, parameters }: Suggestion, steps: readonly string[]): boolean {
+  if (operation !== 'map_values') return false;
+  const { map } = parameters as { readonly map: Readonly<Record<string, string>> };
+  const mapping = steps.filter((step) => step.includes(operation));
+  return Object.keys(map).every((value) => mapping.some((step) => step.includes(value)));
+}
+
 /** The suggestion for the columns to which the Template does not apply the operation yet; null: none is left. */
 function withoutCovered(suggestion: Suggestion, covered: ReadonlySet<string>): Suggestion | null {
   const { operation, parameters } = suggestion;
   const { columns } = parameters;
+  // A column may have several steps that map other values.
+  if (operation === 'map_values') return suggestion;
   const names = typeof columns === 'string' ? [columns] : Array.isArray(columns) ? (columns as string[]) : null;
   if (names === null) return covered.has(operation) ? null : suggestion;
   const left = names.filter((name) => !covered.has(`${operation} ${name}`));

@@ -94,3 +94,72 @@ test('similar values are reviewed and become a step', options, async (t) => {
   );
   t.strictSame(problems, []);
 });
+
+const TOWNS = [
+  ...Array.from({ length: 6 }, () => 'Hamburg'),
+  'Hambrug',
+  'HAMBURG',
+  ...Array.from({ length: 4 }, () => 'Stuttgart'),
+  'Stuttgat',
+  'Stuttgart-Nord',
+  'Paris',
+  'Parma',
+];
+
+test('values with a similar spelling are reviewed by keys alone, and become one step', options, async (t) => {
+  const sample = `city,amount\n${TOWNS.map((town, index) => `${town},${index}`).join('\n')}\n`;
+  const studio = await startStudio(t, { template: TEMPLATE, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.grid .column-name', { hasText: 'city' }).click();
+  await page.getByRole('button', { name: 'Similar values…' }).focus();
+  await page.keyboard.press('Enter');
+  const review = page.getByRole('region', { name: 'Similar values' });
+  await review.getByText('1 group in up to 2,000 rows.').waitFor();
+  await review.locator('select:focus').waitFor();
+  await page.keyboard.press('ArrowDown');
+  const hamburg = review.getByRole('checkbox', { name: 'Hamburg (6), Hambrug (1), HAMBURG (1)' });
+  await hamburg.waitFor();
+  t.equal(await hamburg.isChecked(), false, 'similar values may be different things');
+  await review.getByText('2 groups in up to 2,000 rows.').waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  // A higher threshold leaves the longer name out.
+  await page.keyboard.press('Tab');
+  const threshold = review.getByRole('slider', { name: /^Minimum similarity/ });
+  await review.locator('input[type=range]:focus').waitFor();
+  for (let percent = 91; percent <= 95; percent++) await page.keyboard.press('ArrowRight');
+  t.equal(await threshold.inputValue(), '95');
+  await review.getByRole('checkbox', { name: 'Stuttgart (4), Stuttgat (1)' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await review.locator('button:focus', { hasText: 'Select all' }).waitFor();
+  t.equal(await hamburg.isChecked(), true);
+  await hamburg.focus();
+  await page.keyboard.press('Space');
+  t.equal(await hamburg.isChecked(), false);
+  await review.getByRole('button', { name: 'Keep Stuttgat' }).focus();
+  await page.keyboard.press('Enter');
+  await review.getByRole('button', { name: 'Make it a step…' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('form', { name: 'Add map_values' }).getByRole('button', { name: 'Apply' }).click();
+  const line = page.locator('.cm-line', { hasText: 'map_values' });
+  await line.waitFor();
+  t.match(await line.innerText(), /\{map_values: \{columns: city, map: \{Stuttgart: Stuttgat\}\}\}/);
+  t.strictSame(problems, []);
+});
+
+test('similar values fit a narrow page', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.setViewportSize({ width: 420, height: 800 });
+  await page.locator('.grid .column-name', { hasText: 'city' }).click();
+  await page.getByRole('button', { name: 'Similar values…' }).click();
+  const review = page.getByRole('region', { name: 'Similar values' });
+  await review.getByRole('combobox', { name: 'Method' }).selectOption('similarity');
+  await review.getByRole('checkbox', { name: 'Bonn (1), Bonn,  (1)' }).waitFor();
+  t.strictSame(await axeFindings(page), []);
+  t.ok(await page.evaluate('document.documentElement.scrollWidth <= 420'));
+  t.strictSame(problems, []);
+});

@@ -96,3 +96,26 @@ test('suggestions that are applied at once follow each other', options, async (t
   await page.locator('.steps ol', { hasText: /2parse_number.*3parse_date/ }).waitFor();
   t.strictSame(problems, []);
 });
+
+test('similar values are suggested, reviewed, and suggested no more after their step', options, async (t) => {
+  const towns = ['Hamburg', 'Hamburg', 'Hamburg', 'hamburg ', 'Stuttgart', 'Stuttgart', 'Stuttgart', 'Stuttgat'];
+  const sample = `town,code\n${towns.map((town, index) => `${town},A-${index % 2}`).join('\n')}\n`;
+  const template = 'format: 1\noperations:\n  - {copy: {from: code, to: again}}\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await list.getByText('1 group of values that differ only in case').waitFor();
+  await list.getByText('1 group of values with a similarity of at least 0.93').waitFor();
+  t.notMatch(await list.innerText(), /map_values code/, 'codes are not similar values');
+  await list.getByRole('button', { name: 'Review map_values town, map: {Stuttgat: Stuttgart}' }).click();
+  const review = page.getByRole('region', { name: 'Similar values' });
+  await review.getByRole('checkbox', { name: 'Stuttgart (3), Stuttgat (1)' }).waitFor();
+  t.strictSame(await axeFindings(page), []);
+  await list.getByRole('button', { name: 'Apply map_values town, map: {Stuttgat: Stuttgart}' }).click();
+  await page.locator('.steps [aria-current]', { hasText: '2map_values town' }).waitFor();
+  await list.getByText('1 group of values with a similarity').waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: /^Apply map_values town, map: \{"hamburg/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: '3map_values town' }).waitFor();
+  await list.getByText('1 group of values that differ only in case').waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
