@@ -25,7 +25,9 @@ const VALUE_SETTINGS: readonly string[] = ['decimal', 'date_format', 'boolean', 
  */
 export function operationsTemplate(expressions: readonly string[], to: string): LocalTemplate {
   const operations = expressions.map(operationOf);
-  return checked({ format: 1, name: 'Command line', operations, output: outputOf({}, to) }, (pointer) => {
+  // There is no Template that could declare the encoding. The summary says how the file was read.
+  const input = { csv: { encoding: 'auto' } };
+  return checked({ format: 1, name: 'Command line', input, operations, output: outputOf({}, to) }, (pointer) => {
     const [, place = '', ...rest] = pointer.split('/').slice(1);
     return `-e ${JSON.stringify(expressions[Number(place)] ?? '')}${rest.length === 0 ? '' : ` at /${rest.join('/')}`}`;
   });

@@ -516,13 +516,15 @@ function named(input: string): NamedInput {
 /** Suggests another delimiter or header row for a file that does not fit its Template; null: no suggestion. */
 async function readingHint(
   input: string,
-  { code, columns }: Failure,
+  { code, message, columns }: Failure,
   { template, overrides }: Pick<Reporting, 'template' | 'overrides'>,
 ): Promise<string | null> {
   const isAboutReading = code === 'TEMPLATE_COLUMNS_MISSING' || code === 'MALFORMED_FILE';
   // Standard input cannot be read a second time.
   if (input === '-' || !isAboutReading) return null;
-  return await detectedReading(input, template, { overrides, missing: columns?.length ?? null });
+  const detected = await detectedReading(input, template, { overrides, missing: columns?.length ?? null });
+  const isUnknown = message.includes('send delimiter and header_row');
+  return detected ?? (isUnknown ? 'On the command line, these are --delimiter and --header-row.' : null);
 }
 
 /** Workbooks, Parquet files and archives are not text, and would garble a terminal. */

@@ -151,3 +151,20 @@ t.test('the name of the file is a value of expressions, without its folders', as
     stderr: /Write run\.row, run\.file/,
   });
 });
+
+t.test('without a Template, the encoding is found', async (t) => {
+  const folder = t.testdir({
+    'a.csv': Buffer.from('Straße;Ort\nMühle;Köln\n', 'latin1'),
+    'b.txt': 'Name, Amount\nx;1\ny;2\nz;3\n',
+  });
+  t.match(await cli('run', '-e', 'sort: Ort', join(folder, 'a.csv')), {
+    status: 0,
+    stdout: /^Straße.Ort\nMühle.Köln\n$/,
+    stderr: /input: read as windows-1252/,
+  });
+  t.match(await cli('head', join(folder, 'a.csv')), { status: 0, stdout: /Mühle/ });
+  t.match(await cli('head', join(folder, 'b.txt')), {
+    status: 1,
+    stderr: /these are --delimiter and --header-row\.\n$/,
+  });
+});
