@@ -4,15 +4,17 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failed } from '../../workers/protocol/failure.ts';
+import { parseTemplate } from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { DraftProgress } from '../drafts/draft-progress.ts';
 import { draftTemplate } from '../drafts/draft-template.ts';
 import { readTarget, TargetRefusedError } from '../drafts/like/read-target.ts';
-import { type RunSample, SampleRefusedError, templateText } from '../drafts/sample-profile.ts';
+import { type DeclaredReading, type RunSample, SampleRefusedError, templateText } from '../drafts/sample-profile.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
 import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT, withLocalFile } from './local-input.ts';
+import { problemLines, readTemplateFile } from './template-file.ts';
 import { DRAFT_FLAGS } from './template-flags.ts';
 
 /** Begins with "./", which makes editors resolve the path relative to the Template's folder. */
@@ -25,27 +27,52 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw new UsageError('Write one sample file.');
   const like = values.get('like') ?? null;
-  refuseSecondStandardInput([path, like]);
+  const reading = values.get('template');
+  refuseSecondStandardInput([path, like, reading]);
   for (const file of like === null ? [path] : [path, like]) {
     if (file !== STANDARD_INPUT) checkReadable(file);
   }
+  const declared = reading === undefined ? null : await readingOf(reading, io);
+  if (declared === undefined) return EXIT_FAILED;
   try {
     const draft = (sample: string): Promise<string> =>
       like === null
-        ? draftOf({ path: sample })
-        : withLocalFile(like, (target) => draftOf({ path: sample, like: target }));
+        ? draftOf({ path: sample, declared })
+        : withLocalFile(like, (target) => draftOf({ path: sample, like: target, declared }));
     io.stdout.write(await withLocalFile(path, draft));
     return EXIT_OK;
   } catch (error) {
     if (!isSampleRefused(error)) throw error;
     const what = error instanceof TargetRefusedError ? '' : 'The file cannot be read: ';
-    io.stderr.write(`${what}${error.message}\n`);
+    // Settings that a Run takes from its Template can be declared for a draft too.
+    const asksForSettings = declared === null && /\binput\.\w+/.test(error.message);
+    const hint = asksForSettings
+      ? ' Then draft with --template FILE, which reads the sample as that Template says.'
+      : '';
+    io.stderr.write(`${what}${error.message}${hint}\n`);
     return EXIT_FAILED;
   }
 }
 
+/** Settings of `input` that belong to the columns, which the draft finds itself. */
+const COLUMN_SETTINGS: readonly string[] = ['columns', 'other_columns', 'header_match'];
+
+/** Undefined: the Template has problems, which have been printed. */
+async function readingOf(path: string, io: CommandIo): Promise<DeclaredReading | undefined> {
+  const file = await readTemplateFile(path);
+  io.stderr.write(problemLines(file));
+  if (file.template === null) return undefined;
+  const parsed = parseTemplate(file.source, file.format);
+  if ('problems' in parsed) throw new Error('a valid Template cannot be parsed');
+  const { input = {} } = parsed.text.root.value as { readonly input?: object };
+  const settings = Object.entries(input).filter(([key]) => !COLUMN_SETTINGS.includes(key));
+  return { template: file.template, settings: Object.fromEntries(settings) };
+}
+
 export interface DraftRequest {
   readonly path: string;
+  /** How the sample is read; null: everything is detected. */
+  readonly declared?: DeclaredReading | null;
   /** Target whose column names the draft uses. */
   readonly like?: string | null;
   /** Folder of the Template. */
@@ -55,7 +82,8 @@ export interface DraftRequest {
   readonly progress?: DraftProgress;
 }
 
-export async function draftOf({ path, like = null, folder = '.', signal, progress }: DraftRequest): Promise<string> {
+export async function draftOf(request: DraftRequest): Promise<string> {
+  const { path, like = null, folder = '.', signal, progress, declared = null } = request;
   const engine = new LocalEngine({
     ownThread: signal === undefined,
     threads: 1,
@@ -74,7 +102,7 @@ export async function draftOf({ path, like = null, folder = '.', signal, progres
     const before = engine.progress.bytes;
     const sizeBytes = Math.max(1, statSync(path).size);
     progress?.follow(() => (engine.progress.bytes - before) / sizeBytes);
-    return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder), progress);
+    return await draftTemplate(path, runsOf(engine, path), targets, schemaFrom(folder), progress, declared);
   } finally {
     signal?.removeEventListener('abort', stop);
     await engine.close();

@@ -16,6 +16,12 @@ export const DRAFT_FLAGS = {
     purpose:
       'a Template, a CSV or a JSON Schema ("-" is standard input) with the target columns. Columns of the sample that certainly match a target column get its name; likely matches are suggested in comments (none)',
   },
+  template: {
+    kind: 'value',
+    placeholder: 'FILE',
+    purpose:
+      'reads the sample as the input section of this Template says, except for its columns; the draft keeps these settings (none: everything is detected)',
+  },
 } as const;
 
 export const TEST_FLAGS = { ...JSON_FLAGS, ...FORMAT_FLAGS } as const;

@@ -91,6 +91,14 @@ export function isIdentifierName(name: string): boolean {
 }
 
 /** True if the name contains a word which indicates that a plain number is a date. */
+/** True for names of instants, whose numbers may count seconds. */
+export function isTimeName(name: string): boolean {
+  return (
+    isDateName(name) ||
+    /(?:^|_)(?:time|timestamp|ts|epoch|unix|created|updated|modified|zeit|zeitstempel)(?:_|$)|(?:time|_at)$/i.test(name)
+  );
+}
+
 export function isDateName(name: string): boolean {
   return /(?:^|_)(?:date|datum|dato|fecha|data|day|tag|buchungstag|valuta|wertstellung)(?:_|$)|datum$|date$/.test(name);
 }

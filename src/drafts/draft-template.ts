@@ -18,7 +18,13 @@ import {
 import type { DraftProgress } from './draft-progress.ts';
 import { matchColumns, type TargetColumn } from './like/match-columns.ts';
 import { DRAFT_RULES } from './rules/index.ts';
-import { profileSample, type RunSample, type SampleProfile, templateText } from './sample-profile.ts';
+import {
+  type DeclaredReading,
+  profileSample,
+  type RunSample,
+  type SampleProfile,
+  templateText,
+} from './sample-profile.ts';
 
 // Proves a draft by running it over its sample. A line that causes an error, or that removes a different
 // number of rows than was counted, becomes a proposal in a comment. Every active line of the printed draft has therefore been run.
@@ -220,8 +226,9 @@ export async function draftTemplate(
   targets: readonly TargetColumn[] | null = null,
   schema: string | null = null,
   progress: DraftProgress | null = null,
+  declared: DeclaredReading | null = null,
 ): Promise<string> {
-  const profile = await profileSample(path, run, progress);
+  const profile = await profileSample(path, run, progress, declared);
   const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
   const lines: readonly DraftLine[] = DRAFT_RULES.flatMap((rule) => rule(sample));

@@ -10,6 +10,7 @@ import type { RunOutcome } from '../../workers/protocol/messages.ts';
 import type { CodeCounts } from '../../workers/protocol/report.ts';
 import { type Inspection, inspectFile } from '../../workers/run/inspect.ts';
 import { headerKey, headerNames } from '../../workers/template/file-columns.ts';
+import type { Template } from '../../workers/template/template.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { ColumnProfile, DigestBudget, type RepeatCounter, type SampleCell } from './column-profile.ts';
 import type { DraftProgress } from './draft-progress.ts';
@@ -150,6 +151,8 @@ export interface SampleProfile {
   /** The names by which a Template finds the columns: duplicates are numbered, blank headers are named by position. */
   readonly headers: readonly string[];
   readonly explanation: Inspection['explanation'];
+  /** Settings that were declared for the sample, and are part of the draft. */
+  readonly reading: SampleReading;
   readonly rows: number;
   /** Over the body rows, without blank rows, repeated headers and the footer. */
   readonly columns: readonly ColumnProfile[];
@@ -163,6 +166,15 @@ export interface SampleProfile {
   readonly fills: readonly { readonly column: number; readonly by: number }[];
   /** Irregularities found while reading: rows of another length, quotes in unexpected places. */
   readonly oddities: CodeCounts;
+}
+
+/** How a sample is read: settings of a Template's `input` without its columns. Empty: everything is detected. */
+export type SampleReading = Readonly<Record<string, unknown>>;
+
+/** The part of a Template that says how a file is read. */
+export interface DeclaredReading {
+  readonly template: Template;
+  readonly settings: SampleReading;
 }
 
 /** The sample itself cannot be read. */
@@ -190,9 +202,12 @@ export async function profileSample(
   path: string,
   run: RunSample,
   progress: DraftProgress | null = null,
+  declared: DeclaredReading | null = null,
 ): Promise<SampleProfile> {
-  const { head, explanation } = await inspectFile(path, { formats: inputFormats, explains: true });
-  const result = await run(templateText(JSON.stringify(bareTemplate(head)), 'json'));
+  const reading = declared?.settings ?? {};
+  const options = declared === null ? {} : { template: declared.template };
+  const { head, explanation } = await inspectFile(path, { formats: inputFormats, explains: true, ...options });
+  const result = await run(templateText(JSON.stringify(bareTemplate(head, reading)), 'json'));
   const { failure, report } = result.outcome;
   if (failure !== null) throw new SampleRefusedError(failure);
   const counter = new RowCounter(head.headers);
@@ -206,6 +221,7 @@ export async function profileSample(
     head,
     headers: headerNames(head.headers),
     explanation,
+    reading,
     rows: report.rows_read,
     oddities: report.input.errors,
     ...counter.end(),
@@ -213,11 +229,12 @@ export async function profileSample(
 }
 
 /** Reads columns by position, so that any header works. */
-function bareTemplate({ headers }: Inspection['head']): object {
+function bareTemplate({ headers }: Inspection['head'], reading: SampleReading): object {
   return {
     format: 1,
     input: {
-      csv: { encoding: 'auto' },
+      ...reading,
+      ...(reading.fixed === undefined && { csv: { encoding: 'auto', ...(reading.csv as object | undefined) } }),
       columns: headers.map((_, at) => ({ name: `draft column ${at + 1}`, match: [{ position: at + 1 }] })),
       other_columns: 'drop',
     },

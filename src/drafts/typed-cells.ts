@@ -188,9 +188,9 @@ export interface DateForm {
   readonly locale: string | null;
   /**
    * Assumption of this pattern that the cells do not prove: the century, the time zone, or that the digits are a date
-   * at all.
+   * at all. `offset`: nothing is assumed, but the output would not show the offset.
    */
-  readonly guess: 'century' | 'zone' | 'digits' | null;
+  readonly guess: 'century' | 'zone' | 'offset' | 'digits' | null;
 }
 
 export interface DateReading {
@@ -270,7 +270,33 @@ function compiled(source: string, locale: string | null): DatePattern {
 
 /** Times that may follow a date; the empty string means a date without a time. */
 const TIMES = ['', ' HH:mm', ' HH:mm:ss', ', HH:mm:ss', ', HH:mm', ' h:mm a', ' h:mm:ss a', ', h:mm:ss a', ', h:mm a'];
-const ISO_TIMES = ["'T'HH:mm:ss", "'T'HH:mm", ' HH:mm:ss XX', ' HH:mm:ss.SSS', "'T'HH:mm:ss.SSS", "'T'HH:mm:ssXXX"];
+const ISO_TIMES = [
+  "'T'HH:mm:ss",
+  "'T'HH:mm",
+  ' HH:mm:ss XX',
+  ' HH:mm:ssX',
+  ' HH:mm:ss.SSS',
+  "'T'HH:mm:ss.SSS",
+  "'T'HH:mm:ssXXX",
+  "'T'HH:mm:ss.SSSXXX",
+];
+
+/** Times after dates with English names of months. */
+const ENGLISH_TIMES = [
+  '',
+  ' HH:mm',
+  ' HH:mm:ss',
+  ' HH:mm:ss XX',
+  ' h:mm a',
+  ' h:mm:ss a',
+  ', HH:mm',
+  ', HH:mm:ss',
+  ', h:mm a',
+  ', h:mm:ss a',
+];
+
+/** Dates with names that programs write in English only, such as those of mails and of issue trackers. */
+const ENGLISH_DAYS = ['dd/MMM/yy', 'dd/MMM/yyyy', 'EEE, dd MMM yyyy', 'EEE, d MMM yyyy'];
 
 /** Strict patterns come before lax ones: `dd` reads exactly two digits, `d` one or two. */
 function dateForms(): DateForm[] {
@@ -303,8 +329,9 @@ function dateForms(): DateForm[] {
       'd. MMM yyyy',
       'd. MMMM yyyy',
       'dd-MMM-yy',
+      ...(locale === 'en' ? ENGLISH_DAYS : []),
     ]) {
-      for (const time of locale === 'en' ? ['', ' HH:mm:ss', ' h:mm:ss a', ', h:mm:ss a'] : ['']) {
+      for (const time of locale === 'en' ? ENGLISH_TIMES : ['']) {
         forms.push({ ...form(day + time, null, time), locale: locale === 'en' ? null : locale });
       }
     }
@@ -315,5 +342,6 @@ function dateForms(): DateForm[] {
 
 function form(pattern: string, rival: string | null, time: string): DateForm {
   const isShort = /(?<!y)yy(?!y)/.test(pattern);
-  return { pattern, rival, locale: null, guess: time !== '' ? 'zone' : isShort ? 'century' : null };
+  const guess = time.includes('X') ? 'offset' : time !== '' ? 'zone' : isShort ? 'century' : null;
+  return { pattern, rival, locale: null, guess };
 }

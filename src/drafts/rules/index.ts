@@ -3,6 +3,7 @@ import type { DraftRule } from '../draft-line.ts';
 import { booleanLines, fillLines, signLines, uniqueLines, valueListLines } from './check-rules.ts';
 import {
   columnLines,
+  declaredLines,
   dialectLines,
   encodingLines,
   lackingLines,
@@ -13,6 +14,7 @@ import { dateLines, numberLines } from './number-rules.ts';
 import { emptyRowLines, footerLines, repeatedRowLines, spaceLines, totalsLines, trimLines } from './row-rules.ts';
 
 export const DRAFT_RULES: readonly DraftRule[] = [
+  declaredLines,
   encodingLines,
   dialectLines,
   missingLines,

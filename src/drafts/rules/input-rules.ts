@@ -3,10 +3,25 @@
 import { counted, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import type { ColumnMatching } from '../like/match-columns.ts';
 
+/** The settings that were declared for the sample. */
+export function declaredLines({ profile: { reading } }: DraftedSample): DraftLine[] {
+  const { csv = {}, ...others } = reading as { readonly csv?: object };
+  const lines = (place: 'csv' | 'input', settings: object): DraftLine[] =>
+    Object.entries(settings).map(([key, value]) => {
+      const evidence = 'declared for the sample';
+      return { place, text: `${key}: ${JSON.stringify(value)}`, evidence, isActive: true };
+    });
+  return [...lines('csv', csv), ...lines('input', others)];
+}
+
+function isDeclared({ reading }: DraftedSample['profile'], setting: string): boolean {
+  return Object.hasOwn((reading.csv ?? {}) as object, setting);
+}
+
 export function encodingLines({ profile }: DraftedSample): DraftLine[] {
   const { encoding, encodingGuess, format } = profile.head;
   // UTF-8, or a byte order mark, which always wins over the Template.
-  if (format !== 'csv' || encodingGuess === undefined) return [];
+  if (format !== 'csv' || encodingGuess === undefined || isDeclared(profile, 'encoding')) return [];
   // ASCII in UTF-16 is valid UTF-8 with NUL bytes, so UTF-8 cannot be tried first.
   const [text, evidence] = encoding.startsWith('utf-16')
     ? [`encoding: ${encoding}`, 'every second byte of ASCII is NUL; no byte order mark']
@@ -19,16 +34,18 @@ export function encodingLines({ profile }: DraftedSample): DraftLine[] {
  * breaks files that are written differently.
  */
 export function dialectLines({ profile }: DraftedSample): DraftLine[] {
-  const { delimiter, headerRow, headerLines, format, quote } = profile.head;
+  const { delimiter, headerRow, headerLines, format, quote, escape: escapes } = profile.head;
   if (format !== 'csv') return [];
   const lines: DraftLine[] = [];
   const offer = (text: string, evidence: string): void => {
-    lines.push({ place: 'csv', text, evidence, isActive: false });
+    if (!isDeclared(profile, text.split(':')[0]!)) lines.push({ place: 'csv', text, evidence, isActive: false });
   };
   if (delimiter !== null) {
     const sure = profile.explanation?.delimiter?.confidence;
     offer(`delimiter: ${JSON.stringify(delimiter)}`, sure === undefined ? 'detected' : `detected; confidence ${sure}`);
   }
+  if (escapes !== undefined) offer('escape: "\\\\"', 'detected');
+  else if (hasNullMarks(profile)) offer('escape: "\\\\"', 'cells \\N, which programs write with backslash escapes');
   if (quote === '') offer('quote: ""', 'quotes are ordinary characters');
   if ((headerLines ?? 1) > 1) offer(`header_rows: ${headerLines}`, 'header lines, whose texts are joined');
   if (headerRow === null) offer('header_row: none', 'the first row looks like the others');
@@ -43,6 +60,13 @@ export function dialectLines({ profile }: DraftedSample): DraftLine[] {
   return lines;
 }
 
+/** How programs with backslash escapes write null. */
+const NULL_MARK = '\\N';
+
+function hasNullMarks({ columns, head }: DraftedSample['profile']): boolean {
+  return head.format === 'csv' && columns.some(({ missing }) => missing.has(NULL_MARK));
+}
+
 export function missingLines({ profile }: DraftedSample): DraftLine[] {
   const found = new Map<string, number>();
   let columns = 0;
@@ -50,7 +74,9 @@ export function missingLines({ profile }: DraftedSample): DraftLine[] {
     if (missing.size > 0) columns++;
     for (const [text, count] of missing) found.set(text, (found.get(text) ?? 0) + count);
   }
-  if (found.size === 0) return [];
+  // Backslash escapes read them.
+  if (hasNullMarks(profile)) found.delete(NULL_MARK);
+  if (found.size === 0 || Object.hasOwn(profile.reading, 'null_values')) return [];
   const total = [...found.values()].reduce((sum, count) => sum + count, 0);
   const texts = [...found.keys()].sort();
   const evidence = `${counted(total, 'cell')} of ${counted(columns, 'column')}`;

@@ -1,5 +1,5 @@
 // Lines for numbers and dates. A line is active if the cells prove it; otherwise it is a suggestion in a comment.
-import { isDateName, isIdentifierName } from '../column-names.ts';
+import { isDateName, isIdentifierName, isTimeName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { cellLine, type DraftedColumn, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import { type DateReading, DECIMAL_MARKS, type DecimalMark, NumberCells } from '../typed-cells.ts';
@@ -57,8 +57,9 @@ export function totalParameters(column: ColumnProfile, name: string, total: stri
 /** Columns with the same notation share one line. */
 export function numberLines({ profile, names }: DraftedSample): DraftLine[] {
   const groups = new Map<string, { columns: DraftedColumn[]; proposal: Proposal }>();
+  const shown = fileMark(profile.columns, names);
   for (const [at, column] of profile.columns.entries()) {
-    const proposal = proposed(column, names[at]!);
+    const proposal = epochProposal(names[at]!, column) === null ? proposed(column, names[at]!, shown) : null;
     if (proposal === null) continue;
     const key = `${proposal.isActive} ${proposal.isWhole} ${proposal.parameters}`;
     const group = groups.get(key) ?? { columns: [], proposal };
@@ -70,6 +71,22 @@ export function numberLines({ profile, names }: DraftedSample): DraftLine[] {
   );
 }
 
+/** The decimal mark that columns of the file prove. */
+interface FileMark {
+  readonly decimal: DecimalMark;
+  /** A column that proves it. */
+  readonly name: string;
+}
+
+/** Null: no column proves a mark, or different columns prove different ones. */
+function fileMark(columns: readonly ColumnProfile[], names: readonly string[]): FileMark | null {
+  const marks = columns.flatMap((column, at): FileMark[] => {
+    const proven = provenNotation(column);
+    return proven === null ? [] : [{ decimal: proven.decimal, name: names[at]! }];
+  });
+  return marks.every(({ decimal }) => decimal === marks[0]!.decimal) ? (marks[0] ?? null) : null;
+}
+
 interface Proposal {
   readonly parameters: string;
   readonly evidence: string;
@@ -78,7 +95,8 @@ interface Proposal {
   readonly isWhole: boolean;
 }
 
-function proposed(column: ColumnProfile, name: string): Proposal | null {
+/** @param shown the mark of the file's other columns, for a column whose cells show none */
+function proposed(column: ColumnProfile, name: string, shown: FileMark | null = null): Proposal | null {
   const { cells, numbers, nativeNumbers, nativeOthers } = column;
   if (cells === 0 || nativeOthers > 0) return null;
   if (nativeNumbers > 0) {
@@ -91,7 +109,7 @@ function proposed(column: ColumnProfile, name: string): Proposal | null {
     };
   }
   const proven = provenNotation(column);
-  const notation = proven ?? likelyNotation(column);
+  const notation = proven ?? likelyNotation(column, shown);
   if (notation === null || numbers.leadingZeros > 0) return null;
   const { reads, proofs, fractions } = numbers.marks[notation.decimal];
   if (reads < column.valueCells * OFFERED_SHARE) return null;
@@ -102,7 +120,10 @@ function proposed(column: ColumnProfile, name: string): Proposal | null {
   const isAmount = fractions > 0 || numbers.lengths.size >= GROUPED_LENGTHS_MIN;
   const doubts = [
     ...(proofs === 0
-      ? ['no cell shows whether the point or the comma is the decimal separator']
+      ? [
+          'no cell shows whether the point or the comma is the decimal separator',
+          ...(shown?.decimal === notation.decimal ? [`${scalar(shown.name)} proves the ${mark}`] : []),
+        ]
       : [`${grouped(proofs)} ${proofs === 1 ? 'proves' : 'prove'} the ${mark}`]),
     ...guesses(column),
     ...(isIdentifierName(name) ? ['its name suggests that it is not an amount'] : []),
@@ -126,11 +147,12 @@ function integerProposal(name: string, { cells }: ColumnProfile, read: string, r
   };
 }
 
-/** The notation whose decimal mark reads more cells. */
-function likelyNotation({ numbers }: ColumnProfile): Notation | null {
+/** The notation whose decimal mark reads more cells; if both read the same cells, that of the file's other columns. */
+function likelyNotation({ numbers }: ColumnProfile, shown: FileMark | null): Notation | null {
   const [point, comma] = [numbers.marks['.'], numbers.marks[',']];
   if (point.reads === 0 && comma.reads === 0) return null;
-  const better = comma.reads === point.reads ? comma.proofs > point.proofs : comma.reads > point.reads;
+  const isShown = shown?.decimal === ',' && comma.proofs === point.proofs;
+  const better = comma.reads === point.reads ? isShown || comma.proofs > point.proofs : comma.reads > point.reads;
   const decimal = better ? ',' : '.';
   const groupings = [...numbers.marks[decimal].groupings].filter(([grouping]) => grouping !== '');
   groupings.sort(([, a], [, b]) => b - a);
@@ -199,9 +221,33 @@ export function dateLines({ profile, names }: DraftedSample): DraftLine[] {
     groups.set(key, group);
     group.columns.push({ name: column.name, evidence: line.evidence });
   }
-  return [...groups.values()].map(({ columns, line }) =>
-    cellLine('parse_date', columns, line.parameters, line.isActive),
-  );
+  return [
+    ...[...groups.values()].map(({ columns, line }) => cellLine('parse_date', columns, line.parameters, line.isActive)),
+    ...epochLines({ profile, names }),
+  ];
+}
+
+/** Units of parse_date by the number of digits of an instant between 2001 and 2286. */
+const EPOCH_UNITS: ReadonlyMap<number, string> = new Map([
+  [10, 's'],
+  [13, 'ms'],
+  [16, 'us'],
+]);
+
+/** The unit if all cells are instants counted since 1970; their name must say that they are times. Null: they are not. */
+function epochProposal(name: string, { cells, numbers }: ColumnProfile): string | null {
+  const isCount =
+    cells > 0 && numbers.integers === cells && numbers.lengths.size === 1 && numbers.currencies.size === 0;
+  return isCount && isTimeName(name) ? (EPOCH_UNITS.get([...numbers.lengths][0]!) ?? null) : null;
+}
+
+function epochLines({ profile, names }: Pick<DraftedSample, 'profile' | 'names'>): DraftLine[] {
+  return profile.columns.flatMap((column, at) => {
+    const unit = epochProposal(names[at]!, column);
+    if (unit === null) return [];
+    const evidence = `${grouped(column.cells)} of ${grouped(column.cells)} have the length of ${unit} since 1970`;
+    return [cellLine('parse_date', [{ name: names[at]!, evidence }], `epoch: ${unit}`, false)];
+  });
 }
 
 interface Proposed {
@@ -237,6 +283,7 @@ function lineOf(
   else if (lender !== undefined && lender !== name) parts.push(`${scalar(lender)} proves the order of day and month`);
   else if (form.rival !== null) parts.push(`${form.rival} reads them too`);
   if (form.guess === 'century') parts.push('the century is a guess');
+  if (form.guess === 'offset') parts.push('they become instants in UTC; their offsets would be lost');
   if (form.guess === 'zone') parts.push('their time zone is unknown: without timezone they are read as UTC');
   const isActive = isWhole && (isProven || lender !== undefined) && (form.guess === null || form.guess === 'digits');
   const locale = form.locale === null ? '' : `, locale: ${form.locale}`;

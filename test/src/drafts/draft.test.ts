@@ -195,3 +195,59 @@ async function prove(t: Test, paths: readonly string[], draftsMin: number): Prom
   });
   t.ok(proven >= draftsMin, `${proven} drafts of ${paths.length} files`);
 }
+
+test('a column whose cells show no decimal mark follows those of the file', async (t) => {
+  const comma = await drafted(t, 'menge\tsumme\n1.000\t1.500,25\n2\t39,98\n', 'comma.tsv');
+  t.match(
+    comma.join('\n'),
+    /# - \{parse_number: \{columns: menge, decimal: ",", grouping: "\."\}\}.*; summe proves the comma/,
+    'otherwise 1.000 would become 1',
+  );
+  const point = await drafted(t, 'm;total\n1,000;"1,500.25"\n2;39.98\n', 'point.csv');
+  t.match(point.join('\n'), /# - \{parse_number: \{columns: m, grouping: ","\}\}.*; total proves the point/);
+  const both = await drafted(t, 'm;a;b\n1.000;1.5;2,5\n2;2.5;3,5\n', 'both.csv');
+  t.notMatch(both.join('\n'), /columns: m,.* proves the/, 'columns that disagree prove nothing');
+});
+
+test('dates of mails, issue trackers and systems', async (t) => {
+  for (const [cell, text] of [
+    ['02/Jan/24 9:05 AM', /formats: \["dd\/MMM\/yy h:mm a"\]/],
+    ['"Tue, 02 Jan 2024 03:04:05 +0000"', /formats: \["EEE, dd MMM yyyy HH:mm:ss XX"\].*their offsets would be lost/],
+    ['2024-01-02T03:04:05.123+01:00', /their offsets would be lost/],
+    ['2024-01-02 03:04:05 +0100', /their offsets would be lost/],
+    ['1704164645', /# - \{parse_date: \{columns: created_at, epoch: s\}\}/],
+    ['1704164645123', /# - \{parse_date: \{columns: created_at, epoch: ms\}\}/],
+  ] as const) {
+    const lines = await drafted(t, `id,created_at\na,${cell}\nb,${cell}\n`);
+    t.match(lines.join('\n'), text, cell);
+  }
+  const ids = await drafted(t, 'id,number\na,1704164645\nb,1704164646\n');
+  t.notMatch(ids.join('\n'), /epoch/, 'the name does not say that it is a time');
+});
+
+test('backslash escapes', async (t) => {
+  const lines = (await drafted(t, 'id\tname\n1\t\\N\n2\tb\n', 'copy.tsv')).join('\n');
+  t.match(lines, /# escape: "\\\\" {2}# cells \\N/);
+  t.notMatch(lines, /null_values/);
+});
+
+test('a sample that cannot be read without settings is read as a Template says', async (t) => {
+  const folder = t.testdir({
+    'list.txt': 'List of 2024\n-----\n|Name |Amount |\n-----\n|Ä    | 1,50- |\n|B    | 12,00 |\n',
+    'lists.json': '{"a": [{"x": 1}], "b": [{"y": 2}]}',
+    'list.yaml': 'input: {csv: {delimiter: "|", header_row: 2}, columns: [other]}\noperations: []\n',
+    'lists.yaml': 'input: {json: {records: /b}}\noperations: []\n',
+    'wrong.yaml': 'input: {csv: {delimeter: "|"}}\noperations: []\n',
+  });
+  const draft = (...args: string[]) => cli('template', 'draft', ...args.map((arg) => arg.replace('@', `${folder}/`)));
+  t.match(await draft('@lists.json'), { status: 1, stderr: /input\.json\.records.*Then draft with --template FILE/ });
+  const list = await draft('--template', '@list.yaml', '@list.txt');
+  t.match(list.stdout, /\n {2}csv:\n {4}delimiter: "\|" {2}# declared for the sample\n {4}header_row: 2 {2}#/);
+  t.match(list.stdout, /\n {2}- \{parse_number: \{columns: amount, decimal: ","/);
+  t.notMatch(list.stdout, /name: other/, 'the columns are those of the sample');
+  t.notOk('problems' in checkTemplate(list.stdout, 'yaml'));
+  const lists = await draft('--template', '@lists.yaml', '@lists.json');
+  t.match(lists.stdout, /\n {2}json: \{"records":"\/b"\}/);
+  t.match(lists.stdout, /- \{name: "y"\}/);
+  t.match(await draft('--template', '@wrong.yaml', '@list.txt'), { status: 1, stdout: '', stderr: /delimeter/ });
+});
