@@ -135,6 +135,18 @@ holds('messages say what to write', [
     '!+ does not take string and int. Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.',
   ],
   [
+    'type == "D"',
+    '!== compares type with string, which are never equal. "type" is the name of a type. For a column of this name, write row["type"], or declare it in input.columns.',
+  ],
+  [
+    'list > "2026"',
+    '!> does not take type and string. "list" is the name of a type. For a column of this name, write row["list"], or declare it in input.columns.',
+  ],
+  [
+    'upper(type)',
+    '!upper takes (string), not (type). "type" is the name of a type. For a column of this name, write row["type"], or declare it in input.columns.',
+  ],
+  [
     'status == 1',
     '!== compares string with int, which are never equal. Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.',
   ],

@@ -29,7 +29,9 @@ const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'decimal'
 function differentTypes(scope: CheckScope, node: BinaryNode, left: Type, right: Type): string {
   const shown = (type: Type) => typeText(scope.final(type));
   const isBracketed = node.left.kind === 'list' && left.kind === 'list';
-  const hint = isBracketed ? ' Write the name of a column without [ ].' : conversionHint(left, right);
+  const hint = isBracketed
+    ? ' Write the name of a column without [ ].'
+    : typeNameHint([node.left, node.right], [left, right]) || conversionHint(left, right);
   return `${node.operator} compares ${shown(left)} with ${shown(right)}, which are never equal.${hint}`;
 }
 
@@ -45,7 +47,11 @@ function noOverload(
     if (shown.includes('null')) return `${node.operator} beside null always gives null. Write x == null to ask for it.`;
     const [left, right] = types as [Type, Type];
     const hint =
-      calendarHint(node.operator, left, right) || chainHint(node) || textHint(types) || conversionHint(left, right);
+      typeNameHint([node.left, node.right], types) ||
+      calendarHint(node.operator, left, right) ||
+      chainHint(node) ||
+      textHint(types) ||
+      conversionHint(left, right);
     return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
   }
   if (node.kind === 'unary') return `- does not take ${shown[0]}.${textHint(types)}`;
@@ -59,7 +65,18 @@ function noOverload(
   const takesDecimals = definition.overloads.some(({ parameters }) =>
     parameters.some(({ kind }) => kind === 'decimal'),
   );
-  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).${isOfNumbers ? textHint(types, takesDecimals ? 'decimal' : 'double') : ''}`;
+  const operands = node.kind === 'call' ? [...(node.target === null ? [] : [node.target]), ...node.arguments] : [];
+  const numbers = isOfNumbers ? textHint(types, takesDecimals ? 'decimal' : 'double') : '';
+  const hint = typeNameHint(operands, types) || numbers;
+  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).${hint}`;
+}
+
+/** Hint for a column with the name of a type, such as `type` or `list`, that the Template does not declare. */
+function typeNameHint(operands: readonly ExpressionNode[], types: readonly Type[]): string {
+  const node = operands.find((operand, index) => operand.kind === 'identifier' && types[index]?.kind === 'type');
+  if (node?.kind !== 'identifier') return '';
+  const name = JSON.stringify(node.name);
+  return ` ${name} is the name of a type. For a column of this name, write row[${name}], or declare it in input.columns.`;
 }
 
 /** Hint for texts: cells are texts until an operation or function converts them. */
