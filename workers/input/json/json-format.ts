@@ -29,7 +29,10 @@ const WRAPPINGS: readonly Wrapping[] = [
     name: 'JavaScript that assigns the JSON to a variable',
   },
   {
-    form: new RegExp(String.raw`^\s*(?:/\*\*/\s*)?${NAME}\s*\(\s*`),
+    // A guard such as `typeof f === "function" &&` may precede the call.
+    form: new RegExp(
+      String.raw`^\s*(?:/\*[^*]*\*/\s*)?(?:typeof\s+${NAME}\s*===?\s*["']function["']\s*&&\s*|${NAME}\s*&&\s*)?${NAME}\s*\(\s*`,
+    ),
     name: 'JSONP, a call of a function with the JSON in it',
   },
   {
