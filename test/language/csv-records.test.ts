@@ -1,5 +1,7 @@
 // CSV records and fixed columns with unusual ends and delimiters. They are read, or refused with a message that says what to
 // declare.
+import t from 'tap';
+import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
 
 const PASS = 'operations: []';
@@ -247,3 +249,96 @@ golden('quotes after a space, the first of them at any place', [
     output: 'id, name\n2,"Anna, A."\n',
   },
 ]);
+
+const HEADS = Array.from({ length: 600 }, (_, index) => `H,${index}\n`).join('');
+const WIDE = (input: string, column = 'c6') =>
+  `input: {csv: {header_row: none, columns: 6${input}}, columns: [{name: a, match: [{position: 1}]}, {name: ${column}, match: [{position: 6}]}], other_columns: drop}\noperations: [{filter: {where: a == "D"}}]`;
+
+golden('the number of columns of a file without a header', [
+  {
+    name: 'is that of the first records by default',
+    template: 'input: {csv: {header_row: none}}\noperations: [{filter: {where: column_1 == "D"}}]',
+    input: `${HEADS}D,1,a,b,c,6\n`,
+    output: 'column_1,column_2\nD,1\n',
+  },
+  { name: 'is declared', template: WIDE(''), input: `${HEADS}D,1,a,b,c,6\n`, output: 'a,c6\nD,6\n' },
+  {
+    name: 'is declared, and the first records have one field',
+    template: WIDE(', delimiter: ","'),
+    input: `${HEADS.replaceAll(',', '')}D,1,a,b,c,"6,"\n`,
+    output: 'a,c6\nD,"6,"\n',
+  },
+  {
+    name: 'is declared for a delimiter of several characters',
+    template: WIDE(', delimiter: "||"'),
+    input: `${HEADS.replaceAll(',', '||')}D||1||a||b||c||6\n`,
+    output: 'a,c6\nD,6\n',
+  },
+  {
+    name: 'is declared, and rows are wider: surplus fields are rejected',
+    template: `defaults: {on_error: reject}\n${WIDE('')}`,
+    input: 'H,1\nD,1,a,b,c,6,7\nD,1,a,b,c,6\n',
+    output: 'a,c6\nD,6\n',
+  },
+  {
+    name: 'is declared for lists of JSON',
+    template: WIDE(''),
+    input: '[["H"],["D",1,2,3,4,5]]',
+    output: 'a,c6\nD,5\n',
+  },
+  {
+    name: 'needs a file without a header',
+    template: 'input: {csv: {columns: 6}}\noperations: []',
+    input: 'a\n1\n',
+    problems: ['/input/csv/columns BAD_VALUE'],
+  },
+  {
+    name: 'is known in fixed columns',
+    template:
+      'input: {csv: {header_row: none, columns: 6}, fixed: {columns: [{name: a, start: 1, length: 1}]}}\noperations: []',
+    input: 'a\n1\n',
+    problems: ['/input/csv/columns BAD_VALUE'],
+  },
+]);
+
+golden('records of different types', [
+  {
+    name: 'the details as the table, the others as values',
+    template: `input:
+  csv: {header_row: none, columns: 4}
+  columns: [{name: type, match: [{position: 1}]}, {name: item, match: [{position: 3}]}, {name: price, match: [{position: 4}]}]
+  other_columns: drop
+  preamble: {customer: {pattern: "^H,[^,]*,(.*)$"}}
+  footer: {total: {pattern: "^T,[^,]*,(.*)$"}}
+operations:
+  - filter: {where: type == "D"}
+  - set: {columns: {customer: run.meta.customer}}
+  - parse_number: {columns: price}
+  - check_totals: {checks: [{expr: sum(price), equals: {meta: total}}]}
+  - drop: {columns: type}`,
+    input: 'H,2026-10-01,ACME\nD,1,Widget,9.50\nD,2,"Bolt, long",0.50\nT,2,10.00\n',
+    output: 'item,price,customer\nWidget,9.50,ACME\n"Bolt, long",0.50,ACME\n',
+  },
+  {
+    name: 'a value of the record above',
+    template: `input: {csv: {header_row: none}, columns: [{name: type, match: [{position: 1}]}, {name: second, match: [{position: 2}]}], other_columns: drop}
+operations:
+  - set: {columns: {order: 'type == "H" ? second : null'}}
+  - fill_down: {columns: order}
+  - filter: {where: type == "D"}`,
+    input: 'H,7\nD,a\nD,b\nH,8\nD,c\nT,3\n',
+    output: 'type,second,order\nD,a,7\nD,b,7\nD,c,8\n',
+  },
+]);
+
+t.test(
+  'the report of a failed Run does not count what was left out, because that depends on the arrival of bytes',
+  async (t) => {
+    const input = { csv: { comment: '#' } };
+    const file = 'a,b\n#\n1,x\n#\n2,y\n';
+    const failing = await applyTemplate({ input, operations: [{ op: 'parse_number', columns: 'b' }] }, file);
+    t.equal(failing.outcome.failure?.code, 'TEMPLATE_ROW_ERROR');
+    t.notOk('comment_lines' in failing.outcome.report.input);
+    t.equal((await applyTemplate({ input, operations: [] }, file)).outcome.report.input.comment_lines, 2);
+  },
+);

@@ -203,6 +203,28 @@ export function reportSkipped(
 }
 
 /**
+ * Removes the counts of the operations. If the Run ended before the last row, they depend on the batches, so on the
+ * time at which the bytes arrived.
+ */
+export function removeCounts({ operations, output }: RunReport): void {
+  for (const operation of operations) {
+    Object.assign(operation, { rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} });
+  }
+  delete output.errors;
+}
+
+/**
+ * Removes the counts of what readers left out. When a Run fails, they depend on how many bytes had arrived before the
+ * failure.
+ */
+export function removeSkipped({ input }: RunReport): void {
+  delete input.comment_lines;
+  delete input.nul_bytes;
+  delete input.nan_values;
+  delete input.values_beside_list;
+}
+
+/**
  * Counts one occurrence of a code, and keeps the first source rows without duplicates. Rows that are not in the file
  * are counted but not listed.
  */

@@ -22,7 +22,7 @@ import { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
-import { type RunReport, reportInput, reportPlaces } from '../protocol/report.ts';
+import { type RunReport, removeCounts, removeSkipped, reportInput, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
@@ -223,17 +223,6 @@ function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHe
 const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING', 'TEMPLATE_CHECK_FAILED']);
 
 const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
-
-/**
- * Removes the counts of the operations. If the Run ended before the last row, they depend on the batches, so on the
- * time at which the bytes arrived.
- */
-function removeCounts({ operations, output }: RunReport): void {
-  for (const operation of operations) {
-    Object.assign(operation, { rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} });
-  }
-  delete output.errors;
-}
 
 /** Resources of one attempt, and the findings of earlier attempts. */
 export interface TryParts {
@@ -566,6 +555,7 @@ export class RunAttempt {
     report.rows_read = this.#reader?.rowsRead ?? 0;
     if (this.#reader?.placeOf !== undefined) reportPlaces(report, (row) => this.#reader!.placeOf!(row));
     const isSuccess = failure === null && pipeline !== null;
+    if (!isSuccess) removeSkipped(report);
     const { output, rejects } = isSuccess ? pipeline.takeFiles() : { output: null, rejects: null };
     return {
       rowsWritten: isSuccess ? pipeline.rowsWritten : null,

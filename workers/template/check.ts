@@ -144,7 +144,7 @@ function checkMeta(
 function checkFormat(
   format: TemplateInput['format'],
   hasFixed: boolean,
-  { headerRow, headerRows, delimiter, quote, escape: escapes }: CsvInput,
+  { headerRow, headerRows, columns, delimiter, quote, escape: escapes }: CsvInput,
   report: ReportProblem,
 ): void {
   const problem = (pointer: string, message: string): void => report(pointer, 'BAD_VALUE', message);
@@ -156,6 +156,13 @@ function checkFormat(
     for (const [setting, value] of Object.entries({ delimiter, quote, escape: escapes }))
       if (value) problem(`/input/csv/${setting}`, `A file of lines has no ${setting}: leave it out.`);
   }
+  if (columns !== null && (hasFixed || format === 'lines'))
+    problem('/input/csv/columns', 'The columns of such a file are known: leave this setting out.');
+  else if (columns !== null && headerRow !== 'none')
+    problem(
+      '/input/csv/columns',
+      'A header says how many columns there are. For a file without one, write header_row: none.',
+    );
   if (headerRows === null) return;
   if (hasFixed || headerRow === 'none')
     problem('/input/csv/header_rows', 'The file has no header, so there are no lines to join: leave this setting out.');

@@ -67,6 +67,10 @@ const csvInput = Type.Object({
     Type.Integer({ minimum: 1, maximum: HEADER_ROWS_MAX }),
     'Number of header lines, whose texts are joined for each column; `header_row` is the last of them; null = detected, or one if `header_row` is declared.',
   ),
+  columns: nullable(
+    Type.Integer({ minimum: 1, maximum: 16_384 }),
+    'Number of columns of a file without a header (`header_row: none`), also of lists of JSON and of workbooks; null = as many as the widest of the first records has.',
+  ),
   comment: nullable(
     Type.String({ pattern: '^[^\\s"]{1,8}$', title: 'up to 8 characters without spaces and quotes, such as "#"' }),
     'Lines that start with this text are ignored and counted, except inside quotes; they are not records. Null = none.',

@@ -153,6 +153,7 @@ export function inputOf(source: unknown, onError: OnError = 'fail'): TemplateInp
       delimiter: csv.delimiter,
       headerRow: csv.header_row,
       headerRows: csv.header_rows,
+      columns: csv.columns,
       comment: csv.comment,
       encoding: csv.encoding,
       quote: csv.quote,

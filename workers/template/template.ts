@@ -55,6 +55,8 @@ export interface CsvInput {
   readonly headerRow: number | 'none' | null;
   /** Number of header lines, of which `headerRow` is the last; null = detect, or one line if `headerRow` is given. */
   readonly headerRows: number | null;
+  /** Number of columns of a file without a header; null = detect. Null if the file has a header. */
+  readonly columns: number | null;
   /** Lines that start with this text are not records; null = no comments. */
   readonly comment: string | null;
   readonly encoding: EncodingSetting;

@@ -183,6 +183,7 @@ const TABLE_INPUT: TemplateInput = {
     delimiter: null,
     headerRow: 0,
     headerRows: null,
+    columns: null,
     comment: null,
     encoding: null,
     quote: null,

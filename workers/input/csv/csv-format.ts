@@ -60,7 +60,8 @@ function* openCsv(raw: ByteSource, start: FileStart, given: OpenSettings): Corou
   const separator = settings.input.format === 'lines' ? null : separatorLine(sample);
   const table = separator === null ? sample : sample.subarray(separator.bytes);
   const part = { bytes: table, isWhole: start.isWhole, separator, ending: start.ending };
-  const form = declaredHeader(yield* inSlices(csvForm(part, settings), settings.clock, giveWay), settings);
+  const found = yield* inSlices(csvForm(part, settings), settings.clock, giveWay);
+  const form = declaredColumns(declaredHeader(found, settings), settings);
   if (form.doubt !== null && settings.onDoubt === undefined) throw form.doubt;
   if (form.doubt !== null) settings.onDoubt?.(form.doubt);
   settings.onExplained?.(explainForm(form.table, start.isWhole, form));
@@ -74,7 +75,7 @@ function* openCsv(raw: ByteSource, start: FileStart, given: OpenSettings): Corou
   // Without a header there are no records above it, so the first rows are searched.
   const first =
     headerRow === null && preamble !== undefined ? valuesOfFirstRows(preamble, sample, start.isWhole, written) : null;
-  const columns = headerRow === null ? widestRecord(form, start.isWhole, settings) : 0;
+  const columns = headerRow === null ? (csv.columns ?? widestRecord(form, start.isWhole, settings)) : 0;
   const source = textSource(footer?.source ?? raw, encoding, settings);
   const { delimiter, quote } = written;
   const rewritten = rewrittenSource(source, { delimiter, quote, spaced, escapes, recordSeparator }, csv);
@@ -159,6 +160,15 @@ function withoutEscapes(settings: OpenSettings): OpenSettings {
 function rewrittenQuote(form: CsvForm, recordSeparator: string | null): string {
   if (recordSeparator !== null) return quoteBehindSeparators(form);
   return form.escapes === null ? form.quote : quoteBehindEscapes(form.escapes);
+}
+
+/** In a file of several columns, the first records may have one field, so that no delimiter was found in them. */
+function declaredColumns(form: CsvForm, { overrides, input }: OpenSettings): CsvForm {
+  const delimiter = overrides.delimiter ?? input.csv.delimiter;
+  if (form.headerRow !== null || form.oneColumn !== true || (input.csv.columns ?? 1) === 1 || delimiter === null)
+    return form;
+  const { oneColumn: _, ...rest } = form;
+  return { ...rest, delimiter, quote: input.csv.quote ?? '"' };
 }
 
 /** Applies the number of header lines that the Template declares. */

@@ -42,6 +42,7 @@ function* readListHeader(
   records: JsonRecords,
   kernel: KernelExports,
   headerRow: ListHeaderRow,
+  columnsDeclared: number | null,
 ): Coroutine<readonly string[] | null> {
   const { heap } = text;
   const bytes = COLUMNS_MAX * (VIEW_BYTES + 2 + ROW_NUMBER_BYTES);
@@ -63,7 +64,7 @@ function* readListHeader(
   const columns = text.get(MEMBERS);
   if (headerRow === 'none') {
     heap.release(views, bytes);
-    return new Array<string>(columns).fill('');
+    return new Array<string>(columnsDeclared ?? columns).fill('');
   }
   // settleCells works on columns, so each cell of the header is treated as a column with one row.
   const replaced = kernel.settleCells(views, kinds, columns, 0, kinds + 2 * COLUMNS_MAX);
@@ -185,7 +186,8 @@ class JsonOpening {
     text.begin(this.#source(), true);
     const records = (yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole: true }))!;
     const { areLists } = records;
-    if (areLists && this.#headerRow !== 'none') yield* readListHeader(text, records, kernel.exports, this.#headerRow);
+    if (areLists && this.#headerRow !== 'none')
+      yield* readListHeader(text, records, kernel.exports, this.#headerRow, null);
     this.#settings.onExplained?.(explainRecords(path, areLists ? this.#headerRow : null, input.json.records));
     const head: FileHead = {
       format: JSON_FORMAT,
@@ -228,7 +230,8 @@ class JsonOpening {
     const records = yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole });
     if (records === null) return null;
     if (records.areLists) {
-      const headers = yield* readListHeader(text, records, this.#settings.kernel.exports, this.#headerRow);
+      const { kernel, input } = this.#settings;
+      const headers = yield* readListHeader(text, records, kernel.exports, this.#headerRow, input.csv.columns);
       if (headers === null && isWhole) throw noHeaderRow();
       return headers && { path, nodes: [], headers };
     }

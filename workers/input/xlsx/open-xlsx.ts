@@ -164,6 +164,7 @@ function* openSheet(
     {
       headerRow: overrides.headerRow ?? input.csv.headerRow,
       headerRows: input.csv.headerRows,
+      columns: input.csv.columns,
       expected,
       giveWay,
       fillsMerged,

@@ -38,6 +38,8 @@ export type ReadFirst = (sink: LeadingRows, isMerged: boolean) => Coroutine<numb
 export interface HeaderSettings {
   /** 0-based row in the sheet, 'none' for no header, or null to detect it. */
   readonly headerRow: number | 'none' | null;
+  /** Number of columns if there is no header; null = detect. */
+  readonly columns: number | null;
   /**
    * Number of header lines, of which `headerRow` is the last. null for one line if `headerRow` is given, otherwise
    * detected.
@@ -79,7 +81,8 @@ export function* findSheetHeader(
   if (typeof headerRow === 'number' && (found!.row < 0 || (leading.rows[found!.row] ?? []).length === 0)) {
     throw new Failed('MALFORMED_FILE', `The header row of sheet ${chosen.number} is a blank row.`);
   }
-  const columns = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : Math.max(1, columnsRead);
+  const width = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : Math.max(1, columnsRead);
+  const columns = found === null && chosen.range === null ? (settings.columns ?? width) : width;
   const blank = new Array<string>(columns).fill('');
   if (found === null)
     return { row: null, lines: 1, texts: blank, tableColumns: columns, firstDataRow: leading.firstRow };
