@@ -206,6 +206,8 @@ test('text before JSON is refused with the name of its format', async (t) => {
     ['export default [{"id": 1}]', /JavaScript/],
     ['callback([{"id": 1}]);', /JSONP/],
     ['/**/ jQuery.cb_1({"id": 1})', /JSONP/],
+    ['cb && cb({"id": 1})', /JSONP/],
+    ['/*O_o*/\ntypeof a.b === "function" && a.b([{"id": 1}]);', /JSONP/],
     [')]}\',\n[{"id": 1}]', /a prefix that prevents browsers from running it/],
     ['for(;;);{"id": 1}', /a prefix/],
     ['// exported\n[{"id": 1}]', /a comment/],
