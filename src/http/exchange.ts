@@ -151,6 +151,12 @@ export class Exchange {
     this.#answer(status, [], body);
   }
 
+  /** Responds to HEAD like `text` with a body of this length. The caller needs no body. */
+  textHead(status: number, contentType: string, totalBytes: number): void {
+    this.#contentType = contentType;
+    this.#answer(status, [], totalBytes);
+  }
+
   empty(status: number, headers: readonly HeaderPair[] = []): void {
     this.#answer(status, headers, null);
   }

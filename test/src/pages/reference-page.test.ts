@@ -31,7 +31,9 @@ t.test('it is served without a key, under a policy of its own for each answer', 
   t.not(again.headers['content-security-policy'], policy);
   t.notMatch(again.text, /NONCE_OF_THIS_ANSWER/);
   t.notMatch(page.text, /<script|<img|<iframe|\son\w+=|\sstyle=|https?:\/\/(?!runs\.example\.com)/);
-  t.equal((await service.client().as().request('HEAD', '/docs')).status, 200);
+  const head = await service.client().as().request('HEAD', '/docs');
+  t.equal(head.status, 200);
+  t.equal(head.headers['content-length'], String(Buffer.byteLength(page.text)), 'HEAD has the length of the page');
   t.equal((await service.client().as().request('POST', '/docs')).status, 405);
 });
 
