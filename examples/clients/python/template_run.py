@@ -888,7 +888,7 @@ def _checked(answer: _Answer) -> Tuple[Any, _Answer]:
                 raise answer.unexpected()
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise answer.unexpected() from None
     if not isinstance(body, dict):
         raise answer.unexpected()

@@ -63,6 +63,17 @@ for (const [name, { run, skip }] of Object.entries(CLIENTS)) {
     }
   });
 
+  t.test(`${name}: JSON that is nested too deeply is an unexpected response`, { skip }, async (t) => {
+    for (const body of ['['.repeat(1_000_000), `{"error":${'['.repeat(100_000)}`]) {
+      const service = await ScriptedService.open(t, [{ status: 201, body }]);
+      const { status, stdout, stderr } = await send(service, join(folder, `${name}-deep.csv`));
+      t.equal(status, 1);
+      t.equal(stdout, '');
+      t.match(stderr, 'UNEXPECTED_ANSWER');
+      t.equal(stderr.trim().split('\n').length, 1, 'one line, no stack');
+    }
+  });
+
   t.test(`${name}: control characters and paths do not become part of a file name`, { skip }, async (t) => {
     for (const [index, ending] of [`.c${CONTROLS}`, '.c/../../x', '.c\\x', `.${'x'.repeat(300)}`].entries()) {
       const output = join(folder, `${name}-${index}`);
