@@ -15,7 +15,7 @@ import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
 import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER } from '../kernel/layout/cells.ts';
-import { DONE, type Steps } from '../scheduling/time-slices.ts';
+import { DONE, PAUSE, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { checkCondition } from '../template/check-expression.ts';
 import { defineOperation, type Next, type Operator, type OperatorContext } from '../template/operation.ts';
@@ -321,20 +321,20 @@ export const aggregate = defineOperation({
     const label = totals?.label ?? null;
     return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted', label, levels };
   },
-  start(planned, context) {
+  *start(planned, context): Sliced<Operator> {
     const { groups, metrics, sorted, label, levels } = planned;
     const conditions = new MetricConditions(metrics, context);
-    const rows = groupedRows(groups.length, planned, context, sorted && levels.length === 0);
-    const subtotals = levels.map((leading) => groupedRows(leading, planned, context, false));
-    const totals = label === null ? null : groupedRows(0, planned, context, false);
+    const rows = yield* groupedRows(groups.length, planned, context, sorted && levels.length === 0);
+    const subtotals: HashAggregate[] = [];
+    for (const leading of levels) subtotals.push(yield* groupedRows(leading, planned, context, false));
+    const totals = label === null ? null : yield* groupedRows(0, planned, context, false);
     const next = labelTexts(planned, context, withBlankFlags(context));
     const operator: Operator = {
       push: (batch: Batch) =>
-        conditions.apply(batch, (chosen) => {
-          rows.add(chosen);
-          for (const level of subtotals) level.add(chosen);
-          totals?.add(chosen);
-          return DONE;
+        conditions.apply(batch, function* (chosen) {
+          yield* rows.add(chosen);
+          for (const level of subtotals) yield* level.add(chosen);
+          if (totals !== null) yield* totals.add(chosen);
         }),
       *finish() {
         if (subtotals.length === 0) yield* rows.finish(next);
@@ -387,14 +387,20 @@ function planTotals(
 }
 
 /** Groups the rows by the leading group columns. */
-function groupedRows(
+function* groupedRows(
   leading: number,
   { groups, metrics }: PlannedGroups,
   context: OperatorContext,
   sorted: boolean,
-): HashAggregate {
+): Sliced<HashAggregate> {
+  const { clock } = context;
   const reads = readsOf(groups.slice(0, leading), metrics, context);
-  return new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted });
+  if (clock.isDue()) yield PAUSE;
+  const made = groupMetrics(metrics, reads);
+  if (clock.isDue()) yield PAUSE;
+  const rows = new HashAggregate(context, { ...reads, metrics: made, sorted });
+  if (clock.isDue()) yield PAUSE;
+  return rows;
 }
 
 /** Emits the groups, with each subtotal after its groups. */

@@ -4,7 +4,7 @@ import { Type } from '../bundled/type-box.ts';
 import { piecesOf } from '../execution/cells/cell-operator.ts';
 import type { TextStep } from '../execution/cells/text-chain.ts';
 import { matchSteps, matchText, RowKeys } from '../execution/keys/row-keys.ts';
-import type { Slices } from '../scheduling/time-slices.ts';
+import { PAUSE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 
 export const dropRepeatedHeaders = defineOperation({
@@ -44,18 +44,23 @@ export const dropRepeatedHeaders = defineOperation({
     },
   ],
   effect: () => null,
-  start(_plan, context) {
+  *start(_plan, context): Sliced<Operator> {
     const { arena, headers, input } = context;
     const steps = matchSteps(arena.heap, 'normal');
-    const expected = input.flatMap((column): ExpectedCell[] => {
+    const expected: ExpectedCell[] = [];
+    for (const column of input) {
       const header = headers.get(column.id);
-      if (header === undefined || column.type !== 'text') return [];
-      return [{ index: context.indexOf(column), text: matchText(steps, header) }];
-    });
+      if (header === undefined || column.type !== 'text') continue;
+      expected.push({ index: context.indexOf(column), text: matchText(steps, header) });
+      if (expected.length % HEADERS_AT_ONCE === 0 && context.clock.isDue()) yield PAUSE;
+    }
     const first = expected.find(({ text }) => text !== '');
     return first === undefined ? { push: context.next } : new RepeatedHeaders(context, steps, expected, first);
   },
 });
+
+/** Number of headers that are normalised between two checks of the clock. */
+const HEADERS_AT_ONCE = 64;
 
 /** Expected cell of a column in a repeated header. Columns with a blank header have no such entry. */
 interface ExpectedCell {
@@ -88,7 +93,7 @@ class RepeatedHeaders implements Operator {
     yield* this.#keys.editLong(batch, this.#context.clock);
     const columns = [...batch.columns];
     for (const piece of piecesOf(batch)) {
-      const left = this.#dataRows(batch.slice(piece.from, piece.to));
+      const left = yield* this.#dataRows(batch.slice(piece.from, piece.to));
       piece.isTooLarge = left === null;
       if (left !== null && left.live > 0) yield* this.#context.next(left);
       // Restores the columns, because created views are in a part of the arena that the next piece overwrites.
@@ -97,7 +102,7 @@ class RepeatedHeaders implements Operator {
   }
 
   /** Returns null if the arena is full. */
-  #dataRows(batch: Batch): Batch | null {
+  *#dataRows(batch: Batch): Sliced<Batch | null> {
     const { arena } = batch;
     const selection = arena.tryTake(batch.live * 4);
     const views = selection === 0 ? 0 : this.#keys.make(batch, batch.selection, batch.live);
@@ -113,15 +118,18 @@ class RepeatedHeaders implements Operator {
         u32[view + 1] === this.#first.length &&
         this.#first.equals(u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!));
       // Creating views for a candidate may move the memory.
-      if (!isCandidate || !this.#isHeader(batch, row)) heap.u32[(selection >>> 2) + live++] = row;
+      if (!isCandidate || !(yield* this.#isHeader(batch, row))) heap.u32[(selection >>> 2) + live++] = row;
     }
     return live === batch.live ? batch : batch.withSelection(selection, live);
   }
 
-  #isHeader(batch: Batch, row: number): boolean {
-    return this.#others.every(({ index, text }) => {
+  *#isHeader(batch: Batch, row: number): Sliced<boolean> {
+    let compared = 0;
+    for (const { index, text } of this.#others) {
       const cell = batch.text({ kind: 'views', at: batch.views(index) }, row) ?? '';
-      return matchText(this.#steps, cell) === text;
-    });
+      if (matchText(this.#steps, cell) !== text) return false;
+      if (++compared % HEADERS_AT_ONCE === 0 && this.#context.clock.isDue()) yield PAUSE;
+    }
+    return true;
   }
 }

@@ -11,7 +11,6 @@ import {
 } from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { constantValue } from '../execution/cells/constant-value.ts';
-import { DONE } from '../scheduling/time-slices.ts';
 import { columnName, columnSet } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
@@ -232,10 +231,7 @@ function startPivot(planned: Plan, context: OperatorContext): Operator {
   const groups = pivotedGroups(planned, context);
   const isKnown = planned.other === 'error' ? withKnownNames(planned, context) : null;
   return {
-    push(batch) {
-      groups.add(isKnown === null ? batch : isKnown(batch));
-      return DONE;
-    },
+    push: (batch) => groups.add(isKnown === null ? batch : isKnown(batch)),
     finish: () => groups.finish(withBlankFlags(context)),
   };
 }

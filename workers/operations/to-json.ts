@@ -3,8 +3,9 @@ import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { startCellOperator } from '../execution/cells/cell-operator.ts';
 import { jsonObjectEdit } from '../execution/cells/json.ts';
+import type { Sliced } from '../scheduling/time-slices.ts';
 import { columnSet } from '../template/base-parameters.ts';
-import { defineOperation } from '../template/operation.ts';
+import { defineOperation, type Operator } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
 
 const parameters = Type.Object({
@@ -61,8 +62,10 @@ export const toJson = defineOperation({
   ],
   effect: plan,
   edits: () => [],
-  start: ({ columns, target, omitsNulls }, context) =>
-    startCellOperator(context, [{ source: null, target }], [jsonObjectEdit(context, columns, omitsNulls)]),
+  *start({ columns, target, omitsNulls }, context): Sliced<Operator> {
+    const edit = yield* jsonObjectEdit(context, columns, omitsNulls);
+    return startCellOperator(context, [{ source: null, target }], [edit]);
+  },
 });
 
 function plan({ columns, into, nulls }: Static<typeof parameters>, scope: Scope): Plan {

@@ -11,7 +11,6 @@ import {
 } from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { commonType, UnpivotedRows } from '../execution/cells/unpivoted-rows.ts';
-import { DONE } from '../scheduling/time-slices.ts';
 import { columnName } from '../template/base-parameters.ts';
 import { defineOperation, type Operator, type OperatorContext } from '../template/operation.ts';
 import type { Scope } from '../template/scope.ts';
@@ -210,10 +209,7 @@ function turned(
       ...context,
       output: cut,
       layout: [context.indexOf(header), -1, -1],
-      next: (batch) => {
-        groups.add(batch);
-        return DONE;
-      },
+      next: (batch) => groups.add(batch),
     },
   );
   let rows = 0;

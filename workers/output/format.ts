@@ -2,6 +2,7 @@
 // format, add a folder next to this file and an entry to the table in index.ts.
 import type { Column, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
+import type { Sliced } from '../scheduling/time-slices.ts';
 import type { ReportProblem, TemplateOutput } from '../template/template.ts';
 import type { RowWriter, WriterTools } from './writer.ts';
 
@@ -89,11 +90,12 @@ export interface OutputFormat<Written extends TSchema = TSchema, Settings = unkn
   file(settings: Settings): OutputFile;
   /**
    * Does the work that all writers of an output share, because it costs more than writing a small file. Returns a
-   * promise if it first loads a library, which other outputs must not pay for.
+   * promise if it first loads a library, which other outputs must not pay for. May be a generator, because a file may
+   * have thousands of long names.
    *
    * @throws Failed TEMPLATE_CHECK_FAILED for column names that are unknown when the Template is checked
    */
-  prepare(form: OutputForm<Settings>): CreateWriter | Promise<CreateWriter>;
+  prepare(form: OutputForm<Settings>): CreateWriter | Promise<CreateWriter> | Sliced<CreateWriter>;
 }
 
 /** Formats by name. */

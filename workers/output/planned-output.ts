@@ -1,7 +1,7 @@
 // The output of one plan: its file, its writers, and the form of cells that a format accepts.
 import type { Batch, ColumnData } from '../batch/batch.ts';
 import type { Schema } from '../batch/schema.ts';
-import { DONE } from '../scheduling/time-slices.ts';
+import { DONE, done, isSliced, type Sliced } from '../scheduling/time-slices.ts';
 import type { TemplateOutput } from '../template/template.ts';
 import { PLAIN_FORMAT, typedViews } from './cell-content.ts';
 import type { CreateWriter, OutputFile, OutputFormat, OutputFormatTable } from './format.ts';
@@ -72,11 +72,12 @@ export class PlannedOutput {
    * @throws Failed TEMPLATE_CHECK_FAILED for column names of the file (OutputFormat.prepare); the promise may reject
    * with it, too
    */
-  ready(): Promise<void> | null {
+  *ready(): Sliced<Promise<void> | null> {
     if (this.#create !== null) return null;
     const { output, schema, nullValues } = this.#parts;
     const { settings, formulaGuard } = output;
-    const prepared = this.#format.prepare({ settings, formulaGuard, schema, nullValues });
+    const preparing = this.#format.prepare({ settings, formulaGuard, schema, nullValues });
+    const prepared = isSliced(preparing) ? yield* preparing : preparing;
     if (!('then' in prepared)) {
       this.#create = prepared;
       return null;
@@ -88,7 +89,7 @@ export class PlannedOutput {
 
   /** Call this after `ready`, whose promise must have resolved. */
   createWriter(tools: WriterTools): RowWriter {
-    if (this.ready() !== null || this.#create === null) throw new Error('the output is not ready');
+    if (done(this.ready()) !== null || this.#create === null) throw new Error('the output is not ready');
     return plainCells(this.#create(tools), this.#format);
   }
 }

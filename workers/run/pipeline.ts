@@ -24,6 +24,7 @@ import {
 } from '../protocol/report.ts';
 import {
   DONE,
+  isSliced,
   PAUSE,
   SLICE_MILLISECONDS,
   type SliceClock,
@@ -286,7 +287,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
     const handedOn = step.rowLocal ? next : gated(parts, inOrder(links), index + 1, inProgress, next);
-    const started = step.definition.start(step.plan, {
+    const starting = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
@@ -314,6 +315,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       secretsDirectory,
       defersRows: () => holdRowsBack(link),
     });
+    const started = isSliced(starting) ? yield* starting : starting;
     const end = parts.ends.lastRows.get(index);
     const operator = end === undefined ? started : endedAt(started, end);
     const { rowLocal, needsAllRows, input, edits } = step;

@@ -397,7 +397,7 @@ export class RunAttempt {
     if (plan === null) return null;
     reader.useColumns?.(plan.columns.filter((field) => field !== null));
     if (this.#clock.isDue()) yield this.#rest();
-    const ready = plan.output.planned.ready();
+    const ready = yield* this.#inSlices(plan.output.planned.ready());
     if (ready !== null) yield this.#clock.rest(() => ready);
     else if (this.#clock.isDue()) yield this.#rest();
     const building = buildPipeline({

@@ -23,6 +23,11 @@ export type Steps = Iterable<Pause | void>;
 /** No work left. */
 export const DONE: Slices = [];
 
+/** True for a generator, if a function may return one instead of its result. */
+export function isSliced<T>(made: T | Sliced<T>): made is Sliced<T> {
+  return typeof made === 'object' && made !== null && Symbol.iterator in made && 'next' in made;
+}
+
 /** Runs work to its end without pauses. */
 export function done<T>(work: Generator<unknown, T, undefined>): T {
   for (;;) {

@@ -12,7 +12,7 @@ import type { BudgetShare } from '../memory/budget.ts';
 import type { SpillFolder } from '../memory/spill-file.ts';
 import type { RowsAhead } from '../output/writer.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../protocol/report.ts';
-import type { Pauses, Sliced, Slices, Steps } from '../scheduling/time-slices.ts';
+import { isSliced, type Pauses, type Sliced, type Slices, type Steps } from '../scheduling/time-slices.ts';
 import type { Scope } from './scope.ts';
 import type { OnError } from './template.ts';
 
@@ -241,7 +241,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * `effectOf` to call it.
    */
   effect(parameters: Static<P>, scope: Scope): Plan | Sliced<Plan>;
-  start(plan: Plan, context: OperatorContext): Operator;
+  /** May be a generator, for the same reason. It may pause, but reads no rows. */
+  start(plan: Plan, context: OperatorContext): Operator | Sliced<Operator>;
 }
 
 /** Erases the type parameters of a definition, so that the table can contain all operations. */
@@ -259,8 +260,4 @@ export function* effectOf(
 ): Sliced<unknown> {
   const effect = definition.effect(parameters, scope);
   return isSliced(effect) ? yield* effect : effect;
-}
-
-function isSliced(effect: unknown): effect is Sliced<unknown> {
-  return typeof effect === 'object' && effect !== null && Symbol.iterator in effect && 'next' in effect;
 }

@@ -9,6 +9,7 @@ import { KIND_JSON, KIND_NUMBER, KIND_TEXT } from '../../../workers/kernel/layou
 import { outputFormats } from '../../../workers/output/index.ts';
 import { PlannedOutput } from '../../../workers/output/planned-output.ts';
 import type { XlsxSettings } from '../../../workers/output/xlsx/xlsx-section.ts';
+import { done } from '../../../workers/scheduling/time-slices.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import {
@@ -175,7 +176,7 @@ async function written({ types, columns }: Made, order: readonly number[], buffe
     fileName: null,
   } as const;
   const planned = new PlannedOutput(outputFormats, { output, schema, nullValues: [] });
-  await planned.ready();
+  await done(planned.ready());
   const sink = keepingSink();
   const writer = planned.createWriter({ ...bench, sink, bufferBytes });
   drive(writer.push(select(bench, batchOf(bench, ROWS, columns(bench)), order)));

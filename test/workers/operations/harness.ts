@@ -15,7 +15,7 @@ import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget
 import { Heap } from '../../../workers/memory/heap.ts';
 import { SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/protocol/report.ts';
-import { done, PAUSE, type Pauses, type Steps } from '../../../workers/scheduling/time-slices.ts';
+import { done, isSliced, PAUSE, type Pauses, type Steps } from '../../../workers/scheduling/time-slices.ts';
 import {
   effectOf,
   type OperationDefinition,
@@ -190,7 +190,8 @@ function drive(
     secretsDirectory: SECRETS,
     defersRows: () => undefined,
   };
-  const operator = definition.start(plan, context);
+  const starting = definition.start(plan, context);
+  const operator = isSliced(starting) ? done(starting) : starting;
   const size = options.batchRows ?? rows.length;
   const window = new Window(around.heap, windowBytes(rows, before.length, size));
   if (options.budgetBytes !== undefined) leaveFree(around.heap, options.budgetBytes);

@@ -7,9 +7,14 @@ import { EntrySorter } from '../../../workers/execution/join/disk-table.ts';
 import { runShare, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { SpillFile, SpillFolder } from '../../../workers/memory/spill-file.ts';
 import { aggregate } from '../../../workers/operations/aggregate.ts';
+import { dropRepeatedHeaders } from '../../../workers/operations/drop-repeated-headers.ts';
+import { fillUp } from '../../../workers/operations/fill-up.ts';
 import { join } from '../../../workers/operations/join.ts';
 import { mapValues } from '../../../workers/operations/map-values.ts';
 import { set } from '../../../workers/operations/set.ts';
+import { toJson } from '../../../workers/operations/to-json.ts';
+import { transpose } from '../../../workers/operations/transpose.ts';
+import type { OperationDefinition } from '../../../workers/template/operation.ts';
 import { skipUnlessLong } from '../../sweep.ts';
 import { makeMemory, runOperation } from './harness.ts';
 
@@ -172,3 +177,26 @@ test('a Run releases the memory of its operations, however it ends', async (t) =
   run.releaseAll();
   t.equal(share.takenBytes, 10, 'and nothing of others');
 });
+
+const WIDE_ROWS: readonly (readonly [OperationDefinition, object])[] = [
+  [toJson, { columns: '*', into: 'new' }],
+  [dropRepeatedHeaders, {}],
+  [fillUp, { columns: '*' }],
+  [transpose, { header_from: 'c1', columns: ['1'] }],
+  [aggregate, { group_by: 'c1', metrics: [{ fn: 'count', as: 'new' }], rest: 'first' }],
+];
+
+for (const [definition, parameters] of WIDE_ROWS) {
+  test(`${definition.name} checks the clock while it works on the columns of one row`, async (t) => {
+    const checks = (count: number): number => {
+      let checked = 0;
+      const clock = { isDue: () => ++checked > 0 };
+      const columns = Array.from({ length: count }, (_, column) => `c${column}`);
+      // A repeated header, so that all its cells are compared.
+      const rows = [definition === dropRepeatedHeaders ? columns : columns.map(() => '1')];
+      runOperation(definition, { op: definition.name, ...parameters }, { columns, rows }, { clock });
+      return checked;
+    };
+    t.ok(checks(4096) - checks(16) >= 4096 / 256 - 1, `${checks(4096)} checks, ${checks(16)} in a narrow row`);
+  });
+}

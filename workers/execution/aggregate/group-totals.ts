@@ -4,7 +4,7 @@ import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
-import { PAUSE, type Pause, type Slices } from '../../scheduling/time-slices.ts';
+import { done, PAUSE, type Pause, type Slices } from '../../scheduling/time-slices.ts';
 import type { Next, OperatorContext } from '../../template/operation.ts';
 import { setCell } from '../cells/value-cells.ts';
 import type { NumberedRows as NumberedList } from '../keys/hash-table.ts';
@@ -73,7 +73,7 @@ export class GroupTotals implements KeyFacts {
   }
 
   take(batch: Batch, list: NumberedList): boolean {
-    this.#states.fold(batch, list);
+    done(this.#states.fold(batch, list));
     return !this.#states.isFull;
   }
 

@@ -4,9 +4,9 @@ import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
 import type { Arena } from '../../memory/arena.ts';
 import { SpillFile } from '../../memory/spill-file.ts';
-import { DONE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
+import { DONE, PAUSE, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Next, OperatorContext } from '../../template/operation.ts';
-import { inSlices } from '../cells/cell-operator.ts';
+import { type BatchPiece, piecesOf } from '../cells/cell-operator.ts';
 import { HashTable, KEY_ABSENT, KeyCache, type KeyList, type MissedRows } from '../keys/hash-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
@@ -200,6 +200,9 @@ export interface HashAggregatePlan {
   readonly sorted: boolean;
 }
 
+/** Number of columns between two checks of the clock. */
+const COLUMNS_AT_ONCE = 256;
+
 /** Writers for deferred rows, created when needed. */
 interface Deferral {
   readonly codec: RowCodec;
@@ -242,12 +245,16 @@ export class HashAggregate {
     this.#rows = new GroupRows(context, groupTypes);
   }
 
-  add(batch: Batch): void {
-    for (const index of this.#plan.reads) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+  *add(batch: Batch): Slices {
+    const { clock } = this.#context;
+    for (const [place, index] of this.#plan.reads.entries()) {
+      if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+      if (place % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
+    }
     const read = batch.withColumns(this.#plan.reads.map((index) => batch.columns[index]!));
     const taken = this.#taken;
     this.#taken += batch.live;
-    this.#take(read, (position) => taken + position);
+    yield* this.#take(read, (position) => taken + position);
   }
 
   *finish(next: Next): Steps {
@@ -308,7 +315,7 @@ export class HashAggregate {
       while (reader.advance() > 0) {
         const order = (position: number): number => arena.heap.f64[(reader.orders >>> 3) + position]!;
         const mark = arena.next;
-        this.#take(reader.batch(), order);
+        yield* this.#take(reader.batch(), order);
         arena.release(mark);
         yield;
       }
@@ -327,24 +334,35 @@ export class HashAggregate {
     this.#closed = false;
   }
 
-  #take(batch: Batch, order: (position: number) => number): void {
+  *#take(batch: Batch, order: (position: number) => number): Slices {
     this.#keys.prepare(batch);
     this.#deferral?.codec.prepare(batch);
+    for (const piece of piecesOf(batch)) {
+      const { from, to } = piece;
+      const rows = this.#groupedRows(batch, { from, to }, (position) => order(from + position));
+      if (rows === null) piece.isTooLarge = true;
+      else yield* this.#states.fold(batch, rows);
+    }
+  }
+
+  /** Assigns the rows to groups. Returns the rows whose cells are folded, and null if the arena is full. */
+  #groupedRows(
+    batch: Batch,
+    { from, to }: Pick<BatchPiece, 'from' | 'to'>,
+    order: (position: number) => number,
+  ): GroupedRows | null {
     const { arena } = this.#context;
-    inSlices(batch, (from, to) => {
-      const count = to - from;
-      const all = { rows: batch.selection + from * 4, count, ids: arena.tryTake(count * 4) };
-      const { spread } = this.#plan;
-      const places = spread?.places(batch, all.rows, count) ?? -1;
-      const missed = all.ids === 0 || places === 0 ? null : this.#known.find(batch, all);
-      if (missed === null) return false;
-      const isComplete = missed.count === 0 || this.#number(batch, missed, (position) => order(from + position));
-      if (isComplete === null) return false;
-      this.#known.settle(batch, missed, all, isComplete);
-      if (places > 0) this.#states.fold(batch, spreadRows(batch, all, places, spread!));
-      else this.#states.fold(batch, isComplete ? all : knownRows(arena, all));
-      return true;
-    });
+    const count = to - from;
+    const all = { rows: batch.selection + from * 4, count, ids: arena.tryTake(count * 4) };
+    const { spread } = this.#plan;
+    const places = spread?.places(batch, all.rows, count) ?? -1;
+    const missed = all.ids === 0 || places === 0 ? null : this.#known.find(batch, all);
+    if (missed === null) return null;
+    const isComplete = missed.count === 0 || this.#number(batch, missed, order);
+    if (isComplete === null) return null;
+    this.#known.settle(batch, missed, all, isComplete);
+    if (places > 0) return spreadRows(batch, all, places, spread!);
+    return isComplete ? all : knownRows(arena, all);
   }
 
   /**

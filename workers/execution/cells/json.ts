@@ -35,12 +35,12 @@ import {
   WORDS_BYTES,
 } from '../../kernel/layout/json-objects.ts';
 import type { Heap } from '../../memory/heap.ts';
-import { checkMask, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { checkMask, isSliced, PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import { jsonEntries, jsonItems, jsonKind } from '../../values/json-text.ts';
 import type { CellEdit, CellTarget, CellWork } from './cell-operator.ts';
 import { settledWork } from './pattern-matcher.ts';
-import { placeBytes, placeText, settleText, startViews, writeCell } from './text-chain.ts';
+import { type PlacedText, placeBytes, placeText, settleText, startViews, writeCell } from './text-chain.ts';
 import { CellFault, COUNTED, convertEdit, kindsOf, valueEdit } from './value-cells.ts';
 
 // State of the JSON kernels for texts in cells: brackets are counted; line numbers and error positions are not used.
@@ -379,24 +379,44 @@ const TYPED_MEMBERS: Readonly<Partial<Record<ColumnType, number>>> = {
   datetime: MEMBER_DATETIME,
 };
 
-export function jsonObjectEdit(context: OperatorContext, columns: readonly Column[], omitsNulls: boolean): CellEdit {
+export function* jsonObjectEdit(
+  context: OperatorContext,
+  columns: readonly Column[],
+  omitsNulls: boolean,
+): Sliced<CellEdit> {
   const { arena, clock, kernel } = context;
   const { heap } = arena;
-  const objects = objectsByHand(context, columns, omitsNulls);
+  const objects = yield* objectsByHand(context, columns, omitsNulls);
   const byHand = valueEdit(context, { type: 'json', ...objects });
-  const indexes = columns.map((column) => context.indexOf(column));
-  const keys = columns.map(({ name }) => placeText(heap, `,${JSON.stringify(name)}:`));
+  const indexes: number[] = [];
+  const keys: PlacedText[] = [];
+  for (const column of columns) {
+    indexes.push(context.indexOf(column));
+    keys.push(placeText(heap, `,${JSON.stringify(column.name)}:`));
+    if (keys.length % COLUMNS_AT_ONCE === 0 && clock.isDue()) yield PAUSE;
+  }
   const list = heap.allocate(Math.max(1, columns.length) * MEMBER_BYTES);
   return (work) => {
     const { batch, rows, count } = work;
-    for (const index of indexes) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
-    const members = columns.map((column, place) => memberOf(column, batch.columns[indexes[place]!]!));
-    if (members.includes(null)) return byHand(work);
-    return (function* () {
-      heap.u32.set(
-        members.flatMap((member, place) => [...member!, keys[place]!.at, keys[place]!.bytes]),
-        list >>> 2,
-      );
+    return (function* (): Sliced<ColumnData | null> {
+      for (const [place, index] of indexes.entries()) {
+        if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+        if (place % COLUMNS_AT_ONCE === 0 && clock.isDue()) yield PAUSE;
+      }
+      for (const [place, column] of columns.entries()) {
+        const member = memberOf(column, batch.columns[indexes[place]!]!);
+        if (member === null) {
+          const made = byHand(work);
+          return isSliced(made) ? yield* made : made;
+        }
+        const { u32 } = heap;
+        const word = (list + place * MEMBER_BYTES) >>> 2;
+        u32[word] = member[0];
+        u32[word + 1] = member[1];
+        u32[word + 2] = member[2];
+        u32[word + 3] = keys[place]!.at;
+        u32[word + 4] = keys[place]!.bytes;
+      }
       const at = arena.tryTake(batch.rows * VIEW_BYTES);
       const todo = arena.tryTake((count + 1) * 4);
       if (at === 0 || todo === 0) return null;
@@ -432,17 +452,24 @@ function memberOf({ type }: Column, data: ColumnData): readonly [number, number,
   return data.kinds === undefined ? [MEMBER_TEXT, data.at, 0] : [MEMBER_NATIVE, data.at, data.kinds];
 }
 
+/** Number of columns between two checks of the clock. */
+const COLUMNS_AT_ONCE = 256;
+
 interface Objects {
   bind(batch: Batch): void;
   compute(row: number): string;
 }
 
-function objectsByHand(context: OperatorContext, columns: readonly Column[], omitsNulls: boolean): Objects {
-  const parts = columns.map((column) => ({
-    key: `${JSON.stringify(column.name)}:`,
-    isText: column.type === 'text' || column.type === 'date' || column.type === 'datetime',
-    reader: new CellReader(storedType(column), context.indexOf(column)),
-  }));
+function* objectsByHand(context: OperatorContext, columns: readonly Column[], omitsNulls: boolean): Sliced<Objects> {
+  const parts: { readonly key: string; readonly isText: boolean; readonly reader: CellReader }[] = [];
+  for (const column of columns) {
+    parts.push({
+      key: `${JSON.stringify(column.name)}:`,
+      isText: column.type === 'text' || column.type === 'date' || column.type === 'datetime',
+      reader: new CellReader(storedType(column), context.indexOf(column)),
+    });
+    if (parts.length % COLUMNS_AT_ONCE === 0 && context.clock.isDue()) yield PAUSE;
+  }
   return {
     bind(batch) {
       for (const { reader } of parts) reader.bind(batch);

@@ -5,11 +5,14 @@ import { NativeText } from '../../batch/native-cell.ts';
 import { type Column, columnTypeOf, type StoredType, storedType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
-import type { Slices } from '../../scheduling/time-slices.ts';
+import { PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 import type { ColumnSet, Scope } from '../../template/scope.ts';
 import { arrange, copiedRowsMax, copyRows, placeNumbers } from './copied-rows.ts';
 import { textOfValue } from './value-cells.ts';
+
+/** Number of columns between two checks of the clock. */
+const COLUMNS_AT_ONCE = 256;
 
 // A column whose cells come from several columns of a batch, chosen for each row. Used by `unpivot`.
 
@@ -61,15 +64,17 @@ class PlacedColumn {
     const { arena, kernel } = this.#context;
     const type = this.#type;
     const isText = type === 'text' || type === 'json' || type === 'text_with_kind';
-    const columns = this.#columns.map((index) => (index === null ? null : batch.columns[index]!));
-    if (this.#isMixed || columns.some((column) => column?.kind === 'typed' && column.big !== null)) return null;
-    for (const [place, column] of columns.entries()) {
+    if (this.#isMixed) return null;
+    const { u32 } = arena.heap;
+    let word = this.#sources >>> 2;
+    for (const index of this.#columns) {
+      const column = index === null ? null : batch.columns[index]!;
+      if (column?.kind === 'typed' && column.big !== null) return null;
       if (column?.kind === 'raw') throw new Error('views of the columns are made before');
       // A column of nulls may be stored differently than its type suggests.
       const isThere = column?.kind === (isText ? 'views' : 'typed');
-      const meta = column?.kind === 'typed' ? column.meta : (column?.kinds ?? 0);
-      const at = column !== null && isThere ? column.at : 0;
-      arena.heap.u32.set([at, meta], (this.#sources >>> 2) + place * 2);
+      u32[word++] = column !== null && isThere ? column.at : 0;
+      u32[word++] = column?.kind === 'typed' ? column.meta : (column?.kinds ?? 0);
     }
     const at = arena.take(rows.length * VIEW_BYTES);
     const meta = type === 'text' || type === 'json' ? 0 : arena.take(rows.length);
@@ -270,8 +275,15 @@ export class UnpivotedRows implements Operator {
   }
 
   *push(batch: Batch): Slices {
-    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
-    for (const values of this.#values) values.bind(batch);
+    const { clock } = this.#context;
+    for (const [index, column] of batch.columns.entries()) {
+      if (column.kind !== 'typed') batch.views(index);
+      if (index % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
+    }
+    for (const values of this.#values) {
+      values.bind(batch);
+      if (clock.isDue()) yield PAUSE;
+    }
     const rowsMax = copiedRowsMax(this.#kept.length + this.#names.length + this.#values.length);
     let rows: number[] = [];
     let places: number[] = [];
@@ -283,6 +295,7 @@ export class UnpivotedRows implements Operator {
         places.push(place);
         if (rows.length < rowsMax) continue;
         yield* this.#emit(batch, rows, places);
+        if (clock.isDue()) yield PAUSE;
         rows = [];
         places = [];
       }

@@ -17,6 +17,9 @@ import {
   settleNewColumn,
 } from './fill-frame.ts';
 
+/** Number of columns between two checks of the clock. */
+const COLUMNS_AT_ONCE = 256;
+
 // Fills the empty cells of one column from the rows before, across batches, until the value must be forgotten. Keeps
 // one value.
 
@@ -239,7 +242,11 @@ export class UpwardFill implements Operator {
     const { arena } = this.#context;
     const mark = arena.next;
     const { batch, masks } = yield* this.#frame.mark(given);
-    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    const { clock } = this.#context;
+    for (const [index, column] of batch.columns.entries()) {
+      if (column.kind !== 'typed') batch.views(index);
+      if (index % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
+    }
     this.#rows.add(batch);
     const columns = this.#frame.sources.map((index) => batch.columns[index]!);
     this.#looked.push(batch.withColumns([...columns, ...masks.map((marks) => marksColumn(batch, marks))]));
@@ -260,25 +267,25 @@ export class UpwardFill implements Operator {
 
   /** Processes the last rows first. */
   *#fill(): Steps {
-    const { arena, input, report } = this.#context;
+    const { arena, clock, input, report } = this.#context;
     const { sources, inPlace, conditions } = this.#frame;
-    const fills = sources.map((source, column) => {
-      return new CarriedFill(arena, {
-        column,
-        inPlace: inPlace[column]!,
-        hasKinds: input[source]!.hasKinds === true,
-        seeds: -1,
-      });
-    });
+    const fills: CarriedFill[] = [];
+    for (const [column, source] of sources.entries()) {
+      const hasKinds = input[source]!.hasKinds === true;
+      fills.push(new CarriedFill(arena, { column, inPlace: inPlace[column]!, hasKinds, seeds: -1 }));
+      if (column % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
+    }
     for (let piece = this.#looked.pop(); piece !== null; piece = this.#looked.pop()) {
       const mark = arena.next;
       const turned = turnedRows(piece);
       const masks = Array.from({ length: conditions }, (_, at) => marksOfColumn(turned, sources.length + at));
-      const made = fills.map((fill, target): ColumnData => {
+      const made: ColumnData[] = [];
+      for (const [target, fill] of fills.entries()) {
         const { column, changed } = fill.fill(turned, { forgets: null, chosen: this.#frame.chosen(target, masks) });
         report.cells_changed += changed;
-        return column;
-      });
+        made.push(column);
+        if (target % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
+      }
       this.#filled.push(piece.withColumns(made), true);
       arena.release(mark);
       yield;

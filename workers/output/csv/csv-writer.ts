@@ -5,9 +5,9 @@ import type { Batch } from '../../batch/batch.ts';
 import { nameShown, type Schema } from '../../batch/schema.ts';
 import type { MetaValues } from '../../input/reader.ts';
 import { csvCell, csvCellPieces, type PlainCsvPieces } from '../../kernel/plain/emit-csv.ts';
-import type { Slices } from '../../scheduling/time-slices.ts';
+import { PAUSE, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
 import { cellContent, isNativeValue, nativeKind, type TypedFormat } from '../cell-content.ts';
-import { defineOutputFormat, type OutputForm } from '../format.ts';
+import { type CreateWriter, defineOutputFormat, type OutputForm } from '../format.ts';
 import { encodedSink, OutputBuffer, type RowEmitter } from '../sink/output-sink.ts';
 import type { RowsAhead, RowWriter, WriterTools } from '../writer.ts';
 import { CsvProgram, type CsvStep, type CsvTables, csvSteps, csvTables, type PlacedStep } from './csv-program.ts';
@@ -100,8 +100,11 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
+/** Number of names between two pauses. */
+const NAMES_AT_ONCE = 256;
+
 /** Throws Failed if the formula guard refuses a column name. */
-function csvForm(form: OutputForm<CsvSettings>): CsvForm {
+function* csvForm(form: OutputForm<CsvSettings>): Sliced<CsvForm> {
   const { settings, schema } = form;
   const rules = csvRules(form);
   const names = settings.header ? schema.map(({ name }) => name) : [];
@@ -110,13 +113,18 @@ function csvForm(form: OutputForm<CsvSettings>): CsvForm {
   const delimiter = latin1(rules.delimiter);
   const isPlain = (name: string): boolean => !quote && PLAIN_NAME.test(name) && !name.includes(delimiter);
   let headerGuarded = 0;
-  const cells = names.map((name, column) => {
-    if (isPlain(name)) return name;
+  const cells: string[] = [];
+  for (const [column, name] of names.entries()) {
+    if (column % NAMES_AT_ONCE === NAMES_AT_ONCE - 1) yield PAUSE;
+    if (isPlain(name)) {
+      cells.push(name);
+      continue;
+    }
     const { bytes, guarded } = csvCell(Buffer.from(name), cellRules);
     if (guarded && rules.guard === 'fail') throw formulaRefusal(column, null);
     if (guarded) headerGuarded++;
-    return latin1(bytes);
-  });
+    cells.push(latin1(bytes));
+  }
   const header = settings.header ? Buffer.from(cells.join(delimiter) + latin1(rules.lineEnding), 'latin1') : null;
   return { rules, format: typedFormat(settings), tables: csvTables(rules), header, headerGuarded };
 }
@@ -302,8 +310,8 @@ export const csv = defineOutputFormat({
     ...(delimiter === '\t' && { otherExtensions: ['tsv'] }),
     splittable: true,
   }),
-  prepare(form) {
-    const shared = csvForm(form);
+  *prepare(form): Sliced<CreateWriter> {
+    const shared = yield* csvForm(form);
     return (tools) => new CsvWriter(form, shared, tools);
   },
 });
