@@ -38,14 +38,19 @@ try {
   printBeside([
     [`${basename(file)}, as it came`, readFileSync(file, 'utf8').replace('\uFEFF', '')],
     [`the Template ${template}`, operations],
-    [run.output.name, output],
+    ['the output of the service', output],
   ]);
   const { rows_read: read, operations: steps } = run.report;
   const changed = steps.reduce((sum, { cells_changed: cells }) => sum + cells, 0);
   console.log(`\n${read} rows read, ${run.rows_written} written, ${changed} cells changed. The other demo files:`);
+  const summaries = [];
   for (const [otherTemplate, otherFile] of others) {
     const { run } = await upload(base, key, otherTemplate, otherFile);
-    console.log(`  ${basename(otherFile)}: ${run.report.rows_read} rows read, ${run.rows_written} written as ${extname(run.output.name).slice(1)}`);
+    summaries.push(`${basename(otherFile)}: ${run.report.rows_read} rows read, ${run.rows_written} written as ${extname(run.output.name).slice(1)}`);
+  }
+  // Two on a line, so that the demo fits on a screen of 24 lines.
+  for (let at = 0; at < summaries.length; at += 2) {
+    console.log(`  ${summaries.slice(at, at + 2).map((each) => each.padEnd(56)).join('').trimEnd()}`);
   }
 } finally {
   if (service !== undefined && service.exitCode === null) {
@@ -97,10 +102,10 @@ function printBeside(columns) {
   const lines = columns.map(([heading, text]) => {
     const shown = text.trimEnd().split('\n');
     const more = shown.length - SHOWN_LINES;
-    return [heading, '-'.repeat(heading.length), ...shown.slice(0, SHOWN_LINES), ...(more > 0 ? [`(${more} more lines)`] : [])];
+    return [heading.toUpperCase(), ...shown.slice(0, SHOWN_LINES), ...(more > 0 ? [`(${more} more lines)`] : [])];
   });
   const width = Math.floor((process.stdout.columns ?? WIDTH) / columns.length) - 2;
-  for (let line = 0; line < SHOWN_LINES + 3; line++) {
+  for (let line = 0; line < SHOWN_LINES + 2; line++) {
     const cells = lines.map((column) => cut(column[line] ?? '', width).padEnd(width));
     const text = cells.join('  ').trimEnd();
     if (text !== '') console.log(text);

@@ -45,8 +45,13 @@ async function check(args: readonly string[], io: CommandIo): Promise<number> {
   if (found.more > 0) io.stdout.write(`and ${found.more} more\n`);
   if (found.problems.length > 0) return EXIT_FAILED;
   const { accounts, templates, tests } = found;
-  io.stderr.write(`${directory}: valid, ${accounts} accounts, ${templates} Templates, ${tests} tests passed.\n`);
+  const counts = [counted(accounts, 'account'), counted(templates, 'Template'), counted(tests, 'test')].join(', ');
+  io.stderr.write(`${directory}: valid, ${counts} passed.\n`);
   return EXIT_OK;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function annotationOf(directory: string, { file, pointer, line, column, message }: CatalogProblem): string {

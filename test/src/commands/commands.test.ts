@@ -192,7 +192,7 @@ t.test("catalog check says what is wrong, with the engine's own checker", { skip
   t.match(await cli('catalog', 'check', catalog), {
     status: 0,
     stdout: '',
-    stderr: /valid, 1 accounts, 1 Templates, 0 tests/,
+    stderr: /valid, 1 account, 1 Template, 0 tests passed/,
   });
   const tested = (expected: string): string =>
     JSON.stringify({
