@@ -1,5 +1,6 @@
 // `catalog check`: reports every problem of a catalog folder, including failing tests of its Templates.
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Template } from '../../workers/template/template.ts';
 import { CheckThread } from '../catalog/check-thread.ts';
 import { checkForTests } from '../catalog/engine-checker.ts';
@@ -14,6 +15,7 @@ import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts
 import { CATALOG_FLAG, positionals } from './catalog-changes.ts';
 import { actionsCommand, type Command, type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags } from './command.ts';
 import { testedFile } from './template-file.ts';
+import { Progress, printable } from './terminal.ts';
 
 const CHECK_FLAGS = { catalog: CATALOG_FLAG, ...FORMAT_FLAGS } as const;
 
@@ -36,9 +38,13 @@ async function check(args: readonly string[], io: CommandIo): Promise<number> {
   const directory = flags.positionals.length === 0 && fallback ? fallback : positionals(flags, ['DIR']).DIR;
   const asAnnotations = wantsAnnotations(flags.values);
   const checks = new CheckThread();
+  const progress = new Progress(io.stderr, (seconds) => `${printable(directory)}: being checked, ${seconds} s`);
   const found = await TestEngine.with((engine) =>
     checkCatalog(directory, boundedCheck(checks), testsOn(engine, directory)),
-  ).finally(() => checks.close());
+  ).finally(() => {
+    progress.end();
+    checks.close();
+  });
   for (const problem of found.problems) {
     io.stdout.write(asAnnotations ? annotationOf(directory, problem) : `${problemText(problem)}\n`);
   }
@@ -75,6 +81,8 @@ function testsOn(engine: TestEngine, directory: string): TestTemplate<Template> 
     const stray = strayFile(tests?.files ?? []);
     if (stray !== null)
       return { tests: 0, problems: [{ pointer: '/tests', line: null, column: null, message: stray }] };
+    // Tests run in this thread, so the progress line is written between Templates.
+    await setImmediate();
     const accountEngine = engine.forAccount(Object.fromEntries(tables), secretsDirectory);
     const path = join(directory, file);
     const tested = testedFile({ path, source, format, template: checked, problems: [] });

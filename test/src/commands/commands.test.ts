@@ -14,7 +14,7 @@ import { UsageError } from '../../../src/commands/command.ts';
 import { readServeConfig } from '../../../src/config.ts';
 import { parseBytes } from '../../../src/setting-reader.ts';
 import { skipUnlessLong } from '../../sweep.ts';
-import { cli, type Outcome } from './command-line.ts';
+import { cli, cliOnTerminal, type Outcome } from './command-line.ts';
 
 const CLI = new URL('../../../src/cli.js', import.meta.url).pathname;
 
@@ -194,6 +194,9 @@ t.test("catalog check says what is wrong, with the engine's own checker", { skip
     stdout: '',
     stderr: /valid, 1 account, 1 Template, 0 tests passed/,
   });
+  const told = (await cliOnTerminal({ NO_COLOR: '1' }, 'catalog', 'check', catalog)).stderr;
+  // The progress line of a slow check has been removed.
+  t.match(told, /^(?:\r\u001b\[K.*: being checked, \d+ s|\r\u001b\[K)*[^\r]*: valid, 1 [^\r]*\n$/);
   const tested = (expected: string): string =>
     JSON.stringify({
       format: 1,
