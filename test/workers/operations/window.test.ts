@@ -161,6 +161,39 @@ test('groups larger than a sorted batch, between small ones, spilling or not', (
   t.end();
 });
 
+/** Some texts are too large for one memory block, or all texts together take megabytes. */
+for (const [kind, lengthOf] of [
+  ['some long', (row: number) => (row % 500 < 60 ? 16_000 : 0)],
+  ['all of medium length', () => 300],
+] as const) {
+  test(`texts of other rows, ${kind}, whatever memory is left for them`, (t) => {
+    const functions = ['previous', 'next', 'first', 'last'];
+    const columns = [...functions.map((fn) => ({ fn, column: 'x' })), { fn: 'row_number' }];
+    const groups = new Map<string, number[]>();
+    const rows = Array.from({ length: 3000 }, (_, row): Cell[] => {
+      const group = `g${row % 700}`;
+      groups.set(group, [...(groups.get(group) ?? []), row]);
+      const text = `é${row}${'x'.repeat(lengthOf(row))}`;
+      return [group, 'o', row % 7 === 0 ? null : row % 11 === 0 ? '' : text];
+    });
+    const answer: Cell[][] = [];
+    for (const members of groups.values()) {
+      const x = (at: number): Cell => rows[members[at] ?? -1]?.[2] ?? null;
+      for (const [at, row] of members.entries()) {
+        answer[row] = [...rows[row]!, x(at - 1), x(at + 1), x(0), x(members.length - 1), String(at + 1)];
+      }
+    }
+    const budgets = [0.3, 1, 2, 3, 4, 5, 6, 9].map((megabytes) => ({ budgetBytes: megabytes * 1e6 }));
+    for (const way of [...WAYS, ...budgets]) {
+      const operation = { op: 'window', partition_by: 'g', order_by: 'o', columns };
+      const input = { columns: COLUMNS, types: ['text', 'text', 'text'] as const, rows };
+      const made = runOperation(window, operation, input, way);
+      t.ok(JSON.stringify(made.rows) === JSON.stringify(answer), JSON.stringify(way));
+    }
+    t.end();
+  });
+}
+
 test('any small table', async () => {
   const cell = (...texts: string[]) => fc.option(fc.constantFrom(...texts), { nil: null });
   fc.assert(

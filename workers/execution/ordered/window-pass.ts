@@ -6,6 +6,7 @@ import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
 import { CellReader } from '../../expression/compile/cell-values.ts';
 import { META_BIG } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
+import { GrowingBlocks } from '../../memory/growing-blocks.ts';
 import { PAUSE, type Sliced, type Slices, type Steps } from '../../scheduling/time-slices.ts';
 import type { Next, Operator, OperatorContext } from '../../template/operation.ts';
 import { groupOrder } from '../aggregate/group-order.ts';
@@ -98,25 +99,34 @@ function conditionAt(batch: Batch, index: number): number {
 }
 
 // New cells for waiting rows, each written at the position of its row among all rows: rows arrive in any order, and no
-// sorting is needed to restore it. Only for fixed-width types, and only while the budget has memory for all rows at
-// once.
+// sorting is needed to restore it. Only while the budget has memory for all rows and texts at once.
 
+/** Size of a value, or of the view of a text. */
 const VALUE_BYTES = 8;
 
 /** Maximum number of decimals beyond 64 bits in all columns. They are outside the Run's memory. */
 const BIG_CELLS_MAX = 4096;
 
+/** Maximum size of the texts of a batch. Larger ones are rare, and sorting rows can spill them. */
+const BATCH_TEXT_BYTES_MAX = 1024 * 1024;
+
 /** Number of rows per batch when the rows are passed to the sorter instead. */
 const ROWS_AT_ONCE = 2048;
 
-type FixedType = TypedColumn['type'];
 type BigCells = NonNullable<TypedColumn['big']>;
 
 interface PlacedColumn {
-  readonly type: FixedType;
+  readonly type: StoredType;
   readonly at: number;
   readonly meta: number;
   readonly big: BigCells;
+}
+
+/** Cells as the kernel copies them. */
+interface MovedCells {
+  readonly at: number;
+  readonly meta: number;
+  readonly big: TypedColumn['big'];
 }
 
 class PlacedCells {
@@ -126,9 +136,11 @@ class PlacedCells {
   readonly #region: { readonly at: number; readonly bytes: number };
   /** Address of one byte per row: 1 once the row has arrived. */
   readonly #arrived: number;
+  /** The texts, or null if no column has texts. */
+  readonly #texts: GrowingBlocks | null;
   #bigCells = 0;
 
-  private constructor(context: OperatorContext, types: readonly FixedType[], rows: number, at: number) {
+  private constructor(context: OperatorContext, types: readonly StoredType[], rows: number, at: number) {
     const { heap } = context.arena;
     this.#context = context;
     this.#rows = rows;
@@ -138,44 +150,51 @@ class PlacedCells {
       return { type, at: at + index * rows * VALUE_BYTES, meta: metas + index * rows, big: new Map() };
     });
     this.#arrived = metas + rows * types.length;
+    this.#texts = types.every(isFixed) ? null : new GrowingBlocks(heap);
     heap.u8.fill(0, this.#arrived, this.#arrived + rows);
   }
 
   /**
-   * Returns null if a type has no fixed width or the budget refuses the memory.
+   * Returns null if the budget refuses the memory.
    * @param rows number of rows
    */
   static of(context: OperatorContext, types: readonly StoredType[], rows: number): PlacedCells | null {
-    if (!types.every(isFixed)) return null;
     const at = context.arena.heap.tryAllocate(regionBytes(types, rows));
     return at === 0 ? null : new PlacedCells(context, types, rows, at);
   }
 
   /**
-   * Writes the cells of a batch. Returns false, without any effect, if there are too many decimals beyond 64 bits.
+   * Writes the cells of a batch. Returns false, without any effect, if there are too many decimals beyond 64 bits or
+   * no memory for the texts.
    * @param batch columns of the types, followed by the positions of the rows
    */
   put(batch: Batch): boolean {
-    const made = batch.columns.slice(0, -1).map(typed);
-    const bigCells = made.reduce((sum, { big }) => sum + (big?.size ?? 0), this.#bigCells);
-    if (bigCells > BIG_CELLS_MAX) return false;
-    this.#bigCells = bigCells;
-    const { putCells } = this.#context.kernel.exports;
-    const { selection, live } = batch;
-    const places = viewsOf(batch.columns.at(-1)!);
-    for (const [index, { at, meta, big }] of made.entries()) {
-      const to = this.#columns[index]!;
-      putCells(at, meta, places, selection, live, to.at, to.meta);
-      if (big !== null && big.size > 0) putBigCells(batch, big, to.big);
+    const { arena, kernel } = this.#context;
+    const mark = arena.next;
+    const made = this.#moved(batch);
+    const bigCells = made?.reduce((sum, { big }) => sum + (big?.size ?? 0), this.#bigCells) ?? 0;
+    if (made !== null && bigCells <= BIG_CELLS_MAX) {
+      this.#bigCells = bigCells;
+      const { putCells } = kernel.exports;
+      const { selection, live } = batch;
+      const places = viewsOf(batch.columns.at(-1)!);
+      for (const [index, { at, meta, big }] of made.entries()) {
+        const to = this.#columns[index]!;
+        putCells(at, meta, places, selection, live, to.at, to.meta);
+        if (big !== null && big.size > 0) putBigCells(batch, big, to.big);
+      }
+      putCells(0, 0, places, selection, live, 0, this.#arrived);
     }
-    putCells(0, 0, places, selection, live, 0, this.#arrived);
-    return true;
+    arena.release(mark);
+    return made !== null && bigCells <= BIG_CELLS_MAX;
   }
 
   /** Returns the cells of consecutive rows, by physical row from 0 on. Valid until `drop`. */
   columns(from: number, rows: number): ColumnData[] {
     return this.#columns.map(({ type, at, meta, big }): ColumnData => {
       const cells = { at: at + from * VALUE_BYTES, meta: meta + from };
+      if (type === 'text_with_kind') return { kind: 'views', at: cells.at, kinds: cells.meta };
+      if (!isFixed(type)) return { kind: 'views', at: cells.at };
       return { kind: 'typed', type, ...cells, big: this.#bigAmong(big, cells.meta, from, rows) };
     });
   }
@@ -203,6 +222,47 @@ class PlacedCells {
   /** Releases its memory. */
   drop(): void {
     this.#context.arena.heap.release(this.#region.at, this.#region.bytes);
+    this.#texts?.release();
+  }
+
+  /** Copies the texts of a batch, which are in memory only during the batch. Returns null without memory for them. */
+  #moved(batch: Batch): readonly MovedCells[] | null {
+    const moved: MovedCells[] = [];
+    for (const [index, { type }] of this.#columns.entries()) {
+      const column = batch.columns[index]!;
+      if (column.kind === 'typed') moved.push(column);
+      else {
+        const at = this.#movedTexts(batch, viewsOf(column));
+        const kinds = column.kind === 'views' ? column.kinds : undefined;
+        if (at === 0 || (type === 'text_with_kind' && kinds === undefined)) return null;
+        moved.push({ at, meta: kinds ?? this.#context.arena.take(batch.rows), big: null });
+      }
+    }
+    return moved;
+  }
+
+  /** Returns the address of views of the copies, or 0. */
+  #movedTexts(batch: Batch, views: number): number {
+    const { arena, heap } = batch;
+    const made = arena.take(batch.rows * VALUE_BYTES) >>> 2;
+    let bytes = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const view = (views >>> 2) + batch.physicalRow(position) * 2;
+      if (heap.u32[view] !== 0) bytes += heap.u32[view + 1]!;
+    }
+    let next = bytes > BATCH_TEXT_BYTES_MAX ? 0 : this.#texts!.take(bytes);
+    if (next === 0) return 0;
+    const { u8, u32 } = heap;
+    for (let position = 0; position < batch.live; position++) {
+      const row = batch.physicalRow(position) * 2;
+      const [start, length] = [u32[(views >>> 2) + row]!, u32[(views >>> 2) + row + 1]!];
+      u32[made + row] = start === 0 ? 0 : next;
+      u32[made + row + 1] = start === 0 ? 0 : length;
+      if (start === 0) continue;
+      u8.copyWithin(next, start, start + length);
+      next += length;
+    }
+    return made << 2;
   }
 
   #bigAmong(big: BigCells, meta: number, from: number, rows: number): BigCells | null {
@@ -225,18 +285,13 @@ function putBigCells(batch: Batch, from: BigCells, to: BigCells): void {
   }
 }
 
-function isFixed(type: StoredType): type is FixedType {
+function isFixed(type: StoredType): type is TypedColumn['type'] {
   return type !== 'text' && type !== 'json' && type !== 'text_with_kind';
 }
 
 /** Size of the region: a value and its meta byte per column, and one byte for the arrival of the row. */
-function regionBytes(types: readonly FixedType[], rows: number): number {
+function regionBytes(types: readonly StoredType[], rows: number): number {
   return rows * ((VALUE_BYTES + 1) * types.length + 1);
-}
-
-function typed(column: ColumnData): TypedColumn {
-  if (column.kind !== 'typed') throw new Error('cells of one width are typed');
-  return column;
 }
 
 // Passes rows through the functions of `window`, sorted by group and order: forward, and then backward if a function
