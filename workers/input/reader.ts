@@ -40,6 +40,10 @@ export interface FileHead {
    * and every column is text.
    */
   readonly hasKinds?: readonly boolean[];
+  /**
+   * For each column of a JSON file that can be read in parts, its keys from the record on. They never leave the engine.
+   */
+  readonly keys?: readonly (readonly string[])[];
   /** Values found above and below the table, if any. */
   readonly meta?: MetaValues;
 }

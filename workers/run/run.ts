@@ -363,8 +363,8 @@ export class RunAttempt {
       clock: this.#clock,
       rest: this.#restFor,
     };
-    // The first part starts at the beginning of the file, so it reads the header itself.
-    const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
+    // The first part starts at the beginning of the file, so it reads the header itself. JSON has no header.
+    const head = task.part === undefined || (task.part.number === 0 && !task.part.head.keys) ? null : task.part.head;
     const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
     reportInput(this.#report, reader.head);

@@ -20,8 +20,10 @@ import type { RunJob } from './run-job.ts';
 /** Number of leading bytes that identify a compressed file or an archive. */
 const TYPE_BYTES = 4;
 
-/** Beginnings of files that are probably JSON or Parquet, which are not split. */
+/** Beginnings of files that are probably JSON or Parquet. JSON is split only if it consists of lines. */
 const OTHER_TYPES = ['{', '[', 'PAR1'].map((start) => Buffer.from(start));
+
+const LINES_PATH = /\.(?:ndjson|jsonl)$/i;
 
 /**
  * True if a local Run will probably be processed in parts: its Template allows it, and its file is large and looks like
@@ -35,6 +37,7 @@ export function seemsSplittable(
 ): boolean {
   if (source.kind !== 'file' || sizeBytes < fileBytesMin || !canSplit(prepared)) return false;
   const bytes = leadingBytes(source.path);
+  if (LINES_PATH.test(source.path)) return !isPacked(bytes);
   return !isPacked(bytes) && !OTHER_TYPES.some((start) => bytes.subarray(0, start.length).equals(start));
 }
 

@@ -3,7 +3,7 @@ import { Failed } from '../../protocol/failure.ts';
 import { awaited } from '../../scheduling/coroutine.ts';
 import type { TemplateInput } from '../../template/template.ts';
 import { sampleText } from '../detect/detect-form.ts';
-import type { Detection, StreamedFormat } from '../format.ts';
+import type { Detection, SplittableInput, StreamedFormat } from '../format.ts';
 import { JSON_FORMAT } from './json-name.ts';
 
 // Recognises JSON with a prefix: JavaScript, JSONP, a guard against hijacking, a comment. Such files are neither JSON
@@ -83,11 +83,42 @@ const ANY_BEGINNING = /^\s*[[{]/;
 /** Two lines that look like lists of values. JSON.parse decides. */
 const TWO_LISTS = /^\s*(\[[^\n]{0,4096}\])\s*\n\s*(\[[^\n]{0,4096}\])\s*(?:\n|$)/;
 
+// Concatenated records can be read in parts. A line break is never inside a text of JSON, but it may be inside a record.
+// The part before then ends inside a record, which is an error, and the file is read as a whole.
+
+const LF = 10;
+const CLOSE_OBJECT = 0x7d;
+
+/** Returns the offset of the first object that begins a line after a line that ends an object. */
+function recordStart(bytes: Uint8Array): number {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
+    let before = at - 1;
+    while (before >= 0 && isSpace(bytes[before]!)) before--;
+    let start = at + 1;
+    while (start < bytes.length && isSpace(bytes[start]!)) start++;
+    if (bytes[before] === CLOSE_OBJECT && bytes[start] === OPEN_OBJECT) return start;
+  }
+  return 0;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+const splitJson: SplittableInput = {
+  canSplit: ({ keys }) => keys !== undefined,
+  recordStart,
+  *resume(source, head, settings) {
+    const { resumeJson } = yield* awaited(import('./open-json.ts'));
+    return yield* resumeJson(source, head, settings);
+  },
+};
+
 export const jsonFormat: StreamedFormat = {
   name: JSON_FORMAT,
   endings: ENDINGS,
   needsWholeFile: false,
-  splittable: null,
+  splittable: splitJson,
 
   detect(start, input) {
     if (isOther(start.bytes)) return wrapped(start.bytes, input);

@@ -220,9 +220,14 @@ export class JsonReader implements RowReader {
     return this.#parts.text.wait();
   }
 
+  resume(): void {
+    this.#parts.records.resume();
+  }
+
   describe(report: RunReport): void {
-    mergeCounts(report.input.errors, this.#counts);
-    mergeCounts(report.input.errors, this.#surrogates);
+    // In the order of their first rows, as in a Run whose parts are read by several threads.
+    const counts = [this.#counts, this.#surrogates].toSorted((one, other) => firstRowOf(one) - firstRowOf(other));
+    for (const some of counts) mergeCounts(report.input.errors, some);
     reportSkipped(report, { valuesBeside: this.#parts.records.valuesBeside, nan: this.#parts.nan });
   }
 
@@ -319,4 +324,8 @@ export class JsonReader implements RowReader {
       },
     });
   }
+}
+
+function firstRowOf(counts: CodeCounts): number {
+  return Math.min(...Object.values(counts).map(({ rows }) => rows[0] ?? Number.POSITIVE_INFINITY));
 }

@@ -115,6 +115,12 @@ export class JsonRecords {
     }
   }
 
+  /** Continues with another part of the file, which begins with a record. Only for concatenated records. */
+  resume(): void {
+    this.#text.resume();
+    this.#text.set(PHASE, PHASE_FIRST);
+  }
+
   #leave(): void {
     const { brackets } = this.#list!;
     this.#part = 'around';

@@ -221,6 +221,13 @@ export class JsonText {
     this.#before = new Uint8Array(0);
   }
 
+  /** Continues with another part of the file. */
+  resume(): void {
+    this.#window.resume();
+    this.set(AT, this.#window.start);
+    this.#before = new Uint8Array(0);
+  }
+
   get(word: number): number {
     return this.heap.u32[(this.state + word) >>> 2]!;
   }

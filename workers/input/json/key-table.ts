@@ -123,6 +123,15 @@ export class KeyTable {
     return headers;
   }
 
+  /** Returns the keys from the record to each node. */
+  paths(): readonly (readonly string[])[] {
+    const paths: (readonly string[])[] = [[]];
+    for (let node = 1; node < this.count; node++) {
+      paths.push([...paths[this.#word(node, NODE_PARENT)]!, this.#key(node)]);
+    }
+    return paths;
+  }
+
   /** @param column negative if the cells are not needed */
   setColumn(node: number, column: number): void {
     this.#heap.u32[this.#at(node, NODE_COLUMN)] = column;

@@ -9,6 +9,7 @@ import { COLUMNS_MAX } from '../ceilings.ts';
 import { goOnAtOnce } from '../csv/csv-input.ts';
 import { placeNullTexts } from '../csv/null-texts.ts';
 import { WINDOW_BYTES } from '../csv/window.ts';
+import type { Encoding } from '../encoding/encoding.ts';
 import { textSource } from '../encoding/text-source.ts';
 import { certain, type FileExplanation } from '../explanation.ts';
 import type { FileStart } from '../file-start.ts';
@@ -133,13 +134,42 @@ export function* openJson(
 ): Coroutine<RowReader> {
   const text = new JsonText(settings, windowBytes);
   text.set(GUESSES, guesses ? 1 : 0);
-  const opening = new JsonOpening(text, raw, start, settings);
+  // JSON is always Unicode, so the encoding that a Template sets for CSV does not apply.
+  const opening = new JsonOpening(text, raw, start.encoding(null), start, settings);
   try {
-    return yield* opening.open();
+    return yield* opening.open(start);
   } catch (error) {
     opening.close();
     throw error;
   }
+}
+
+/**
+ * Opens a reader for one part of a file, see SplittableInput.
+ * @param head head of a file for which `keys` is set
+ */
+export function* resumeJson(raw: ByteSource, head: FileHead, settings: OpenSettings): Coroutine<RowReader> {
+  const text = new JsonText(settings, WINDOW_BYTES);
+  text.set(GUESSES, 1);
+  const opening = new JsonOpening(text, raw, UTF_8, null, settings);
+  try {
+    return yield* opening.resume(head);
+  } catch (error) {
+    opening.close();
+    throw error;
+  }
+}
+
+const UTF_8: Encoding = { name: 'utf-8', markBytes: 0 };
+
+/** Replaces lone surrogates in keys, which therefore do not have one form. */
+const REPLACEMENT = '\ufffd';
+
+/** Returns records that have these keys. The kernel adds keys to the table as it reads them. */
+function recordsWith(keys: readonly (readonly string[])[]): Uint8Array {
+  const record = (path: readonly string[]): string =>
+    path.reduceRight((value, key) => `{${JSON.stringify(key)}:${value}}`, '1');
+  return Buffer.from(keys.map(record).join('\n'));
 }
 
 /** Facts found before the first row. */
@@ -154,21 +184,21 @@ class JsonOpening {
   readonly #text: JsonText;
   readonly #keys: KeyTable;
   readonly #raw: ByteSource;
-  readonly #start: FileStart;
   readonly #settings: OpenSettings;
-  readonly #encoding: ReturnType<FileStart['encoding']>;
+  readonly #encoding: Encoding;
+  /** null for a part after the first one. */
+  readonly #start: FileStart | null;
   #whole: WholeSource | null = null;
   /** The source that was created last, if it replaces NaN. */
   #nan: NanFreeSource | undefined;
 
-  constructor(text: JsonText, raw: ByteSource, start: FileStart, settings: OpenSettings) {
+  constructor(text: JsonText, raw: ByteSource, encoding: Encoding, start: FileStart | null, settings: OpenSettings) {
     this.#text = text;
     this.#keys = new KeyTable(text);
     this.#raw = raw;
     this.#start = start;
     this.#settings = settings;
-    // JSON is always Unicode, so the encoding that a Template sets for CSV does not apply.
-    this.#encoding = start.encoding(null);
+    this.#encoding = encoding;
   }
 
   close(): void {
@@ -177,11 +207,10 @@ class JsonOpening {
     this.#raw.close();
   }
 
-  *open(): Coroutine<RowReader> {
-    const { kernel, input, arena } = this.#settings;
-    const found = (yield* this.#look(this.#start.isWhole)) ?? (yield* this.#lookAtWhole());
+  *open({ isWhole }: FileStart): Coroutine<RowReader> {
+    const { kernel, input } = this.#settings;
+    const found = (yield* this.#look(isWhole)) ?? (yield* this.#lookAtWhole());
     const { path, nodes, headers } = found;
-    for (const [column, node] of nodes.entries()) this.#keys.setColumn(node, column);
     const text = this.#text;
     text.begin(this.#source(), true);
     const records = (yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole: true }))!;
@@ -198,7 +227,29 @@ class JsonOpening {
       headerRow: areLists && this.#headerRow !== 'none' ? this.#headerRow : null,
       headers,
       hasKinds: headers.map(() => true),
+      ...(path === null && !areLists && this.#isPlain && this.#partKeys(nodes)),
     };
+    return this.#reader(head, records, nodes);
+  }
+
+  /** Opens the reader of a part that begins with a record. */
+  *resume(head: FileHead): Coroutine<RowReader> {
+    const text = this.#text;
+    const keys = head.keys!;
+    const form = { flatten: this.#flattens, isWhole: true };
+    text.begin(new BytesSource(recordsWith(keys)), true);
+    yield* this.#readKeys((yield* JsonRecords.enter(text, null, form))!);
+    const nodeOf = new Map(this.#keys.paths().map((path, node) => [JSON.stringify(path), node]));
+    const nodes = keys.map((path) => nodeOf.get(JSON.stringify(path))!);
+    text.begin(this.#source(), true);
+    const records = (yield* JsonRecords.enter(text, null, form))!;
+    return this.#reader(head, records, nodes);
+  }
+
+  #reader(head: FileHead, records: JsonRecords, nodes: readonly number[]): JsonReader {
+    const { kernel, input, arena } = this.#settings;
+    const text = this.#text;
+    for (const [column, node] of nodes.entries()) this.#keys.setColumn(node, column);
     const close = (): void => this.#whole?.close();
     const onFull = (): void => this.#keys.close();
     const nullTexts = placeNullTexts(arena.heap, input.nullValues, '');
@@ -207,6 +258,18 @@ class JsonOpening {
     const { ragged } = input.csv;
     const parts = { head, text, records, arena, kernel: kernel.exports, nullTexts, ragged, keys, nodes, readAhead };
     return new JsonReader({ ...parts, nan: this.#nan, onFull, close });
+  }
+
+  /** True if the columns were found in the beginning of a file whose bytes are read unchanged. */
+  get #isPlain(): boolean {
+    const { name, markBytes } = this.#encoding;
+    return this.#whole === null && this.#nan === undefined && name === 'utf-8' && markBytes === 0;
+  }
+
+  #partKeys(nodes: readonly number[]): Pick<FileHead, 'keys'> {
+    const paths = this.#keys.paths();
+    const keys = nodes.map((node) => paths[node]!);
+    return keys.some((path) => path.some((key) => key.includes(REPLACEMENT))) ? {} : { keys };
   }
 
   *#lookAtWhole(): Coroutine<Found> {
@@ -269,7 +332,7 @@ class JsonOpening {
   #search(isWhole: boolean): RecordsSearch {
     const { expected, clock, giveWay, input } = this.#settings;
     const members = { expected, flattens: this.#flattens, clock, giveWay };
-    return { pointer: input.json.records, isLines: LINES_ENDINGS.has(this.#start.ending), isWhole, members };
+    return { pointer: input.json.records, isLines: LINES_ENDINGS.has(this.#start!.ending), isWhole, members };
   }
 
   /** True if columns that only later records introduce would be unused. */
@@ -300,7 +363,7 @@ class JsonOpening {
     const { name, markBytes } = this.#encoding;
     // UTF-8 is not converted, so that invalid bytes are found at their place.
     const isUtf8 = name === 'utf-8';
-    const bytes = isUtf8 ? this.#start.bytes.subarray(markBytes) : this.#start.text(null);
+    const bytes = isUtf8 ? this.#start!.bytes.subarray(markBytes) : this.#start!.text(null);
     return this.#withoutNan(new BytesSource(bytes));
   }
 
