@@ -1,6 +1,7 @@
 // Describes the machine on which a run was measured.
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { peerVersions } from './contenders/peers.ts';
 import { mediumOf } from './physical-limits.ts';
 
 export interface Machine {
@@ -9,6 +10,8 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly medium: string;
   readonly node: string;
+  /** Names and versions of the installed contenders. Missing in older measurements. */
+  readonly peers?: readonly string[];
   /** null outside a repository. */
   readonly commit: string | null;
   readonly date: string;
@@ -23,6 +26,7 @@ export function describeMachine(folder: string): Machine {
     memoryBytes: totalmem(),
     medium: mediumOf(folder),
     node: process.version,
+    peers: peerVersions(),
     commit: commit(),
     date: new Date().toISOString().slice(0, 10),
     load: loadavg()[0]!,
@@ -31,10 +35,12 @@ export function describeMachine(folder: string): Machine {
 
 /** Lists the properties as names and values. */
 export function machineLines(machine: Machine): readonly (readonly [name: string, value: string])[] {
+  const { peers = [] } = machine;
   return [
     ['Machine', `${machine.processor}, ${machine.cores} cores, ${(machine.memoryBytes / 1024 ** 3).toFixed(0)} GiB`],
     ['Medium of inputs and outputs', machine.medium],
     ['Node', machine.node],
+    ...(peers.length === 0 ? [] : [['Compared with', peers.join(', ')] as const]),
     ['Commit', machine.commit ?? 'none'],
     ['Date', machine.date],
     ['Load at the start', machine.load.toFixed(2)],

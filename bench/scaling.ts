@@ -1,6 +1,6 @@
 // Measures how much faster one file is processed by more threads, compared with DuckDB and Polars, and derives the speed
 // on machines with more cores from it.
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { entrants } from './contenders/lineup.ts';
@@ -9,7 +9,7 @@ import { measure } from './measure.ts';
 import { median } from './median.ts';
 import { operationJobNamed } from './operations/index.ts';
 import type { Progress } from './progress.ts';
-import type { Section } from './report/section.ts';
+import type { Bar, Section } from './report/section.ts';
 import { WORKLOADS } from './workloads/index.ts';
 import type { Engine, Job } from './workloads/job.ts';
 
@@ -49,6 +49,11 @@ interface Runner {
   readonly processorMilliseconds: number[];
 }
 
+interface JobResult {
+  readonly job: Job;
+  readonly runners: readonly Runner[];
+}
+
 export async function benchScaling(settings: ScalingSettings): Promise<Section> {
   const missing = new Set<string>();
   const present = new Set(entrants(({ system }) => missing.add(system)).map(({ system }) => system));
@@ -57,12 +62,11 @@ export async function benchScaling(settings: ScalingSettings): Promise<Section> 
     ...WORKLOADS.filter(({ input }) => input === 'orders' || input === 'statement'),
     ...OPERATIONS.map(operationJobNamed),
   ];
-  const rows: string[][] = [];
-  for (const job of jobs) rows.push(...measureJob(settings, job, systems));
-  return section(settings.bytes, rows);
+  const results = jobs.map((job) => ({ job, runners: measureJob(settings, job, systems) }));
+  return section(settings.bytes, results);
 }
 
-function measureJob(settings: ScalingSettings, job: Job, systems: readonly Engine[]): string[][] {
+function measureJob(settings: ScalingSettings, job: Job, systems: readonly Engine[]): readonly Runner[] {
   const { folder, bytes, rounds, progress } = settings;
   const input = join(folder, 'scaling.csv');
   const runners = systems
@@ -83,12 +87,24 @@ function measureJob(settings: ScalingSettings, job: Job, systems: readonly Engin
       runner.processorMilliseconds.push(processorMilliseconds);
     }
   }
-  const inputBytes = statSync(input).size;
   rmSync(input);
-  return systems.flatMap((system) => {
+  return runners;
+}
+
+function linesOf({ job, runners }: JobResult, inputBytes: number): string[][] {
+  return [...new Set(runners.map(({ system }) => system))].map((system) => {
     const own = runners.filter((runner) => runner.system === system);
-    return own.length === 0 ? [] : [lineOf(`${job.name}: ${NAMES[system]}`, own, inputBytes)];
+    return lineOf(`${job.name}: ${NAMES[system]}`, own, inputBytes);
   });
+}
+
+/** How many times as fast our engine is with two threads. The rounds with two threads are the samples. */
+function barOf({ job, runners }: JobResult): Bar {
+  const own = runners.filter(({ system }) => system === 'template-run');
+  const [one, two] = [1, 2].map((threads) => own.find((runner) => runner.threads === threads)!.milliseconds);
+  const base = median(one!);
+  const samples = two!.map((milliseconds) => base / milliseconds);
+  return { label: job.name, value: median(samples), samples, ours: true };
 }
 
 function newRunner(system: Engine, threads: number): Runner {
@@ -148,7 +164,7 @@ function lineOf(label: string, runners: readonly Runner[], inputBytes: number): 
   ];
 }
 
-function section(bytes: number, rows: readonly (readonly string[])[]): Section {
+function section(bytes: number, results: readonly JobResult[]): Section {
   return {
     name: 'scaling',
     title: `One file of ${Math.round(bytes / 1e6)} MB on more threads`,
@@ -162,12 +178,17 @@ function section(bytes: number, rows: readonly (readonly string[])[]): Section {
       'serial',
       ...DERIVED_CORES.map((cores) => `${cores} cores, MB/s`),
     ],
-    rows,
+    rows: results.flatMap((result) => linesOf(result, bytes)),
     notes: [
       'template-run has started threads and compiled code, as a node that has worked for a while; it gets the whole file at once.',
       'CPU 2 / 1: processor time of all threads with two threads, divided by that with one.',
       'serial: share of the time on one thread that a second thread does not shorten. The speeds on 4, 8 and 16 cores are derived from it (Amdahl), not measured.',
     ],
-    chart: null,
+    chart: {
+      unit: 'times as fast with two threads as with one',
+      better: 'more',
+      bars: results.map(barOf),
+      limit: { label: 'two cores', value: 2 },
+    },
   };
 }

@@ -1,6 +1,6 @@
 // The data of RESULTS.md: one JSON file per section, with the machine on which it was measured. A part can be measured
 // again separately, and an interrupted run keeps its completed sections.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Machine } from '../machine.ts';
 import type { SummaryLine } from './engine-section.ts';
@@ -14,12 +14,17 @@ export interface Measurement {
 }
 
 /**
- * Replaces the stored measurement of the same section.
+ * Replaces the stored measurement of the same section, and removes measurements of other commits, so that all results
+ * describe one commit.
  * @param folder the project's bench folder
  */
 export function saveMeasurement(folder: string, measurement: Measurement): void {
   const figures = join(folder, 'figures');
   mkdirSync(figures, { recursive: true });
+  for (const file of readdirSync(figures)) {
+    const stored = JSON.parse(readFileSync(join(figures, file), 'utf8')) as Measurement;
+    if (stored.machine.commit !== measurement.machine.commit) rmSync(join(figures, file));
+  }
   writeFileSync(join(figures, `${measurement.section.name}.json`), `${JSON.stringify(measurement, null, 2)}\n`);
 }
 

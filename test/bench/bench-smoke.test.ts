@@ -333,4 +333,10 @@ t.test('limits, tables and charts', async (t) => {
   t.match(text, `## w1: a title\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\nMeasured on: ${machineText}`);
   t.ok(text.indexOf('| ours | 400 |') < text.indexOf('| ours | 1 |'), 'workloads before the service');
   t.notMatch(text, '| ours | 7 |', 'measured again, a section replaces the earlier one');
+  const later = { ...machine, commit: 'later', peers: ['DuckDB 1.2', 'Miller 6'] };
+  saveMeasurement(results, { machine: later, section: section('growth', '9'), summary: null });
+  writeResults(results);
+  const laterText = readFileSync(join(results, 'RESULTS.md'), 'utf8');
+  t.notMatch(laterText, '## w1', 'results of another commit are removed');
+  t.match(laterText, '; compared with DuckDB 1.2, Miller 6; commit later');
 });
