@@ -242,7 +242,7 @@ export const inputSection = Type.Object({
   sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, after the others.'),
   table: nullable(
     Type.String({ minLength: 1 }),
-    'XLSX: name of an Excel table, a defined name, or a range of cells such as `B5:H200`; only these cells are read, and the first row of a range is the header.',
+    'XLSX: name of an Excel table, a defined name, or a range of cells such as `B5:H200`, `B5:H` without a last row, or `B5`, its first cell; only these cells are read, and the first row of a range is the header.',
   ),
   merged: Type.Enum(['first', 'fill'], {
     default: 'first',

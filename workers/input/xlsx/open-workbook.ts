@@ -3,6 +3,7 @@ import {
   MEANING_DATE as DATE,
   MEANING_DATE_TIME as DATE_TIME,
   MEANING_PLAIN as PLAIN,
+  ROW_NUMBER_MAX,
   MEANING_TIME as TIME,
 } from '../../kernel/layout/sheet.ts';
 import { Failed } from '../../protocol/failure.ts';
@@ -427,6 +428,8 @@ export interface ChosenSheet {
   readonly range: CellRange | null;
   /** False for a table without a header row. */
   readonly hasHeader: boolean;
+  /** The range has no last column: it is as wide as its first rows. */
+  readonly isWide?: true;
 }
 
 /** The sheets that the Template asks for, in its order. */
@@ -515,7 +518,8 @@ function whyNoRange(definitions: readonly DefinedName[], name: string): string {
 
 /** A sheet in quotes or without, and a range, as in `'My orders'!$B$5:$H$200`. */
 const SHEET_RANGE = /^(?:'((?:[^']|'')+)'|([^'!]+))!(\$?[A-Z]{1,3}\$?[0-9]{1,7}(?::\$?[A-Z]{1,3}\$?[0-9]{1,7})?)$/;
-const CELL_RANGE = /^\$?[A-Z]{1,3}\$?[0-9]{1,7}:\$?[A-Z]{1,3}\$?[0-9]{1,7}$/i;
+/** A range, a first cell (`B5`), or a first cell and a last column (`B5:H`), with or without a sheet before it. */
+const CELLS = /^(?:(?:'((?:[^']|'')+)'|([^'!]+))!)?(\$?[A-Z]{1,3}\$?[0-9]{1,7})(?::(\$?[A-Z]{1,3})(\$?[0-9]{1,7})?)?$/i;
 
 /**
  * Resolves a name as a formula on a sheet does. Returns its definitions on the sheets that the Template names, else its
@@ -551,13 +555,30 @@ function sheetRange(formula: string): { readonly sheetName: string; readonly ran
   return sheetName === undefined || range === null ? null : { sheetName, range };
 }
 
-/** Returns the cells of a range such as `B5:H200` of the first of these sheets; null for another text. */
+/**
+ * Returns the cells of a range such as `B5:H200` of the first of these sheets, or of the sheet before a `!`. Null for
+ * another text.
+ */
 function rangeOfCells(sheets: readonly ChosenSheet[], text: string): ChosenSheet | null {
+  const [, quoted, plain, first = '', column, row] = CELLS.exec(text) ?? [];
+  const sheetName = quoted?.replaceAll("''", "'") ?? plain;
   const withCells = sheets.filter(({ sheet }) => sheet.part !== null);
-  const chosen = withCells.find(({ sheet }) => sheet.visibility === 'visible') ?? withCells[0];
-  const range = CELL_RANGE.test(text) ? parseRange(text) : null;
-  return chosen === undefined || range === null ? null : { ...chosen, range };
+  const chosen =
+    sheetName === undefined
+      ? (withCells.find(({ sheet }) => sheet.visibility === 'visible') ?? withCells[0])
+      : withCells.find(({ sheet }) => isSameName(sheet.name, sheetName));
+  const range = parseRange(`${first}:${column ?? LAST_COLUMN}${row ?? /\d+$/.exec(first)?.[0]}`);
+  if (chosen === undefined || range === null) return null;
+  const { lastRow } = range;
+  return {
+    ...chosen,
+    range: { ...range, lastRow: row === undefined ? ROW_NUMBER_MAX : lastRow },
+    ...(column === undefined && { isWide: true as const }),
+  };
 }
+
+/** Letters of column COLUMNS_MAX. */
+const LAST_COLUMN = 'XFD';
 
 function isSameName(name: string, wanted: string): boolean {
   return foldCase(name) === foldCase(wanted);

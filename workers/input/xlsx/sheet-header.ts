@@ -81,7 +81,8 @@ export function* findSheetHeader(
   if (typeof headerRow === 'number' && (found!.row < 0 || (leading.rows[found!.row] ?? []).length === 0)) {
     throw new Failed('MALFORMED_FILE', `The header row of sheet ${chosen.number} is a blank row.`);
   }
-  const width = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : Math.max(1, columnsRead);
+  const isFitted = chosen.range === null || chosen.isWide === true;
+  const width = isFitted ? widthOf(leading.rows.slice(found?.first ?? 0)) : Math.max(1, columnsRead);
   const columns = found === null && chosen.range === null ? (settings.columns ?? width) : width;
   const blank = new Array<string>(columns).fill('');
   if (found === null)

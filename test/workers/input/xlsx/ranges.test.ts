@@ -48,6 +48,16 @@ test('a range of cells', async (t) => {
   t.equal(await readAs({ table: 'D2:E900' }), 'code,text\na,x\nb,y\n', 'rows after the last one do not exist');
 });
 
+test('a first cell, a range without a last row, and a range of a named sheet', async (t) => {
+  t.equal(await readAs({ table: 'D2' }), 'code,text\na,x\nb,y\n');
+  t.equal(await readAs({ table: 'A2:b' }), 'id,n\n1,10\n2,20\ntotal,30\n');
+  t.equal(await readAs({ table: "'it''s & two'!$A$2:$B$3" }), 'p,q\nr,s\n');
+  t.equal(await readAs({ table: "'It''s & two'!B1" }), 'v\nq\ns\n');
+  t.equal(await readAs({ table: 'one!A4:A4' }), '2\n', 'a range of one row is a header without rows');
+  for (const table of ['Four!A1', 'B2:A', 'B0', 'XFE1'])
+    t.match(await readAs({ table }), /^TEMPLATE_COLUMNS_MISSING: The workbook lacks the table or name/, table);
+});
+
 test('names that are no range of the sheets', async (t) => {
   for (const table of ['Nothing', 'B2:A1', 'ZZZZ1:ZZZZ2'])
     t.equal(
