@@ -18,11 +18,17 @@ import {
 import type { DraftProgress } from './draft-progress.ts';
 import { matchColumns, type TargetColumn } from './like/match-columns.ts';
 import { DRAFT_RULES } from './rules/index.ts';
+import { sumParameters } from './rules/number-rules.ts';
+import { subtotalFilter } from './rules/row-rules.ts';
 import {
   type DeclaredReading,
+  inputAt,
+  isAmount,
+  isBlank,
   profileSample,
   type RunSample,
   type SampleProfile,
+  sumWord,
   templateText,
 } from './sample-profile.ts';
 
@@ -228,17 +234,60 @@ export async function draftTemplate(
   progress: DraftProgress | null = null,
   declared: DeclaredReading | null = null,
 ): Promise<string> {
-  const profile = await profileSample(path, run, progress, declared);
+  const profile = await withSums(await profileSample(path, run, progress, declared), run);
   const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
   const lines: readonly DraftLine[] = DRAFT_RULES.flatMap((rule) => rule(sample));
   const head = {
     schema,
     name: nameOf(path),
-    remark: `Drafted from a sample of ${counted(profile.rows, 'row')} and ${counted(profile.columns.length, 'column')}, all of which were read.`,
+    remark: remarkOf(profile),
   };
   const write = (of: readonly DraftLine[]): string => writeDraft(head, of);
   return write(await proveDraft(lines, { profile, write, run }));
+}
+
+function remarkOf({ rows, profiledRows, columns }: SampleProfile): string {
+  const read = `Drafted from a sample of ${counted(rows, 'row')} and ${counted(columns.length, 'column')}`;
+  if (profiledRows === rows) return `${read}, all of which were read.`;
+  return `${read}. Active lines were run over all rows; counts of cells are those of ${counted(profiledRows, 'row')} from all parts of it.`;
+}
+
+/**
+ * Adds the sums of the columns in which a sample that was profiled in part has a total. They are computed by a Run over
+ * the whole sample.
+ */
+async function withSums(profile: SampleProfile, run: RunSample): Promise<SampleProfile> {
+  const { columns, footer, profiledRows, reading, rows, subtotals } = profile;
+  const word = footer[0] === undefined ? null : sumWord(footer[0].cells);
+  if (word === null || profiledRows === rows) return profile;
+  const summed = columns.flatMap((column, at) => {
+    const cell = footer[0]!.cells[at];
+    const parameters = at === word.column || isBlank(cell) || !isAmount(cell!) ? null : sumParameters(column);
+    return parameters === null ? [] : [{ at, parameters }];
+  });
+  const sums = new Map<number, string>();
+  if (summed.length > 0) {
+    const read = new Set([...summed.map(({ at }) => at), ...(subtotals === null ? [] : [subtotals.column])]);
+    const lines = [
+      `input: ${JSON.stringify(inputAt(reading, [...read]))}`,
+      'operations:',
+      `  - {slice: {skip_last: ${footer.length}}}`,
+      '  - {drop_repeated_headers: {}}',
+      ...(subtotals === null ? [] : [`  - ${subtotalFilter(subtotals, `c${subtotals.column + 1}`)}`]),
+      ...summed.map(({ at, parameters }) => `  - {parse_number: {columns: c${at + 1}, on_error: "null"${parameters}}}`),
+      `  - {aggregate: {metrics: [${summed.map(({ at }) => `{fn: sum, column: c${at + 1}}`).join(', ')}]}}`,
+      'output: {format: csv, formula_guard: "off"}',
+    ];
+    const { outcome } = await run(templateText(`${lines.join('\n')}\n`, 'yaml'));
+    const [, values = ''] = Buffer.from(outcome.output?.bytes ?? [])
+      .toString()
+      .split('\n');
+    for (const [index, value] of values.trim().split(',').entries()) {
+      if (value !== '') sums.set(summed[index]!.at, value);
+    }
+  }
+  return { ...profile, sums };
 }
 
 function matchTargets({ headers, columns }: SampleProfile, targets: readonly TargetColumn[]): TargetMatching {

@@ -14,7 +14,7 @@ import type { Template } from '../../workers/template/template.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { ColumnProfile, DigestBudget, type RepeatCounter, type SampleCell } from './column-profile.ts';
 import type { DraftProgress } from './draft-progress.ts';
-import { compiledForms } from './typed-cells.ts';
+import { compiledForms, DECIMAL_MARKS, type SumPoint } from './typed-cells.ts';
 
 // Recognises footer rows, which are not data: total rows (a word such as "Total", an amount, and little else) and
 // notes (rows with a single filled cell).
@@ -118,6 +118,28 @@ function isFilled(cell: SampleCell): boolean {
   return cell !== null && (typeof cell !== 'string' || cell.trim() !== '');
 }
 
+/** Words for a total at the end of a text, such as `North Total`. */
+const SUM_WORD_LAST =
+  /(?<![\p{L}\p{N}_])(?:sub-?total|totals?|sum|summe|gesamt|zwischensumme|somme|totale|totaal|suma|итого):?$/iu;
+
+/** The cell with the word for a total, or with a name before it; null: not a total row. */
+function totalCell(row: SampleRow): FooterCell | null {
+  const first = row.findIndex(isFilled);
+  const cell = row[first];
+  if (typeof cell !== 'string') return null;
+  const text = cell.trim();
+  if (!SUM_WORD.test(text) && !SUM_WORD_LAST.test(text)) return null;
+  const others = filledColumns(row).slice(1);
+  const isSparse = others.length < Math.max(2, (row.length + 1) / 2);
+  const isOfAmounts = others.every((at) => isAmount(row[at]!) || isCurrency(row[at]!));
+  return others.some((at) => isAmount(row[at]!)) && (isSparse || isOfAmounts) ? { column: first, text } : null;
+}
+
+/** True if a text is a word for a total, which is no value of its column. */
+export function isSumWord(text: string): boolean {
+  return text.replace(SUM_WORD, '').replace(':', '').trim() === '';
+}
+
 // Runs Templates on the sample while a draft is made: takes the text of a Template, returns rows and the report.
 
 /** Result of a Run. Its output file must be read before the next Run, which overwrites it. */
@@ -154,11 +176,22 @@ export interface SampleProfile {
   /** Settings that were declared for the sample, and are part of the draft. */
   readonly reading: SampleReading;
   readonly rows: number;
-  /** Over the body rows, without blank rows, repeated headers and the footer. */
+  /** Over the body rows, without blank rows, repeated headers, totals and the footer. */
   readonly columns: readonly ColumnProfile[];
+  /** Rows that were profiled; fewer than `rows` in a large sample. */
+  readonly profiledRows: number;
+  /** Of the profiled rows. */
   readonly bodyRows: number;
+  /** Of all rows. */
   readonly blankRows: number;
   readonly repeatedHeaders: number;
+  /** Total rows above the footer; null: there are none. */
+  readonly subtotals: Subtotals | null;
+  /**
+   * Exact sums of the columns over all rows of a large sample, by position. Null: all rows were profiled, so the columns
+   * know their sums.
+   */
+  readonly sums: ReadonlyMap<number, string> | null;
   /** Rows equal to an earlier row; null: too many distinct rows to count. */
   readonly repeatedRows: number | null;
   readonly footer: readonly FooterRow[];
@@ -175,6 +208,17 @@ export type SampleReading = Readonly<Record<string, unknown>>;
 export interface DeclaredReading {
   readonly template: Template;
   readonly settings: SampleReading;
+}
+
+/** Rows above the footer that contain the sums of the rows above them. */
+export interface Subtotals {
+  /** Column with the word. */
+  readonly column: number;
+  /** Distinct texts in this column, in the order of the rows. */
+  readonly words: readonly string[];
+  readonly rows: number;
+  /** Rows whose amounts are the sums of the rows above them; null: the amounts were not compared. */
+  readonly provenRows: number | null;
 }
 
 /** The sample itself cannot be read. */
@@ -211,9 +255,12 @@ export async function profileSample(
   const { failure, report } = result.outcome;
   if (failure !== null) throw new SampleRefusedError(failure);
   const counter = new RowCounter(head.headers);
+  const isProfiled = rowChoice(report.rows_read, head.headers.length);
   let rows = 0;
   for await (const line of outputLines(result)) {
-    if (line !== '') counter.add(Object.values(JSON.parse(line) as Record<string, SampleCell>));
+    if (line === '') continue;
+    if (isProfiled(rows)) counter.add(rowOf(line));
+    else counter.skip(line);
     if (++rows % PROGRESS_ROWS === 0) progress?.profiled(Math.min(1, rows / Math.max(1, report.rows_read)));
   }
   progress?.profiled(1);
@@ -224,23 +271,82 @@ export async function profileSample(
     reading,
     rows: report.rows_read,
     oddities: report.input.errors,
+    sums: null,
     ...counter.end(),
   };
 }
 
-/** Reads columns by position, so that any header works. */
+/**
+ * Cells of a profile, about a second of work. Larger samples are profiled in part: rows at the start, and blocks of rows
+ * from all other parts, because many facts need neighbouring rows.
+ */
+const PROFILED_CELLS_MAX = 400_000;
+const PROFILED_ROWS_MIN = 2_000;
+const BLOCK_ROWS = 50;
+
+/** The end of a sample may contain a footer. */
+const LAST_ROWS = 50;
+
+/** Returns whether a row, by its index, is profiled. The choice depends on the size of the sample only. */
+function rowChoice(rows: number, columns: number): (row: number) => boolean {
+  const profiled = Math.max(PROFILED_ROWS_MIN, Math.floor(PROFILED_CELLS_MAX / Math.max(1, columns)));
+  if (rows <= profiled) return () => true;
+  const first = Math.floor(profiled / 2);
+  const blocks = Math.floor((profiled - first) / BLOCK_ROWS);
+  const period = Math.max(BLOCK_ROWS, Math.floor((rows - first) / blocks));
+  return (row) => row < first || row >= rows - LAST_ROWS || (row - first) % period < BLOCK_ROWS;
+}
+
+function rowOf(line: string): SampleRow {
+  return Object.values(JSON.parse(line) as Record<string, SampleCell>);
+}
+
+/** What precedes the first cell of a row. */
+const ROW_START = '{"c1":';
+
 function bareTemplate({ headers }: Inspection['head'], reading: SampleReading): object {
   return {
     format: 1,
-    input: {
-      ...reading,
-      ...(reading.fixed === undefined && { csv: { encoding: 'auto', ...(reading.csv as object | undefined) } }),
-      columns: headers.map((_, at) => ({ name: `draft column ${at + 1}`, match: [{ position: at + 1 }] })),
-      other_columns: 'drop',
-    },
+    input: inputAt(reading, [...headers.keys()]),
     operations: [],
     output: { format: 'ndjson', formula_guard: 'off', json: { nulls: 'include' } },
   };
+}
+
+/**
+ * The input of a Template that reads columns by position, so that any header works.
+ *
+ * @param positions from 0; the column at position 0 has the name c1
+ */
+export function inputAt(reading: SampleReading, positions: readonly number[]): object {
+  return {
+    ...reading,
+    ...(reading['fixed'] === undefined && { csv: { encoding: 'auto', ...(reading['csv'] as object | undefined) } }),
+    columns: positions.map((at) => ({ name: `c${at + 1}`, match: [{ position: at + 1 }] })),
+    other_columns: 'drop',
+  };
+}
+
+/** Total rows that are held back until all rows are known. With more, they are ordinary rows. */
+const TOTAL_ROWS_MAX = 10_000;
+
+/** Points from which the sum of a total row may begin, besides the last ones. */
+const POINTS_MAX = 100;
+
+/** Share of the total rows that must contain sums, so that they are total rows at all. */
+const PROVEN_SHARE = 0.8;
+
+/** A row with a word for a total, above the footer. */
+interface TotalRow {
+  readonly row: SampleRow;
+  readonly cell: FooterCell;
+  readonly isProven: boolean;
+}
+
+/** A place between two rows, with the sums of the columns up to it. */
+interface Place {
+  readonly bodyRows: number;
+  readonly sums: readonly SumPoint[];
 }
 
 class RowCounter {
@@ -249,10 +355,15 @@ class RowCounter {
   readonly #held: SampleRow[] = [];
   readonly #fills: Map<number, Set<number>> = new Map();
   readonly #repeats: RepeatCounter;
+  readonly #totals: TotalRow[] = [];
+  /** The start of the sample, and the place below each total row that is no part of a later total. */
+  #places: Place[] = [];
   #before: SampleRow = [];
+  #rows = 0;
   #bodyRows = 0;
   #blankRows = 0;
   #repeatedHeaders = 0;
+  #isPartial = false;
 
   constructor(headers: readonly string[]) {
     this.#headers = headers.map((header) => headerKey(header, 'normal'));
@@ -260,38 +371,103 @@ class RowCounter {
     const budget = new DigestBudget();
     this.#repeats = budget.counter();
     this.#columns = headers.map(() => new ColumnProfile(forms, budget));
+    this.#places.push(this.#place);
   }
 
   add(row: SampleRow): void {
+    this.#rows++;
     this.#held.push(row);
     if (this.#held.length > FOOTER_ROWS_MAX) this.#take(this.#held.shift()!);
   }
 
-  end(): Pick<
-    SampleProfile,
-    'columns' | 'bodyRows' | 'blankRows' | 'repeatedHeaders' | 'repeatedRows' | 'footer' | 'fills'
-  > {
-    const found = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
-    for (const row of this.#held.slice(0, this.#held.length - found.length)) this.#take(row);
-    const footer = this.#isCell(found[0]) ? [] : found;
-    if (footer.length < found.length) for (const row of found) this.#take(row);
+  /** Counts a row that is not profiled, if it is no row of the body. */
+  skip(line: string): void {
+    this.#isPartial = true;
+    for (const row of this.#held.splice(0)) this.#take(row);
+    this.#before = [];
+    const start = line.charCodeAt(ROW_START.length + 1);
+    if (line[ROW_START.length] === '"') {
+      // Spaces, quotes and escapes begin cells that must be read first.
+      const isPlain = start > SPACE && start !== QUOTE && start !== ESCAPE;
+      const first = isPlain ? line.slice(ROW_START.length + 1, line.indexOf('"', ROW_START.length + 1)) : '';
+      if (isPlain && !SUM_TEXT.test(first) && headerKey(first, 'normal') !== this.#headers[0]) return;
+    } else if (line[ROW_START.length] !== 'n') return;
+    const row = rowOf(line);
+    const total = totalCell(row);
+    if (row.every(isBlank)) this.#blankRows++;
+    else if (this.#isHeader(row)) this.#repeatedHeaders++;
+    else if (total !== null) this.#holdTotal(row, total);
+  }
+
+  end(): Omit<SampleProfile, 'head' | 'headers' | 'explanation' | 'reading' | 'rows' | 'oddities' | 'sums'> {
+    const footer = this.#footer();
+    const subtotals = this.#subtotals();
+    if (subtotals === null) {
+      for (const { row } of this.#totals.splice(0)) {
+        // The row above it is not known any more.
+        this.#before = [];
+        this.#count(row);
+      }
+    }
     return {
       columns: this.#columns,
+      profiledRows: this.#rows,
       bodyRows: this.#bodyRows,
       blankRows: this.#blankRows,
       repeatedHeaders: this.#repeatedHeaders,
       repeatedRows: this.#repeats.repeats,
+      subtotals,
       footer: footer.map((cells) => ({ cells })),
       fills: [...this.#fills].flatMap(([column, keys]) => this.#key(keys).map((by) => ({ column, by }))),
     };
+  }
+
+  /** Takes the last rows except the footer. A subtotal above the footer is no part of it. */
+  #footer(): readonly SampleRow[] {
+    for (;;) {
+      const found = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
+      for (const row of this.#held.splice(0, this.#held.length - found.length)) this.#take(row);
+      const [first, ...below] = found;
+      if (first === undefined) return [];
+      const total = sumWord(first);
+      const start = total === null ? null : this.#sumStart(first, total);
+      const next = below.findIndex((row) => sumWord(row) !== null);
+      const isKnown = this.#totals.some(({ cell }) => cell.text === total?.text);
+      const hasRowsBelow = below.slice(0, Math.max(0, next)).some((row) => !row.every(isBlank));
+      // Without a total below it, the sum of all rows is the grand total.
+      const isSubtotal =
+        total !== null &&
+        (next >= 0
+          ? start !== null || isKnown || hasRowsBelow
+          : start !== null && start > 0 && below.every((row) => row.every(isBlank)));
+      if (!isSubtotal) {
+        if (!this.#isCell(first)) return found;
+        for (const row of this.#held.splice(0)) this.#take(row);
+        return [];
+      }
+      this.#take(this.#held.shift()!);
+    }
+  }
+
+  /** Null: there are no total rows above the footer, or they are ordinary rows. */
+  #subtotals(): Subtotals | null {
+    const [first] = this.#totals;
+    if (first === undefined) return null;
+    const { column } = first.cell;
+    const rows = this.#totals.length;
+    const proven = this.#totals.filter(({ isProven }) => isProven).length;
+    const isSure = this.#isPartial ? rows > 1 : proven >= rows * PROVEN_SHARE;
+    if (!isSure || this.#totals.some(({ cell }) => cell.column !== column)) return null;
+    const words = [...new Set(this.#totals.map(({ cell }) => cell.text))];
+    return { column, words, rows, provenRows: this.#isPartial ? null : proven };
   }
 
   /**
    * True if a supposed note is data, because its text also occurs in the column. Ending the table at this text would
    * cut the data off.
    */
-  #isCell(row: SampleRow | undefined): boolean {
-    const note = row === undefined || sumWord(row) !== null ? null : noteCell(row);
+  #isCell(row: SampleRow): boolean {
+    const note = sumWord(row) !== null ? null : noteCell(row);
     return note !== null && this.#columns[note.column]!.has(note.text);
   }
 
@@ -309,11 +485,49 @@ class RowCounter {
       this.#repeatedHeaders++;
       return;
     }
+    const cell = totalCell(row);
+    if (cell === null) this.#count(row);
+    else this.#holdTotal(row, cell);
+  }
+
+  #count(row: SampleRow): void {
     this.#bodyRows++;
     for (const [at, cell] of row.entries()) this.#columns[at]?.add(cell);
     this.#repeats.add(JSON.stringify(row));
     if (this.#before.length > 0) this.#followFills(row);
     this.#before = row;
+  }
+
+  #holdTotal(row: SampleRow, cell: FooterCell): void {
+    if (this.#totals.length >= TOTAL_ROWS_MAX) {
+      this.#count(row);
+      return;
+    }
+    const start = this.#isPartial ? null : this.#sumStart(row, cell);
+    this.#totals.push({ row, cell, isProven: start !== null });
+    const [first, ...others] = start === null ? this.#places : this.#places.slice(0, start + 1);
+    this.#places = [first!, ...others.slice(-POINTS_MAX), this.#place];
+  }
+
+  /** Index of the latest place from which on the amounts of a row are the sums of the rows above it; null: none. */
+  #sumStart(row: SampleRow, { column }: FooterCell): number | null {
+    const amounts = row.flatMap((cell, at) =>
+      at !== column && !isBlank(cell) && isAmount(cell) && this.#columns[at] !== undefined ? [at] : [],
+    );
+    const isSumSince = ({ sums }: Place, at: number): boolean =>
+      DECIMAL_MARKS.some((mark) => this.#columns[at]!.numbers.isSum(String(row[at]), mark, sums[at]!));
+    const start = this.#places.findLastIndex((place) => {
+      const rows = this.#bodyRows - place.bodyRows;
+      const summed = amounts.filter((at) => isSumSince(place, at));
+      return (
+        rows > 0 && summed.length > 0 && amounts.every((at) => summed.includes(at) || String(row[at]) === String(rows))
+      );
+    });
+    return start < 0 ? null : start;
+  }
+
+  get #place(): Place {
+    return { bodyRows: this.#bodyRows, sums: this.#columns.map(({ numbers }) => numbers.point) };
   }
 
   /** A file with a single named column never has repeated headers, because such a row could be a value. */
@@ -334,6 +548,11 @@ class RowCounter {
     }
   }
 }
+
+const [SPACE, QUOTE, ESCAPE] = [0x20, 0x22, 0x5c];
+
+/** Finds total rows among the texts of cells before they are read. */
+const SUM_TEXT = /total|sum|gesamt|totaal|somme|итого|\\/i;
 
 export function isBlank(cell: SampleCell | undefined): boolean {
   return cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');

@@ -83,15 +83,39 @@ export class NumberCells {
     if (body !== null && reading !== null) this.#sums['.'].add(reading, isNegative(text, body));
   }
 
-  /** True if a text, read under a decimal mark, is exactly the sum of all cells so far. */
-  isSum(text: string, mark: DecimalMark): boolean {
+  /**
+   * True if a text, read under a decimal mark, is exactly the sum of all cells so far.
+   *
+   * @param since leaves out the cells before this point
+   */
+  isSum(text: string, mark: DecimalMark, since: SumPoint | null = null): boolean {
     const body = bodyOf(text);
     const reading = body === null ? null : readDigits(body.digits, mark);
     if (body === null || reading === null) return false;
-    const one = new ExactSum();
+    const one = since === null ? new ExactSum() : since[mark].copy();
     one.add(reading, isNegative(text, body));
     return this.#sums[mark].equals(one);
   }
+
+  /** The sums of all cells so far. */
+  get point(): SumPoint {
+    return { '.': this.#sums['.'].copy(), ',': this.#sums[','].copy() };
+  }
+}
+
+/** Sums of the cells of a column up to one of its rows. */
+export type SumPoint = Readonly<Record<DecimalMark, ExactSum>>;
+
+/** True if a text, read under a decimal mark, is the given number. */
+export function isSameNumber(text: string, mark: DecimalMark, plain: string): boolean {
+  const numbers = new NumberCells();
+  numbers.addNative(plain);
+  // Numbers of the file use a point.
+  const body = bodyOf(text);
+  const reading = body === null ? null : readDigits(body.digits, mark);
+  if (body === null || reading === null) return false;
+  const sign = isNegative(text, body) ? '-' : '';
+  return numbers.isSum(`${sign}${reading.whole}.${reading.fraction || '0'}`, '.');
 }
 
 interface Digits {
@@ -109,6 +133,13 @@ class ExactSum {
     if (fraction.length > this.#scale) this.#rescale(fraction.length);
     const digits = BigInt(whole + fraction) * 10n ** BigInt(this.#scale - fraction.length);
     this.#digits += negative ? -digits : digits;
+  }
+
+  copy(): ExactSum {
+    const copied = new ExactSum();
+    copied.#digits = this.#digits;
+    copied.#scale = this.#scale;
+    return copied;
   }
 
   equals(other: ExactSum): boolean {

@@ -3,6 +3,7 @@
 import { isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, grouped, list, scalar } from '../draft-line.ts';
+import { isSumWord } from '../sample-profile.ts';
 import { expressionName, expressionText } from './row-rules.ts';
 
 const BOOLEANS: readonly (readonly [string, string])[] = [
@@ -41,9 +42,10 @@ export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
     if (values === null || values.size < 2 || values.size > VALUE_LIST_MAX || cells < values.size * REPEATED_MIN)
       return [];
     if (numbers.marks['.'].reads > 0 || numbers.marks[','].reads > 0 || dates.readings.length > 0) return [];
-    const texts = [...values.keys()].sort();
+    const texts = [...values.keys()].filter((text) => !isSumWord(text)).sort();
+    if (texts.length < 2) return [];
     const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: in, values: ${list(texts)}}]}}`;
-    return [offer(text, `${counted(values.size, 'distinct value')} in ${counted(cells, 'cell')}`)];
+    return [offer(text, `${counted(texts.length, 'distinct value')} in ${counted(cells, 'cell')}`)];
   });
 }
 

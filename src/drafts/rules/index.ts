@@ -11,7 +11,15 @@ import {
   otherColumnsLines,
 } from './input-rules.ts';
 import { dateLines, numberLines } from './number-rules.ts';
-import { emptyRowLines, footerLines, repeatedRowLines, spaceLines, totalsLines, trimLines } from './row-rules.ts';
+import {
+  emptyRowLines,
+  footerLines,
+  repeatedRowLines,
+  spaceLines,
+  subtotalLines,
+  totalsLines,
+  trimLines,
+} from './row-rules.ts';
 
 export const DRAFT_RULES: readonly DraftRule[] = [
   declaredLines,
@@ -23,6 +31,7 @@ export const DRAFT_RULES: readonly DraftRule[] = [
   otherColumnsLines,
   trimLines,
   footerLines,
+  subtotalLines,
   emptyRowLines,
   spaceLines,
   fillLines,

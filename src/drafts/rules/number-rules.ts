@@ -41,6 +41,14 @@ export function totalNotations(column: ColumnProfile): readonly Notation[] {
   return numbers.integers === cells ? DECIMAL_MARKS.map((decimal) => ({ decimal, grouping: '' })) : [];
 }
 
+/** Parameters of `parse_number` for the sum of a column, after others; null: not all of its cells are numbers. */
+export function sumParameters(column: ColumnProfile): string | null {
+  const [notation] = totalNotations(column);
+  if (notation === undefined) return null;
+  const parameters = parametersOf(notation, column);
+  return parameters === '' ? '' : `, ${parameters}`;
+}
+
 /**
  * Parameters of `parse_number` for a total below a column; null if the draft leaves the column as text, so that it has
  * no sum. A total may have grouping, a currency or a sign that no cell above it has.

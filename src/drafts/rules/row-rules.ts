@@ -2,8 +2,8 @@
 
 import type { ColumnProfile, SampleCell } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
-import { isAmount, isBlank, noteCell, sumWord } from '../sample-profile.ts';
-import { DECIMAL_MARKS } from '../typed-cells.ts';
+import { type FooterCell, isAmount, isBlank, noteCell, type Subtotals, sumWord } from '../sample-profile.ts';
+import { DECIMAL_MARKS, isSameNumber } from '../typed-cells.ts';
 import { totalNotations, totalParameters } from './number-rules.ts';
 
 // Lines for superfluous whitespace in and around cells.
@@ -39,20 +39,23 @@ export interface ProvenFooter {
 
 /** Null: the footer has no total row, or its amounts are not the sums of the cells above. */
 export function provenFooter(sample: DraftedSample): ProvenFooter | null {
-  const { footer, columns, bodyRows } = sample.profile;
+  const { footer, columns, bodyRows, sums: known } = sample.profile;
   const first = footer[0]?.cells ?? [];
   const word = sumWord(first);
   if (word === null || (footer.length > 1 && footer.slice(1).some(({ cells }) => !cells.every(isBlank)))) return null;
   const isOther = (cell: SampleCell, at: number): boolean =>
     isOfText(columns[at]!) || String(cell) === String(bodyRows);
   const amounts = first.flatMap((cell, at) => (at !== word.column && !isBlank(cell) && isAmount(cell) ? [at] : []));
-  const sums = amounts.filter((at) => isTotal(columns[at]!, first[at]!));
+  const sums = amounts.filter((at) => isTotal(columns[at]!, first[at]!, known === null ? null : (known.get(at) ?? '')));
   const areProven = amounts.every((at) => sums.includes(at) || isOther(first[at]!, at));
   return areProven && sums.length > 0 ? { column: word.column, word: word.text, sums } : null;
 }
 
-function isTotal(column: ColumnProfile, cell: SampleCell): boolean {
-  return totalNotations(column).some(({ decimal }) => column.numbers.isSum(String(cell), decimal));
+/** @param sum of the column, if it was computed by a Run */
+function isTotal(column: ColumnProfile, cell: SampleCell, sum: string | null): boolean {
+  return totalNotations(column).some(({ decimal }) =>
+    sum === null ? column.numbers.isSum(String(cell), decimal) : isSameNumber(String(cell), decimal, sum),
+  );
 }
 
 /** True if no cell is a number. A number below such cells is not their sum; it is often the number of rows. */
@@ -66,6 +69,8 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
   if (first === undefined) return [];
   const word = sumWord(first.cells);
   const { column, text: known } = word ?? noteCell(first.cells)!;
+  // The filter for subtotals also drops a total with the same word.
+  if (word !== null && hasSubtotalWord(profile.subtotals, word)) return [];
   const proven = provenFooter(sample);
   const text = `{stop_when: {where: '${expressionName(names[column]!)} == ${expressionText(known)}'}}`;
   const rows = `${counted(profile.footer.length, 'row')} at the end`;
@@ -77,6 +82,67 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
         : `${rows}; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of the cells above`;
   const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.footer.length };
   return [{ place: 'operation', ...line, footer: 'end' }];
+}
+
+function hasSubtotalWord(subtotals: Subtotals | null, { column, text }: FooterCell): boolean {
+  return subtotals !== null && column === subtotals.column && subtotals.words.includes(text);
+}
+
+/** Drops the totals above the end, each of which is a sum of rows that stay. */
+export function subtotalLines(sample: DraftedSample): DraftLine[] {
+  const { subtotals, footer } = sample.profile;
+  if (subtotals === null) return [];
+  const { column } = subtotals;
+  const below = footer.filter(({ cells }) => {
+    const word = sumWord(cells);
+    return word !== null && hasSubtotalWord(subtotals, word);
+  }).length;
+  const rows = subtotals.rows + below;
+  const isProven = provenFooter(sample) !== null;
+  const provenRows = subtotals.provenRows === null ? null : subtotals.provenRows + (isProven ? below : 0);
+  // Only without subtotals, the rows add up to the total at the end.
+  const isProvenByTotal = provenRows === null && isProven;
+  const proof =
+    provenRows === null
+      ? isProvenByTotal
+        ? 'without them, the rows add up to the total at the end'
+        : 'their amounts were not compared with the rows above them'
+      : provenRows === rows
+        ? 'their amounts are the sums of rows above them'
+        : `the amounts of ${counted(provenRows, 'row')} are the sums of rows above them`;
+  return [
+    {
+      place: 'operation',
+      text: subtotalFilter(subtotals, sample.names[column]!),
+      evidence: `${counted(rows, 'row')} with a word for a total; ${proof}`,
+      isActive: isProvenByTotal || provenRows === rows,
+      rowsDropped: rows,
+    },
+  ];
+}
+
+/** Words that are written one by one. More words probably contain the names of groups. */
+const WORDS_MAX = 3;
+
+/** The operation that drops total rows, for a column with this name. */
+export function subtotalFilter({ words }: Pick<Subtotals, 'words'>, name: string): string {
+  const column = expressionName(name);
+  const shared = words.length === 1 ? null : sharedWord(words);
+  const where =
+    shared !== null
+      ? `${column}.${shared.at === 'start' ? 'startsWith' : 'endsWith'}(${expressionText(shared.text)})`
+      : words.length <= WORDS_MAX
+        ? words.map((word) => `${column} == ${expressionText(word)}`).join(' || ')
+        : `${column} in [${words.map(expressionText).join(', ')}]`;
+  return `{filter: {where: '${where}', mode: drop}}`;
+}
+
+/** The first or the last word that all texts share, such as in `Total North` and `Total South`, with the space beside it. */
+function sharedWord(texts: readonly string[]): { readonly at: 'start' | 'end'; readonly text: string } | null {
+  const first = /^\S+\s/.exec(texts[0]!)?.[0];
+  if (first !== undefined && texts.every((text) => text.startsWith(first))) return { at: 'start', text: first };
+  const last = /\s\S+$/.exec(texts[0]!)?.[0];
+  return last !== undefined && texts.every((text) => text.endsWith(last)) ? { at: 'end', text: last } : null;
 }
 
 /**
@@ -144,7 +210,9 @@ export function emptyRowLines(sample: DraftedSample): DraftLine[] {
   const { repeatedHeaders, footer } = sample.profile;
   const lines: DraftLine[] = [];
   // If the table does not end at a total row, the blank rows below it are ordinary rows.
-  const below = provenFooter(sample) === null ? footer.filter(({ cells }) => cells.every(isBlank)).length : 0;
+  const word = footer[0] === undefined ? null : sumWord(footer[0].cells);
+  const isStopped = provenFooter(sample) !== null && !hasSubtotalWord(sample.profile.subtotals, word!);
+  const below = !isStopped ? footer.filter(({ cells }) => cells.every(isBlank)).length : 0;
   const blankRows = sample.profile.blankRows + below;
   if (repeatedHeaders > 0) {
     const evidence = `${counted(repeatedHeaders, 'row')} that ${repeatedHeaders === 1 ? 'repeats' : 'repeat'} the header`;

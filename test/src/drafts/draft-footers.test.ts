@@ -240,3 +240,76 @@ test('a total of a column that the draft leaves as text ends the table, and is n
   );
   t.ok(wrong.some((line) => line.startsWith('# - {stop_when:') && line.includes('are not the sums')));
 });
+
+const GROUPS = [
+  ['North', 'a', '10.50', '1.05'],
+  ['North', 'b', '20.25', '2.00'],
+  ['Subtotal', '', '30.75', '3.05'],
+  ['South', 'a', '5.00', '0.50'],
+  ['South', 'b', '7.00', '0.70'],
+  ['Subtotal', '', '12.00', '1.20'],
+  ['East', 'a', '1.25', '0.10'],
+  ['Subtotal', '', '1.25', '0.10'],
+  ['East', 'b', '1.25', '0.10'],
+  ['North', 'b', '2.25', '0.10'],
+  ['Subtotal', '', '3.50', '0.20'],
+] as const;
+
+/** Groups with subtotals, in a file with several amounts and a column of currencies. */
+function grouped(words: (group: number) => string, last: readonly string[]): string {
+  let group = 0;
+  const rows = GROUPS.map(([region, ...cells]) =>
+    [region === 'Subtotal' ? words(group++) : region, ...cells, 'EUR'].join(','),
+  );
+  const end = last.map((word) => `${word},,47.50,4.55,EUR\n`);
+  return `region,product,amount,tax,currency\n${rows.join('\n')}\n${end.join('')}`;
+}
+
+test('subtotals are dropped, and the grand total is checked', async (t) => {
+  const names = ['North', 'South', 'East', 'Rest'];
+  for (const [words, last, filter, stop] of [
+    [() => 'Subtotal', ['Grand total'], 'region == "Subtotal"', 'region == "Grand total"'],
+    [(group) => `Total ${names[group]}`, ['Total'], 'region.startsWith("Total ")', 'region == "Total"'],
+    [(group) => `${names[group]} Total`, ['Grand Total'], 'region.endsWith(" Total")', 'region == "Grand Total"'],
+    [() => 'Total', ['Total'], 'region == "Total"', null],
+    [() => 'Summe', [], 'region == "Summe"', null],
+  ] as readonly (readonly [(group: number) => string, readonly string[], string, string | null])[]) {
+    const lines = await drafted(t, grouped(words, last));
+    const text = lines.join('\n');
+    t.match(
+      lines.find((line) => line.startsWith(`- {filter: {where: '${filter}', mode: drop}}`)) ?? text,
+      /their amounts are the sums of rows above them$/,
+    );
+    t.equal(
+      lines.find((line) => line.includes('stop_when'))?.split('  #')[0],
+      stop === null ? undefined : `- {stop_when: {where: '${stop}'}}`,
+    );
+    t.equal(text.includes('- {check_totals: {checks: [{expr: "sum(`amount`)'), last.length > 0, text);
+    t.ok(lines.some((line) => line.startsWith('- {parse_number: {columns: [amount, tax]}}')));
+    t.notMatch(text, /not the sums/);
+    t.notMatch(text, /values: \[.*(?:otal|Summe)/);
+  }
+});
+
+test('totals of totals are subtotals, too', async (t) => {
+  const rows =
+    'N,a,1.50\nN,b,2.25\nTotal a,,3.75\nN,c,1.00\nTotal c,,1.00\nTotal N,,4.75\nS,d,2.00\nTotal d,,2.00\nTotal S,,2.00\n';
+  const lines = await drafted(t, `region,city,amount\n${rows}Grand total,,6.75\n`);
+  t.match(
+    lines.find((line) => line.startsWith('- {filter:')) ?? lines.join('\n'),
+    /region.startsWith\("Total "\).*# 5 rows with a word for a total; their amounts are the sums/,
+  );
+  t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+});
+
+test('a subtotal that is no sum makes the filter a suggestion, and rows with a word alone are rows', async (t) => {
+  const wrong = grouped(() => 'Subtotal', ['Grand total']).replace('12.00,1.20', '12.01,1.20');
+  const offered = await drafted(t, wrong);
+  t.notOk(offered.some((line) => line.startsWith('- {filter:')));
+  const more = grouped(() => 'Subtotal', []).replace('3.50,0.20', '3.51,0.20');
+  const lines = await drafted(t, `${more}South,c,1.00,0.10,EUR\nSubtotal,,1.00,0.10,EUR\n`);
+  t.match(
+    lines.find((line) => line.includes('{filter:')) ?? lines.join('\n'),
+    /^# - .*5 rows with a word for a total; the amounts of 4 rows are the sums of rows above them/,
+  );
+});

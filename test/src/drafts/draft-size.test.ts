@@ -9,6 +9,7 @@ import { runsOf } from '../../../src/commands/template-draft.ts';
 import { DigestBudget } from '../../../src/drafts/column-profile.ts';
 import { templateText } from '../../../src/drafts/sample-profile.ts';
 import { withEngine } from './draft-proof.ts';
+import { drafted } from './drafted.ts';
 
 test('one output of a sample stands on the disk at a time', async (t) => {
   const folder = t.testdir({});
@@ -65,4 +66,66 @@ test('the counter created last keeps no digests when the budget is exceeded', as
   t.equal(first.repeats, 2, 'what the other had is free');
   first.add('e');
   t.equal(first.repeats, null, 'more than the whole budget');
+});
+
+const LARGE_ROWS = 120_000;
+
+/** A sample whose cells are not all profiled: amounts in whole cents, blank rows and repeated headers among them. */
+function largeSample({ total, subtotals }: { readonly total: boolean; readonly subtotals: boolean }): string {
+  const lines = ['booked on;text;amount;note'];
+  let [sum, part] = [0, 0];
+  for (let row = 1; row <= LARGE_ROWS; row++) {
+    const cents = (row * 7_919) % 100_000;
+    sum += cents;
+    part += cents;
+    const day = `${String((row % 28) + 1).padStart(2, '0')}.0${(row % 9) + 1}.2025`;
+    lines.push(`${day};text ${row};${(cents / 100).toFixed(2).replace('.', ',')};`);
+    if (row % 40_000 === 39_999) lines.push(';;;', 'Booked on;Text;Amount;Note');
+    if (subtotals && row % 30_000 === 0) {
+      lines.push(`Zwischensumme;;${(part / 100).toFixed(2).replace('.', ',')};`);
+      part = 0;
+    }
+  }
+  if (total) lines.push(`Summe;;${(sum / 100).toFixed(2).replace('.', ',')};`);
+  return `${lines.join('\n')}\n`;
+}
+
+test('a large sample is profiled in part, and its draft says so', async (t) => {
+  const lines = await drafted(t, largeSample({ total: true, subtotals: false }));
+  const text = lines.join('\n');
+  t.match(text, /^# Drafted from a sample of 120,007 rows and 4 columns\. Active lines were run over all rows; counts/);
+  for (const active of [
+    `- {stop_when: {where: 'booked_on == "Summe"'}}  # 1 row at the end; 1 amount is the sum of the cells above`,
+    '- {drop_repeated_headers: {}}  # 3 rows that repeat the header',
+    '- {drop_blank_rows: {}}  # 3 rows without a filled cell',
+    '- {parse_date: {columns: booked_on, formats: ["dd.MM.yyyy"]}}',
+    '- {parse_number: {columns: amount, decimal: ","}}',
+    '- {check_totals: {checks: [{expr: "sum(`amount`)',
+  ]) {
+    t.ok(
+      lines.some((line) => line.startsWith(active)),
+      `${active}\n${text}`,
+    );
+  }
+  // The whole sample has twice as many cells.
+  t.match(text, /- \{name: text\} {2}# 1?\d\d,\d{3} cells/);
+  t.notMatch(text, /- \{name: text\} {2}# 120,/);
+});
+
+test('subtotals of a large sample are found among rows that are not profiled', async (t) => {
+  const filter = `- {filter: {where: 'booked_on == "Zwischensumme"', mode: drop}}  # 4 rows with a word for a total; `;
+  const lines = await drafted(t, largeSample({ total: true, subtotals: true }));
+  for (const active of [
+    `${filter}without them, the rows add up to the total at the end`,
+    `- {stop_when: {where: 'booked_on == "Summe"'}}  # 1 row at the end; 1 amount is the sum of the cells above`,
+    '- {parse_date: {columns: booked_on, formats: ["dd.MM.yyyy"]}}',
+    '- {check_totals: {checks: [{expr: "sum(`amount`)',
+  ]) {
+    t.ok(
+      lines.some((line) => line.startsWith(active)),
+      `${active}\n${lines.join('\n')}`,
+    );
+  }
+  const offered = await drafted(t, `${largeSample({ total: false, subtotals: true })}01.01.2025;end;1,00;\n`);
+  t.ok(offered.includes(`# ${filter}their amounts were not compared with the rows above them`), offered.join('\n'));
 });
