@@ -132,6 +132,35 @@ for (const name of EXAMPLES) {
         if (kind === 'nginx') t.match(JSON.parse(answer!.body), { error: 'MALFORMED_REQUEST' }, what);
       }
     });
+
+    t.test('valid requests that the HTTP library of a node answers in HTML or not at all', async (t) => {
+      const node = await StubNode.start(t);
+      const client = await startBefore(t, name, node);
+      const begin = 'GET /api/v1/templates HTTP/1.1\r\nHost: x\r\n';
+      const long = `A: ${'y'.repeat(6_000)}\r\n`;
+      const heads: Readonly<Record<string, readonly [head: string, status: string]>> = {
+        'a head of 12 KB': [begin + long.repeat(2), '200'],
+        'a head of 18 KB': [begin + long.repeat(3), '400'],
+        '95 headers': [begin + 'A: y\r\n'.repeat(94), '200'],
+      };
+      const checked: typeof heads = {
+        '97 headers': [begin + 'A: y\r\n'.repeat(96), '400'],
+        'HTTP/1.0': [begin.replace('1.1', '1.0'), '400'],
+        'a control character in a value': [`${begin}A: a\u0001b\r\n`, '400'],
+        'a tab in a value': [`${begin}A: a\tb\r\n`, '200'],
+      };
+      // nginx has no setting for these.
+      for (const [what, [head, status]] of Object.entries(kind === 'nginx' ? heads : { ...heads, ...checked })) {
+        const connection = await RawConnection.open(client.port);
+        await connection.send(`${head}\r\n`);
+        const answer = await connection.answer(PATIENCE_MILLISECONDS);
+        connection.destroy();
+        t.equal(answer?.status, status, what);
+        // HAProxy has its page for a head that is too long built in.
+        const isJsonHere = status !== '200' && (kind === 'nginx' || what in checked);
+        if (isJsonHere) t.match(JSON.parse(answer!.body), { error: 'MALFORMED_REQUEST' }, what);
+      }
+    });
   });
 }
 
