@@ -3,7 +3,7 @@ import type { Batch } from '../batch/batch.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
-import type { PlacedFile } from '../input/reader.ts';
+import type { PlacedFile, RowReader, SheetRow } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import type { BudgetShare } from '../memory/budget.ts';
@@ -14,7 +14,7 @@ import type { RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
 import type { RunTask, TaskFile } from '../protocol/messages.ts';
-import type { RowErrorCode, RunReport } from '../protocol/report.ts';
+import { type RowErrorCode, type RunReport, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
@@ -54,6 +54,20 @@ export interface RunWatch {
   passed(step: number): void;
   /** Reports a row with an error at an operation, with the batch in which it was reported. */
   rowError(step: number, error: RowError): void;
+  /** Called after the last row of a workbook. */
+  placed?(placeOf: (row: number) => SheetRow | null): void;
+}
+
+/** Gives the report, and the observer, the positions of rows in a workbook. */
+export function placeRows(
+  { watch }: { readonly watch?: RunWatch | undefined },
+  reader: Pick<RowReader, 'placeOf'> | null,
+  report: RunReport,
+): void {
+  if (reader?.placeOf === undefined) return;
+  const placeOf = (row: number): SheetRow | null => reader.placeOf!(row);
+  reportPlaces(report, placeOf);
+  watch?.placed?.(placeOf);
 }
 
 export interface RowError {

@@ -22,13 +22,13 @@ import { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
-import { type RunReport, removeCounts, removeSkipped, reportInput, reportPlaces } from '../protocol/report.ts';
+import { type RunReport, removeCounts, removeSkipped, reportInput } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
 import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
-import { emptyReport, gatedRun, inFile, MoreFiles, needsOneMeta, type RunJob } from './run-job.ts';
+import { emptyReport, gatedRun, inFile, MoreFiles, needsOneMeta, placeRows, type RunJob } from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
 
 /**
@@ -553,7 +553,7 @@ export class RunAttempt {
     if (pipeline === null && this.#job.watch === undefined) removeCounts(report);
     this.#reader?.describe(report);
     report.rows_read = this.#reader?.rowsRead ?? 0;
-    if (this.#reader?.placeOf !== undefined) reportPlaces(report, (row) => this.#reader!.placeOf!(row));
+    placeRows(this.#job, this.#reader, report);
     const isSuccess = failure === null && pipeline !== null;
     if (!isSuccess) removeSkipped(report);
     const { output, rejects } = isSuccess ? pipeline.takeFiles() : { output: null, rejects: null };

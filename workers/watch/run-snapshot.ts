@@ -4,6 +4,7 @@ import type { Batch } from '../batch/batch.ts';
 import { type Schema, storedType } from '../batch/schema.ts';
 import { textOfValue } from '../execution/cells/value-cells.ts';
 import { CellReader } from '../expression/compile/cell-values.ts';
+import type { SheetRow } from '../input/reader.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RunReport } from '../protocol/report.ts';
 import type { RowError, RunWatch } from '../run/run-job.ts';
@@ -54,6 +55,7 @@ export class RunSnapshot implements RunWatch {
   #profileReaders: readonly CellReader[] = [];
   #errors = new Map<number, KeptError[]>();
   #rowsSeen = 0;
+  #sheetRows: readonly number[] | null = null;
 
   constructor({ continuesAfterFailure, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
     this.continuesAfterFailure = continuesAfterFailure;
@@ -92,6 +94,23 @@ export class RunSnapshot implements RunWatch {
 
   passed(step: number): void {
     this.#steps[step]!.passed();
+  }
+
+  /** Keeps the rows of the sheet of the first data rows, as far as they are in the first sheet. */
+  placed(placeOf: (row: number) => SheetRow | null): void {
+    const first = placeOf(1);
+    const rows: number[] = [];
+    for (let row = 1; row <= Math.min(this.#rowsSeen, ROWS_KEPT_MAX); row++) {
+      const place = placeOf(row);
+      if (place === null || place.sheet !== first?.sheet) break;
+      rows.push(place.row - 1);
+    }
+    this.#sheetRows = rows;
+  }
+
+  /** See Watched.sheetRows. */
+  get sheetRows(): readonly number[] | null {
+    return this.#sheetRows;
   }
 
   rowError(step: number, { batch, physicalRow, column, code }: RowError): void {

@@ -173,6 +173,7 @@ class WatchServer {
       rowsWritten: outcome.rowsWritten,
       headers: answers.headers,
       firstRecord: firstRecord(outcome.report.input),
+      sheetRows: snapshot.sheetRows,
       milliseconds: performance.now() - begun,
     };
   }

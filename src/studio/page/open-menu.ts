@@ -80,12 +80,20 @@ function rowEntries(studio: Studio, place: number, row: WatchedRow, columns: rea
   };
 }
 
-/** Only in files of records: the header of a workbook is set by a range. */
+/** Only in files of records and in workbooks. */
 function headerActions(studio: Studio, fileRow: number, cells: WatchedRow['cells']): readonly MenuAction[] {
-  const first = studio.watched.value?.firstRecord ?? null;
-  if (first === null) return [];
-  const record = first + fileRow - 1;
-  return [{ label: 'Use this row as the header…', run: (form) => void form.useHeader(record, cells) }];
+  const { firstRecord = null, sheetRows = null } = studio.watched.value ?? {};
+  const record = firstRecord === null ? sheetRows?.[fileRow - 1] : firstRecord + fileRow - 1;
+  if (record === undefined) return [];
+  const alone: MenuAction = {
+    label: 'Use this row as the header…',
+    run: (form) => void form.useHeader(record, cells, 1),
+  };
+  const joined: MenuAction = {
+    label: 'Use this row and the one above as the header…',
+    run: (form) => void form.useHeader(record, [], 2),
+  };
+  return record === 0 ? [alone] : [alone, joined];
 }
 
 function cellEntries(studio: Studio, place: Place, row: WatchedRow, columns: readonly WatchedColumn[]): Found {

@@ -12,8 +12,8 @@ export interface Traced {
 
 /** The part of the forms that entries of a menu use. */
 interface HeaderForm {
-  /** Opens the form of the input with another header row, whose cells are the headers. */
-  useHeader(record: number, headers: readonly (string | null)[]): Promise<void>;
+  /** Opens the form of the input with another header, whose last line is the given record. */
+  useHeader(record: number, headers: readonly (string | null)[], lines: number): Promise<void>;
 }
 
 export interface MenuAction {

@@ -104,10 +104,11 @@ export class StepForm {
   }
 
   /**
-   * Opens the form of the input with another header row.
-   * @param headers cells of the row
+   * Opens the form of the input with another header.
+   * @param headers its texts, if they are known
+   * @param lines whose texts are joined; the record is the last one
    */
-  async useHeader(record: number, headers: readonly (string | null)[]): Promise<void> {
+  async useHeader(record: number, headers: readonly (string | null)[], lines: number): Promise<void> {
     await this.editSection('input');
     if (this.open.value?.subject.name !== 'input') return;
     const { columns, csv, ...others } = this.values.value;
@@ -115,7 +116,8 @@ export class StepForm {
     const declared = (Array.isArray(columns) ? columns : []) as readonly { readonly match?: readonly unknown[] }[];
     // Columns that were declared for the headers before would all be missing.
     const isFound = declared.some(({ match = [] }) => match.some((header) => headers.includes(header as string)));
-    this.change({ ...others, ...(isFound ? { columns } : {}), csv: { ...settings, header_row: record } });
+    const header = { header_row: record, ...(lines > 1 && { header_rows: lines }) };
+    this.change({ ...others, ...(isFound ? { columns } : {}), csv: { ...settings, ...header } });
   }
 
   async #edit(

@@ -36,7 +36,7 @@ export interface StudioAnswer {
 export interface StudioFiles {
   /** Text of the Template; null: the file does not exist, or stays as it is. */
   readonly template: string | null;
-  readonly sample: string;
+  readonly sample: string | Uint8Array;
   readonly sampleName?: string;
   readonly templateName?: string;
   /** Default: a new folder. */

@@ -1,6 +1,9 @@
 // Menus on several selected columns, on rows, and on a selected part of a cell, by mouse and by keys.
 // With all tests only: a browser.
-import { test } from 'tap';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { cli } from '../commands/command-line.ts';
 import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
 import { startStudio } from './studio-process.ts';
 
@@ -129,6 +132,38 @@ test('a row becomes the header, by keys', options, async (t) => {
   t.strictSame(await axeFindings(page), []);
   await form.getByRole('button', { name: 'Apply' }).click();
   await page.locator('.cm-line', { hasText: 'input: {csv: {delimiter: ";", header_row: 2}}' }).waitFor();
+  await page.getByText('A Run would write 2 rows.').waitFor();
+  t.strictSame(problems, []);
+});
+
+/** The rows of a CSV text as a workbook. */
+async function workbook(t: Test, text: string): Promise<Uint8Array> {
+  const folder = t.testdir({
+    'rows.csv': text,
+    'template.yaml': 'format: 1\ninput: {csv: {header_row: 0}}\noperations: []\noutput: {format: xlsx}\n',
+  });
+  const [template, rows, output] = ['template.yaml', 'rows.csv', 'rows.xlsx'].map((name) => join(folder, name));
+  const { status, stderr } = await cli('run', template!, rows!, '-o', output!);
+  t.equal(status, 0, stderr);
+  return readFileSync(output!);
+}
+
+test('a row of a workbook becomes the header, also with the row above', options, async (t) => {
+  const sample = await workbook(t, 'Report of May,,\n,,\n,Net,Gross\nshop,amount,amount\nA,15,16\nB,25,26\n');
+  const template = 'format: 1\ninput: {csv: {header_row: 0}}\noperations: []\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample, sampleName: 'sample.xlsx', folder: t.testdir({}) });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('.cell', { hasText: /^shop/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Use this row as the header…' }).click();
+  const form = page.getByRole('form', { name: 'Edit input' });
+  await page.locator('.grid [role=columnheader]', { hasText: 'shop' }).waitFor();
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.locator('.cell', { hasText: /^shop/ }).click();
+  await page.keyboard.press('m');
+  await page.getByRole('menuitem', { name: 'Use this row and the one above as the header…' }).press('Enter');
+  await page.locator('.grid [role=columnheader]', { hasText: 'Gross amount' }).waitFor();
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'header_row: 3, header_rows: 2' }).waitFor();
   await page.getByText('A Run would write 2 rows.').waitFor();
   t.strictSame(problems, []);
 });
