@@ -205,7 +205,7 @@ t.test("catalog check says what is wrong, with the engine's own checker", { skip
       tests: [{ name: 'drops', input: { text: 'x,y\n1,2\n' }, expect: { text: expected } }],
     });
   writeFileSync(join(catalog, 'templates/a/tested.json'), tested('y\n2\n'));
-  t.match(await cli('catalog', 'check', catalog), { status: 0, stderr: /2 Templates, 1 tests passed/ });
+  t.match(await cli('catalog', 'check', catalog), { status: 0, stderr: /2 Templates, 1 test passed/ });
   const file = join(catalog, 'templates/a/tested.json');
   t.match(await cli('template', 'test', file), { status: 0, stdout: /^ok +.*tested\.json: drops\n$/ });
   writeFileSync(file, tested('y\n3\n'));
