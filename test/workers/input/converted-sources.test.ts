@@ -1,10 +1,11 @@
 // Sources that convert the text of another source: the result does not depend on the boundaries of pieces. They yield to other
 // work of the thread, however many bytes in a row they drop.
 import { test } from 'tap';
-import { NulFreeSource, RecordLengthSource } from '../../../workers/input/source/converted-source.ts';
+import { NulFreeSource, RecordLengthSource, SeparatedSource } from '../../../workers/input/source/converted-source.ts';
 import type { ByteSource } from '../../../workers/input/source/source.ts';
 import { UncommentedSource } from '../../../workers/input/source/uncommented-source.ts';
 import { UnescapedSource } from '../../../workers/input/source/unescaped-source.ts';
+import type { Failed } from '../../../workers/protocol/failure.ts';
 import { ChunkedSource } from './read-rows.ts';
 
 const PIECES = 100;
@@ -79,6 +80,52 @@ for (const [name, [piece, row, make]] of Object.entries(CASES)) {
     t.equal(text.trim(), 'a');
   });
 }
+
+test('sources also yield if the result is much shorter than the text', async (t) => {
+  const inner = new ChunkedSource(Buffer.alloc(4_000_000, '#'), [Number.POSITIVE_INFINITY]);
+  let readBytes = 0;
+  const counted: ByteSource = {
+    get ended() {
+      return inner.ended;
+    },
+    read: (target) => {
+      const bytes = inner.read(target);
+      readBytes += bytes;
+      return bytes;
+    },
+    wait: () => inner.wait(),
+    close: () => inner.close(),
+  };
+  const source = new SeparatedSource(counted, { separator: '########', delimiter: '|', quote: '"', spaced: false });
+  // One read of a reader asks for as many bytes as it has space.
+  const target = new Uint8Array(1_000_000);
+  let made = 0;
+  while (!source.ended) {
+    const before = readBytes;
+    let bytes: number;
+    do {
+      bytes = source.read(target);
+      made += bytes;
+    } while (bytes > 0);
+    t.ok(readBytes - before <= 8 * PIECE_BYTES, `${readBytes - before} bytes in one turn`);
+    if (!source.ended) await source.wait();
+  }
+  t.equal(made, 500_000);
+});
+
+test('few line breaks and spaces are held back before a separator', async (t) => {
+  const form = { separator: '##', delimiter: '|', quote: '"', spaced: true };
+  const made = (text: string): Promise<string> =>
+    textOf(new SeparatedSource(new ChunkedSource(Buffer.from(text), [Number.POSITIVE_INFINITY]), form));
+  const [most, more] = ['\n'.repeat(65_536), ' '.repeat(70_000)];
+  t.ok((await made(`1|x${most}##2|y##`)) === '"1"|"x"\n"2"|"y"\n', 'removed at the end of a record');
+  t.ok((await made(`1|x${most}y##`)) === `"1"|"x${most}y"\n`, 'kept within a cell');
+  t.ok((await made(`1|${more}y##`)) === `"1"|"${more}y"\n`, 'more spaces are text');
+  t.ok((await made(`1|${more}##`)) === `"1"|"${more}"\n`, 'more spaces without text');
+  const message = 'A cell has more than 65536 line breaks in a row.';
+  const failed = await made(`1|x${most}\ny##`).catch((error: unknown) => (error as Failed).failure);
+  t.match(failed, { code: 'MALFORMED_FILE', message });
+});
 
 /** Bytes that these sources read at a time. */
 const PIECE_BYTES = 65_536;

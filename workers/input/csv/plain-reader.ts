@@ -41,6 +41,11 @@ class RecordParser {
     this.#parser._transform(bytes, 'utf8', throwFault);
   }
 
+  /** Number of fields so far of the record that has not ended. */
+  get openFields(): number {
+    return this.#parser.state.record.length;
+  }
+
   /** Signals the end of input. Returns false if a quoted field is still open. */
   finish(): boolean {
     let closed = true;
@@ -61,6 +66,7 @@ class RecordParser {
 }
 
 class SteppedParser extends Parser {
+  declare readonly state: { readonly record: readonly string[] };
   readonly #take: (fields: readonly string[], end: number) => void;
 
   constructor(delimiter: string, quote: string, take: (fields: readonly string[], end: number) => void) {
@@ -78,6 +84,9 @@ class SteppedParser extends Parser {
   /** Called by csv-parse for each record. */
   override push(fields: readonly string[] | null): boolean {
     if (fields !== null) this.#take(fields, this.info.bytes);
+    // csv-parse compares the number of fields with that of the first record, and copies each record that differs into an
+    // error, which nobody reads. This makes each record the first one.
+    (this.info as { records: number }).records = 0;
     return true;
   }
 }
@@ -141,6 +150,12 @@ function fieldEnd(text: string, from: number, delimiter: string): number {
 /** Bytes that csv-parse holds back: a line break and its look-ahead. */
 const HELD_BACK_BYTES = 66;
 
+/** Bytes that csv-parse splits at a time. */
+const PIECE_BYTES = 32_768;
+
+/** Bytes that it splits between two pauses: some milliseconds, if each of them is a delimiter or a quote. */
+const TURN_BYTES = 4 * PIECE_BYTES;
+
 const LF = 10;
 const CR = 13;
 
@@ -170,6 +185,12 @@ class PlainRecords implements LeadingRecords {
   #fed: number;
   #finished = false;
   #peeked: PlainRecord | null = null;
+  /** Bytes fed since the last pause. */
+  #fedInTurn = 0;
+  /** The last `peek` stopped so that other work of the thread gets its turn. */
+  #isResting = false;
+  /** A record with more fields fails before its end. */
+  fieldsMax = Number.POSITIVE_INFINITY;
 
   constructor(heap: Heap, window: Window, delimiter: string, quote: string) {
     this.#heap = heap;
@@ -191,33 +212,59 @@ class PlainRecords implements LeadingRecords {
         this.#taken++;
         return this.#peeked;
       }
-      const window = this.#window;
-      if (!window.filling) {
-        if (window.complete && this.#finished) return this.#end();
-        if (window.filled - this.#start > ROW_BYTES_MAX + HELD_BACK_BYTES) throw malformed('row', this.#line);
-      }
-      if (window.complete && !window.filling) {
-        this.#finished = true;
-        this.#parser.finish();
-      } else {
-        if (window.fill(this.#start) === 'wait') return 'wait';
-        this.#fed += window.start - this.#start;
-        this.#start = window.start;
-        // The bytes are copied, because the parser holds back the last ones, and the window moves.
-        this.#parser.feed(Buffer.from(this.#heap.u8.subarray(this.#fed, window.textEnd)));
-        this.#fed = window.textEnd;
-      }
-      this.#ready = this.#parser.take();
-      this.#taken = 0;
+      if (this.#parser.openFields > this.fieldsMax) throw malformed('columns', this.#line);
+      if (this.#window.filling || this.#fed === this.#window.textEnd) {
+        const filled = this.#fill();
+        if (filled !== 'filled') return filled;
+      } else if (this.#fedInTurn >= TURN_BYTES) {
+        this.#fedInTurn = 0;
+        this.#isResting = true;
+        return 'wait';
+      } else this.#feed();
     }
+  }
+
+  /** Called if the parser has all bytes of the window. */
+  #fill(): 'filled' | 'wait' | 'end' {
+    const window = this.#window;
+    this.#isResting = false;
+    if (!window.filling) {
+      if (window.complete && this.#finished) return this.#end();
+      if (window.filled - this.#start > ROW_BYTES_MAX + HELD_BACK_BYTES) throw malformed('row', this.#line);
+    }
+    if (window.complete && !window.filling) {
+      this.#finished = true;
+      this.#parser.finish();
+      this.#takeParsed();
+      return 'filled';
+    }
+    if (window.fill(this.#start) === 'wait') return 'wait';
+    this.#fed += window.start - this.#start;
+    this.#start = window.start;
+    return 'filled';
+  }
+
+  #feed(): void {
+    const end = Math.min(this.#fed + PIECE_BYTES, this.#window.textEnd);
+    // The bytes are copied, because the parser holds back the last ones, and the window moves.
+    this.#parser.feed(Buffer.from(this.#heap.u8.subarray(this.#fed, end)));
+    this.#fedInTurn += end - this.#fed;
+    this.#fed = end;
+    this.#takeParsed();
+  }
+
+  #takeParsed(): void {
+    this.#ready = this.#parser.take();
+    this.#taken = 0;
   }
 
   skip(): void {
     this.#peeked = null;
   }
 
-  wait(): Promise<void> {
-    return this.#window.wait();
+  async wait(): Promise<void> {
+    if (this.#isResting) await new Promise((resolve) => setImmediate(resolve));
+    else await this.#window.wait();
   }
 
   #end(): 'end' {
@@ -353,6 +400,7 @@ class PlainReader implements RowReader {
     this.#parts = parts;
     this.#window = window;
     this.#records = records;
+    records.fieldsMax = COLUMNS_MAX;
     this.#columns = header.texts.length;
     this.#nullTexts = new Set(parts.nullValues);
     this.#rowsMax = Math.min(BATCH_ROWS_MAX, Math.max(1, Math.floor(CELLS_MAX / this.#columns)));
@@ -385,7 +433,7 @@ class PlainReader implements RowReader {
   }
 
   wait(): Promise<void> {
-    return this.#window.wait();
+    return this.#records.wait();
   }
 
   describe(report: RunReport): void {

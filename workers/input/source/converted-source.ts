@@ -6,15 +6,17 @@ import type { ByteSource } from './source.ts';
 // Base class of sources that convert the bytes of another source piece by piece.
 
 /**
- * Number of pieces of 64 KiB without any result that are converted in one read: some milliseconds. A file may consist of
- * bytes that are left out, such as comments.
+ * Number of pieces of 64 KiB that are converted between two pauses: some milliseconds. Pieces with a result count too,
+ * because the result may be much shorter than the piece, such as one byte for a separator.
  */
-const PIECES_AT_ONCE = 16;
+const PIECES_AT_ONCE = 6;
 
 export abstract class ConvertedSource implements ByteSource {
   protected readonly inner: ByteSource;
   /** Converted bytes that have not been read yet. */
   #ready: Uint8Array = new Uint8Array(0);
+  /** Number of pieces converted since the last pause. */
+  #pieces = 0;
   /** The last read stopped so that other work of the thread gets its turn. */
   #isResting = false;
 
@@ -36,10 +38,12 @@ export abstract class ConvertedSource implements ByteSource {
   }
 
   read(target: Uint8Array): number {
-    for (let pieces = 0; this.#ready.length === 0; pieces++) {
-      this.#isResting = pieces === PIECES_AT_ONCE;
+    while (this.#ready.length === 0) {
+      this.#isResting = this.#pieces === PIECES_AT_ONCE && !this.isConverted;
+      if (this.#isResting) this.#pieces = 0;
       const piece = this.#isResting ? null : this.convert();
       if (piece === null) return 0;
+      this.#pieces++;
       this.#ready = piece;
     }
     const bytes = Math.min(this.#ready.length, target.length);
@@ -266,8 +270,16 @@ export function quoteBehindSeparators({ quote }: Pick<SeparatedForm, 'quote'>): 
  */
 type CellState = 'record' | 'start' | 'plain' | 'quoted' | 'closed' | 'stray';
 
+/**
+ * Maximum number of line breaks or spaces that are held back. More spaces are text. More line breaks fail the file: each
+ * takes memory until it is known whether the record ends after it.
+ */
+const HELD_MAX = 65_536;
+
 /** Output bytes for one input byte: a quote before, a doubled quote, and a quote with a line feed after. */
 const SEPARATED_GROWTH = 4;
+
+const TOO_MANY_BREAKS = `A cell has more than ${HELD_MAX} line breaks in a row.`;
 
 export class SeparatedSource extends ConvertedSource {
   readonly #separator: Buffer;
@@ -333,8 +345,10 @@ export class SeparatedSource extends ConvertedSource {
     if (begins(piece, at, this.#delimiter)) return this.#endCell(this.#delimiter, 'start', this.#delimiter.length);
     const isAtStart = this.#state === 'record' || this.#state === 'start';
     if (byte === LF || byte === CR) {
-      if (this.#state !== 'record') this.#breaks.push(byte);
-    } else if (isAtStart && byte === SPACE && this.#spaced) this.#breaks.push(byte);
+      if (this.#state === 'record') return 1;
+      if (this.#breaks.length === HELD_MAX) throw new Failed('MALFORMED_FILE', TOO_MANY_BREAKS);
+      this.#breaks.push(byte);
+    } else if (isAtStart && byte === SPACE && this.#spaced && this.#breaks.length < HELD_MAX) this.#breaks.push(byte);
     else if (isAtStart && byte === this.#quote) {
       this.#put(byte);
       this.#breaks = [];
@@ -390,7 +404,9 @@ export class SeparatedSource extends ConvertedSource {
 
 function begins(bytes: Buffer, at: number, text: Buffer): boolean {
   if (text.length === 0 || bytes[at] !== text[0]) return false;
-  return text.length === 1 || bytes.subarray(at, at + text.length).equals(text);
+  // A view for each candidate would take most of the time in a file that consists of such bytes.
+  for (let byte = 1; byte < text.length; byte++) if (bytes[at + byte] !== text[byte]) return false;
+  return true;
 }
 
 /** The first part of a file with a line break after each record and none inside, for the detectors. */
