@@ -69,8 +69,8 @@ class StackedReader implements RowReader {
   head: FileHead = NO_HEAD;
   readonly #settings: FileSettings;
   readonly #heap: Heap;
-  /** Files that have not been opened yet. */
-  #waiting: StackedFile[];
+  /** Files that have not been opened yet, in reverse order: taking the next one from the end copies nothing. */
+  readonly #waiting: StackedFile[];
   #open: OpenFile | null = null;
   #first: FirstTable = { texts: [], added: [], fields: null };
   /** Regions of the heap that the open file uses, with their sizes. */
@@ -88,7 +88,7 @@ class StackedReader implements RowReader {
   readonly #said = emptyInput();
 
   constructor(files: readonly StackedFile[], settings: FileSettings) {
-    this.#waiting = [...files];
+    this.#waiting = files.toReversed();
     this.#settings = settings;
     this.#heap = settings.arena.heap;
   }
@@ -156,26 +156,25 @@ class StackedReader implements RowReader {
 
   close(): void {
     this.#closeFile();
-    for (const file of this.#waiting) file.close?.();
-    this.#waiting = [];
+    for (const file of this.#waiting.splice(0).reverse()) file.close?.();
   }
 
   /** Opens the next file. Throws Failed. */
   *openNext(): Coroutine<void> {
     for (;;) {
-      const [file, ...others] = this.#waiting as [StackedFile, ...StackedFile[]];
+      const file = this.#waiting.at(-1)!;
       const number = this.#firstRows.length + 1;
       this.#heap.noteRegions(this.#regions);
       try {
         const opened = yield* file.open(this.#settingsOf(file, number));
-        this.#waiting = others;
+        this.#waiting.pop();
         if ('next' in opened) {
           this.#open = { file, reader: opened, columns: null };
           this.#open = { file, reader: opened, columns: yield* this.#columnsOf(file, opened, number) };
           this.#begin(file, opened);
           return;
         }
-        this.#waiting = [...opened, ...others];
+        for (const inner of opened.toReversed()) this.#waiting.push(inner);
       } catch (error) {
         throw labelled(error, number, file.name);
       } finally {
