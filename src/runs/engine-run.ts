@@ -234,12 +234,16 @@ export class EngineRun implements UploadListener, WatchedUpload {
     this.#current = current;
   }
 
-  /** Not null if the upload is large, so that idle threads may take part. */
+  /**
+   * Not null if the upload is large or may become large, so that idle threads may take part. Without a Content-Length, its
+   * size is not known before it is complete.
+   */
   get #sharing(): Sharing | null {
     const { sharing } = this.#node;
     const { sizeBytes, expectedBytes } = this.#upload;
-    if (sharing === null || Math.max(sizeBytes, expectedBytes) < sharing.sizes.fileBytesMin) return null;
-    return sharing;
+    if (sharing === null) return null;
+    const mayGrow = expectedBytes === 0 && !this.#whole;
+    return mayGrow || Math.max(sizeBytes, expectedBytes) >= sharing.sizes.fileBytesMin ? sharing : null;
   }
 
   #begun(task: CurrentTask): void {

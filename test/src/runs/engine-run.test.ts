@@ -26,13 +26,15 @@ const CANCELLED: TaskEnd = { kind: 'cancelled' };
 
 interface PlayedTask {
   readonly task: RunTask;
+  /** True if idle threads may take part. */
+  readonly isShared: boolean;
   readonly end: (end: TaskEnd) => Promise<void>;
   /** Calls of the pool, in order. */
   readonly told: string[];
 }
 
 /** The Run of account "slow" beside others that leave hardly any memory free. */
-function rig(fileMib = 1) {
+function rig(fileMib = 1, expectedMib = 0) {
   const budget = new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 1, 'service');
   const memories = new RunMemories(budget, ASIDE_BYTES);
   const tasks: PlayedTask[] = [];
@@ -41,19 +43,20 @@ function rig(fileMib = 1) {
   const upload = {
     spool: { ...spool, bytes: () => new Uint8Array(3) },
     sizeBytes: fileMib * MIB,
+    expectedBytes: expectedMib * MIB,
     isHeldBack: false,
     ending: 'csv',
     parameters: () => checkParameters(sent, null),
   };
   const pool = {
     nextTask: () => tasks.length,
-    run: (task: RunTask, ended: (end: TaskEnd) => void) => {
+    run: (task: RunTask, ended: (end: TaskEnd) => void, settings?: { readonly sharing?: unknown }) => {
       const told: string[] = [];
       const end = async (how: TaskEnd): Promise<void> => {
         ended(how);
         await new Promise((resolve) => setImmediate(resolve));
       };
-      tasks.push({ task, end, told });
+      tasks.push({ task, isShared: (settings?.sharing ?? null) !== null, end, told });
       return {
         task: task.task,
         rowsRead: () => 0,
@@ -66,7 +69,7 @@ function rig(fileMib = 1) {
   const node = partly<EngineParts>({
     pool: partly<EngineParts['pool']>(pool),
     memories,
-    sharing: null,
+    sharing: { sizes: { fileBytesMin: 32 * MIB, partBytes: MIB }, threadsMax: 2 },
     slowUploads: new SlowUploads(),
     times: new TimeTexts(),
     taskOutputs: partly<EngineParts['taskOutputs']>({
@@ -238,4 +241,26 @@ t.test('a short upload that is slow holds little more than its bytes until it is
   t.equal(tasks[0]?.task.source.kind, 'bytes');
   await tasks[0]?.end(DONE);
   free([memory, ...others]);
+});
+
+t.test('idle threads may take part if an upload is large, or may become large', async (t) => {
+  for (const [arrivedMib, expectedMib, isShared] of [
+    [1, 31, false],
+    [1, 32, true],
+    [1, 0, true],
+  ] as const) {
+    const { engine, tasks } = rig(arrivedMib, expectedMib);
+    engine.grown(arrivedMib * MIB);
+    t.equal(tasks[0]?.isShared, isShared, `${expectedMib} MiB are expected`);
+    engine.cancel();
+  }
+  for (const [sizeMib, isShared] of [
+    [31, false],
+    [32, true],
+  ] as const) {
+    const { engine, tasks, complete } = rig(sizeMib, 0);
+    complete();
+    t.equal(tasks[0]?.isShared, isShared, `${sizeMib} MiB have arrived`);
+    engine.cancel();
+  }
 });
