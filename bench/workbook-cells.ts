@@ -14,6 +14,7 @@ import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../work
 import { Heap } from '../workers/memory/heap.ts';
 import { SpillFolder } from '../workers/memory/spill-file.ts';
 import { runCoroutine } from '../workers/scheduling/coroutine.ts';
+import { done } from '../workers/scheduling/time-slices.ts';
 
 /** Kind of a cell whose value is lost. */
 const KIND_LOST = -1;
@@ -100,7 +101,7 @@ export async function openFile(
   const windowMemory = new WindowMemory(heap, { acquire: async () => {} });
   const stretch = new XmlStretch(kernel.exports, heap);
   try {
-    const archive = new ZipArchive(file, null, giveWay);
+    const archive = done(ZipArchive.read(file, null, giveWay));
     const workbook = await runCoroutine(openWorkbook(archive, { heap, spill, windowMemory, giveWay, stretch }));
     return { workbook, close: () => spill.remove() };
   } catch (error) {

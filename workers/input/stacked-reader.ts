@@ -8,8 +8,7 @@ import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Heap } from '../memory/heap.ts';
 import { Failed } from '../protocol/failure.ts';
 import type { RunReport } from '../protocol/report.ts';
-import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
-import type { Sliced } from '../scheduling/time-slices.ts';
+import { type Coroutine, inSlices, runCoroutine } from '../scheduling/coroutine.ts';
 import { mergeCounts } from './csv/csv-input.ts';
 import type { RaggedRow } from './csv/selected-rows.ts';
 import { NOTHING_TRIED } from './encoding/encoding.ts';
@@ -191,12 +190,12 @@ class StackedReader implements RowReader {
   *#columnsOf(file: StackedFile, { head }: RowReader, number: number): Coroutine<readonly number[] | null> {
     const { expected } = this.#settings;
     if (number === 1) {
-      this.#first = yield* this.#inSlices(firstTable(head.headers, expected));
+      this.#first = yield* inSlices(firstTable(head.headers, expected), this.#settings);
       this.head = this.#headOf(file, { ...head, headers: [...head.headers, ...this.#first.added] });
       return this.#first.added.length === 0 ? null : this.#columnsFrom(head.headers.map((_, at) => at));
     }
     if (head.hasKinds !== undefined && this.head.hasKinds === undefined) throw new Failed('MALFORMED_FILE', OTHER_TYPE);
-    const places = yield* this.#inSlices(placesInFirst(this.#first, head.headers, expected));
+    const places = yield* inSlices(placesInFirst(this.#first, head.headers, expected), this.#settings);
     if (places === null) throw otherHeader(head.headers);
     const lack = missingMetaFailure(this.#settings.input, head.meta);
     if (lack !== null) throw new Failed(lack.code, lack.message);
@@ -286,15 +285,6 @@ class StackedReader implements RowReader {
     for (const [at, bytes] of this.#regions) this.#heap.release(at, bytes);
     this.#regions.clear();
     file.close?.();
-  }
-
-  *#inSlices<T>(work: Sliced<T>): Coroutine<T> {
-    const { clock, giveWay } = this.#settings;
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      if (clock?.isDue() === true && giveWay !== undefined) yield giveWay();
-    }
   }
 }
 

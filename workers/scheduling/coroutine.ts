@@ -1,6 +1,8 @@
 // Work that runs synchronously and yields a promise only if it has to wait. All data of a small Run is present at its
 // start, and the promises of async functions would cost such a Run more than the work on its rows.
 
+import type { Pauses, Sliced } from './time-slices.ts';
+
 /** The work of a Run or of a part of it. Completes without interruption if it never has to wait. */
 export type Coroutine<T> = Generator<Promise<unknown>, T, undefined>;
 
@@ -36,4 +38,19 @@ export function* awaited<T>(promise: Promise<T>): Coroutine<T> {
   );
   if (found === null) throw error;
   return (found as { readonly value: T }).value;
+}
+
+/** How a coroutine pauses for other Runs of its thread. Without a clock it does not pause. */
+export interface TurnTaking {
+  readonly clock?: Pauses | undefined;
+  readonly giveWay?: (() => Promise<void>) | undefined;
+}
+
+/** Runs sliced work. Other Runs of the thread get their turn at the pauses at which it is due. */
+export function* inSlices<T>(work: Sliced<T>, { clock, giveWay }: TurnTaking): Coroutine<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (clock?.isDue() === true && giveWay !== undefined) yield giveWay();
+  }
 }

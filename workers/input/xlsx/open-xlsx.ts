@@ -2,8 +2,7 @@
 
 import { NATIVE_KINDS } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
-import type { Coroutine } from '../../scheduling/coroutine.ts';
-import type { Sliced } from '../../scheduling/time-slices.ts';
+import { type Coroutine, inSlices } from '../../scheduling/coroutine.ts';
 import { explainHeader } from '../detect/explain-form.ts';
 import { listed } from '../detect/records.ts';
 import { type Choice, certain, type FileExplanation, rounded, type SheetSize } from '../explanation.ts';
@@ -27,12 +26,17 @@ import { XmlStretch } from './xml-stretch.ts';
 import { WindowMemory } from './xml-window.ts';
 
 /** See WholeFileFormat.within. */
-export function packedIn(
+export function* packedIn(
   source: WholeSource,
-  { inflatedBytesMax, input }: WholeFileSettings,
-): PackedFile | readonly StackedEntry[] | null {
-  const archive = new ZipArchive(source, inflatedBytesMax, () => null);
-  return packedFile(archive, source, { file: input.archiveFile, files: input.archiveFiles });
+  settings: WholeFileSettings,
+): Coroutine<PackedFile | readonly StackedEntry[] | null> {
+  const { inflatedBytesMax, input } = settings;
+  const archive = yield* inSlices(
+    ZipArchive.read(source, inflatedBytesMax, () => null),
+    settings,
+  );
+  const wanted = { file: input.archiveFile, files: input.archiveFiles };
+  return yield* inSlices(packedFile(archive, source, wanted), settings);
 }
 
 /**
@@ -42,7 +46,7 @@ export function packedIn(
 export function* openXlsx(format: string, source: WholeSource, settings: WholeFileSettings): Coroutine<RowReader> {
   const { heap } = settings.arena;
   const giveWay: GiveWay = () => (settings.clock?.isDue() === true ? (settings.giveWay?.() ?? null) : null);
-  const archive = new ZipArchive(source, settings.inflatedBytesMax, giveWay);
+  const archive = yield* inSlices(ZipArchive.read(source, settings.inflatedBytesMax, giveWay), settings);
   const windowMemory = new WindowMemory(heap, settings.largeRow);
   const stretch = new XmlStretch(settings.kernel.exports, heap);
   const workbook = yield* openWorkbook(archive, { heap, spill: settings.spill, windowMemory, giveWay, stretch });
@@ -114,8 +118,8 @@ function* sheetsOf(
     if (rest !== null) yield rest;
     const found = yield* openSheet(workbook, chosen, settings, giveWay);
     if (found === null) continue;
-    first ??= yield* firstSheet(found.header, settings, giveWay, form);
-    const order = yield* orderOf(first, found, settings, giveWay);
+    first ??= yield* firstSheet(found.header, settings, form);
+    const order = yield* orderOf(first, found, settings);
     mergedRanges += found.merged.length;
     if (mergedRanges > MERGED_RANGES_MAX)
       throw malformedWorkbook(`the sheets that are read have more than ${MERGED_RANGES_MAX} merged cells`);
@@ -178,15 +182,6 @@ function mergedOf(workbook: OpenWorkbook, { sheet, number }: ChosenSheet, giveWa
   return inPart(() => `the merged cells of sheet ${number}`, workbook.mergedRanges(sheet, giveWay));
 }
 
-function* inSlices<T>(work: Sliced<T>, { clock }: WholeFileSettings, giveWay: GiveWay): Coroutine<T> {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    const rest = clock?.isDue() === true ? giveWay() : null;
-    if (rest !== null) yield rest;
-  }
-}
-
 interface FirstSheet extends FirstTable {
   /** Its header with the notes beside it and the added columns. */
   readonly allTexts: readonly string[];
@@ -195,13 +190,12 @@ interface FirstSheet extends FirstTable {
 function* firstSheet(
   header: SheetHeader,
   settings: WholeFileSettings,
-  giveWay: GiveWay,
   form: SheetChoice['form'],
 ): Coroutine<FirstSheet> {
   const texts = ownTexts(header);
   const expected = form === 'first' ? null : settings.expected;
   const beside = { width: header.texts.length, sheetInto: settings.input.sheetInto };
-  const table = yield* inSlices(firstTable(texts, expected, beside), settings, giveWay);
+  const table = yield* inSlices(firstTable(texts, expected, beside), settings);
   return { ...table, allTexts: [...header.texts, ...table.added] };
 }
 
@@ -213,12 +207,11 @@ function* orderOf(
   first: FirstSheet,
   { header, chosen, merged }: Omit<ReadSheet, 'order'>,
   settings: WholeFileSettings,
-  giveWay: GiveWay,
 ): Coroutine<readonly number[] | null> {
   const texts = ownTexts(header);
   const isSame = areSame(first.texts, texts);
   if (isSame && first.added.length === 0) return null;
-  const places = yield* inSlices(placesInFirst(first, texts, settings.expected), settings, giveWay);
+  const places = yield* inSlices(placesInFirst(first, texts, settings.expected), settings);
   if (places !== null && (isSame || merged.length === 0)) return wholeOrder(places, first.allTexts.length);
   throw new Failed('TEMPLATE_COLUMNS_MISSING', otherHeader(chosen.number, places !== null), { columns: [] });
 }

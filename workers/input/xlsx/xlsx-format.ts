@@ -18,7 +18,7 @@ export const xlsxFormat: WholeFileFormat = {
 
   *within(source, settings) {
     const { packedIn } = yield* awaited(import('./open-xlsx.ts'));
-    return packedIn(source, settings);
+    return yield* packedIn(source, settings);
   },
 
   *open(source, _start, settings) {

@@ -1,6 +1,7 @@
 // Reads the central directory at the end of a ZIP archive (PKWARE APPNOTE 6.3.10, sections 4.3.12 to 4.3.16), including
 // ZIP64, and refuses inconsistent directories.
-import { DIRECTORY_BYTES_MAX, ENTRIES_MAX, malformedArchive } from './limits.ts';
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
+import { DIRECTORY_BYTES_MAX, ENTRIES_MAX, isTurn, malformedArchive } from './limits.ts';
 import { type RandomAccess, readExactly } from './random-access.ts';
 
 /** An entry as described by the central directory. */
@@ -45,7 +46,7 @@ interface Directory {
 }
 
 /** Returns all entries, in the order of the directory. Throws Failed. */
-export function readCentralDirectory(file: RandomAccess): ZipEntry[] {
+export function* readCentralDirectory(file: RandomAccess): Sliced<ZipEntry[]> {
   const directory = findDirectory(file);
   const { end } = directory;
   if (directory.entries > ENTRIES_MAX) {
@@ -83,9 +84,11 @@ export function readCentralDirectory(file: RandomAccess): ZipEntry[] {
         start + at,
       );
     }
+    if (isTurn(index)) yield PAUSE;
     entries.push(readEntry(bytes.subarray(at, next), start + at, shift));
     at = next;
   }
+  yield PAUSE;
   refuseOverlaps(entries, start);
   return entries;
 }

@@ -9,6 +9,14 @@ import { Failed } from '../../protocol/failure.ts';
  */
 export const ENTRIES_MAX = 20_000;
 
+/** Number of entries between two points at which work on all entries may pause. */
+const ENTRIES_AT_ONCE = 512;
+
+/** True if work on all entries may pause after this one. */
+export function isTurn(index: number): boolean {
+  return index % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1;
+}
+
 /** Maximum size of the central directory in bytes: enough for entries with names of some hundred bytes. */
 export const DIRECTORY_BYTES_MAX = 8 * 1024 * 1024;
 

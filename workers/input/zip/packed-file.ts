@@ -2,10 +2,12 @@
 // it is read.
 import { extname } from 'node:path';
 import { Failed } from '../../protocol/failure.ts';
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import { foldCase } from '../../values/text-edits.ts';
 import type { PackedFile, StackedEntry } from '../format.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
 import type { EntryReader } from './entry-reader.ts';
+import { isTurn } from './limits.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
 /** Every Office Open XML package contains one of these. */
@@ -28,32 +30,43 @@ export interface WantedFiles {
 }
 
 /** Returns null for an office document. Throws Failed for unsupported archives. */
-export function packedFile(
+export function* packedFile(
   archive: ZipArchive,
   source: WholeSource,
   wanted: WantedFiles,
-): PackedFile | readonly StackedEntry[] | null {
+): Sliced<PackedFile | readonly StackedEntry[] | null> {
   if (PACKAGE_PARTS.some((part) => archive.has(part))) return null;
   const known = KNOWN_ARCHIVES.find(([entry]) => archive.has(entry));
   if (known !== undefined) throw unsupported(`The file is ${known[1]}; save it as XLSX or CSV.`);
   const files = [...archive.names].filter((name) => !NOISE.test(name));
   if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive contains no file.');
-  if (wanted.files !== null) return stackedFiles(archive, source, matchingFiles(files, wanted.files));
-  const name = wanted.file === null ? onlyFile(files) : matchingFile(files, wanted.file);
+  if (wanted.files !== null) {
+    return yield* stackedFiles(archive, source, yield* matchingFiles(files, wanted.files));
+  }
+  const name = wanted.file === null ? onlyFile(files) : yield* matchingFile(files, wanted.file);
   return { source: new EntrySource(archive.open(name)!, source), ending: endingOf(name) };
 }
 
 /** Files in the order of their names, which often contain dates. */
-function stackedFiles(archive: ZipArchive, source: WholeSource, names: readonly string[]): readonly StackedEntry[] {
+function* stackedFiles(
+  archive: ZipArchive,
+  source: WholeSource,
+  names: readonly string[],
+): Sliced<readonly StackedEntry[]> {
   const ordered = names.toSorted();
-  return ordered.map((name, index) => ({
-    name: baseName(archive.nameOf(name)),
-    ending: endingOf(name),
-    open: () => new EntrySource(archive.open(name)!, null),
-    close: () => {
-      if (index === ordered.length - 1) source.close();
-    },
-  }));
+  const stacked: StackedEntry[] = [];
+  for (const [index, name] of ordered.entries()) {
+    stacked.push({
+      name: baseName(archive.nameOf(name)),
+      ending: endingOf(name),
+      open: () => new EntrySource(archive.open(name)!, null),
+      close: () => {
+        if (index === ordered.length - 1) source.close();
+      },
+    });
+    if (isTurn(index)) yield PAUSE;
+  }
+  return stacked;
 }
 
 function endingOf(name: string): string {
@@ -71,16 +84,16 @@ function onlyFile([name, ...others]: readonly string[]): string {
   throw unsupported(`The file is a ZIP archive with several files; ${advice}.`);
 }
 
-function matchingFile(files: readonly string[], wanted: string): string {
-  const matching = namesLike(files, wanted);
+function* matchingFile(files: readonly string[], wanted: string): Sliced<string> {
+  const matching = yield* namesLike(files, wanted);
   if (matching.length === 1) return matching[0]!;
   const advice =
     matching.length === 0 ? '' : ` To read all of them, write input.archive_files: ${JSON.stringify(wanted)}.`;
   throw noMatch(matching, files, `${JSON.stringify(wanted)} (input.archive_file). Exactly one must match.${advice}`);
 }
 
-function matchingFiles(files: readonly string[], wanted: string): readonly string[] {
-  const matching = namesLike(files, wanted);
+function* matchingFiles(files: readonly string[], wanted: string): Sliced<readonly string[]> {
+  const matching = yield* namesLike(files, wanted);
   if (matching.length > 0) return matching;
   throw noMatch(matching, files, `${JSON.stringify(wanted)} (input.archive_files).`);
 }
@@ -91,9 +104,14 @@ function noMatch(matching: readonly string[], files: readonly string[], wanted: 
 }
 
 /** @param wanted a name of the Template, in which `*` is any text */
-function namesLike(files: readonly string[], wanted: string): readonly string[] {
+function* namesLike(files: readonly string[], wanted: string): Sliced<readonly string[]> {
   const parts = foldCase(wanted).split('*');
-  return files.filter((name) => matches(foldCase(baseName(name)), parts));
+  const matching: string[] = [];
+  for (const [index, name] of files.entries()) {
+    if (matches(foldCase(baseName(name)), parts)) matching.push(name);
+    if (isTurn(index)) yield PAUSE;
+  }
+  return matching;
 }
 
 /** True if the parts occur in this order: the first at the beginning, the last at the end. */

@@ -1,11 +1,13 @@
 // A ZIP archive: its entries by name, and the total of all bytes decompressed from it.
 import { Failed } from '../../protocol/failure.ts';
+import { PAUSE, type Sliced } from '../../scheduling/time-slices.ts';
 import { readCentralDirectory, type ZipEntry } from './central-directory.ts';
 import { EntryReader } from './entry-reader.ts';
 import {
   encryptedEntry,
   INFLATED_BYTES_MAX,
   INFLATION_RATIO_MAX,
+  isTurn,
   malformedArchive,
   RATIO_FREE_BYTES,
 } from './limits.ts';
@@ -27,18 +29,29 @@ export class ZipArchive {
   #repeatedBytes = 0;
 
   /**
-   * Reads the central directory. Throws Failed.
+   * Reads the central directory of an archive. Throws Failed.
    * @param inflatedBytesMax maximum decompressed size of all entries together, in bytes; null for INFLATED_BYTES_MAX
    */
-  constructor(file: RandomAccess, inflatedBytesMax: number | null, giveWay: () => Promise<void> | null) {
+  static *read(
+    file: RandomAccess,
+    inflatedBytesMax: number | null,
+    giveWay: () => Promise<void> | null,
+  ): Sliced<ZipArchive> {
+    const archive = new ZipArchive(file, inflatedBytesMax, giveWay);
+    const entries = yield* readCentralDirectory(file);
+    for (const [index, entry] of entries.entries()) {
+      const key = entryKey(entry.name);
+      if (archive.#entries.has(key)) throw malformedArchive('a second entry has the name of another', entry.position);
+      archive.#entries.set(key, entry);
+      if (isTurn(index)) yield PAUSE;
+    }
+    return archive;
+  }
+
+  private constructor(file: RandomAccess, inflatedBytesMax: number | null, giveWay: () => Promise<void> | null) {
     this.#file = file;
     this.#inflatedBytesMax = inflatedBytesMax ?? INFLATED_BYTES_MAX;
     this.giveWay = giveWay;
-    for (const entry of readCentralDirectory(file)) {
-      const key = entryKey(entry.name);
-      if (this.#entries.has(key)) throw malformedArchive('a second entry has the name of another', entry.position);
-      this.#entries.set(key, entry);
-    }
   }
 
   /** Normalised names, as used for lookups. */
