@@ -2,7 +2,9 @@
 // those of the Template language: the function `fingerprint`, and `similar` of dedupe with `match: normal`.
 import { headerKey } from '../../workers/template/file-columns.ts';
 import { fingerprintOf, jaroWinkler, similarityMax } from '../../workers/values/similarity.ts';
-import type { SimilarityMethod, SimilarValues, SimilarValuesAnswer } from './studio-answers.ts';
+import type { WatchedColumn } from '../../workers/watch/watch-messages.ts';
+import { counted } from '../drafts/draft-line.ts';
+import type { SimilarityMethod, SimilarValues, SimilarValuesAnswer, Suggestion } from './studio-answers.ts';
 
 /** Groups that a person reviews at once. */
 const GROUPS_MAX = 100;
@@ -44,7 +46,7 @@ export function similarValues(
 }
 
 /** Rows with a value of the group. */
-export function rowsOf(values: SimilarValues): number {
+function rowsOf(values: SimilarValues): number {
   return values.reduce((sum, { count }) => sum + count, 0);
 }
 
@@ -124,4 +126,77 @@ function bitsOf(bits: number): number {
   let [left, count] = [bits, 0];
   for (; left !== 0; left &= left - 1) count++;
   return count;
+}
+
+// Similar values that are suggested as steps.
+
+export interface StepRows {
+  readonly columns: readonly WatchedColumn[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/**
+ * Similar values that are suggested without a review: this similarity is reached by names with one wrong letter. The
+ * page shows the same groups for review.
+ */
+const SUGGESTED_SIMILARITY = 0.93;
+
+/** Columns with more distinct values, or with fewer rows for each value, contain names, texts or numbers. */
+const CLUSTERED_VALUES_MAX = 300;
+const ROWS_PER_VALUE_MIN = 2;
+
+/** A value is probably a misspelling if the most frequent value of its group occurs this many times as often. */
+const MISSPELT_SHARE = 3;
+
+/** Similar values of text columns, as one step for each column and method. */
+export function similarSuggestions({ columns, rows }: StepRows): readonly Suggestion[] {
+  return columns.flatMap(({ name, type }, index) => {
+    if (type !== 'text') return [];
+    const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null && /\p{L}/u.test(cell));
+    const same = { method: 'fingerprint', threshold: SUGGESTED_SIMILARITY } as const;
+    const equal = similarValues(cells, same).groups.map(withSameNumbers);
+    const close = { method: 'similarity', threshold: SUGGESTED_SIMILARITY } as const;
+    const distinct = new Set(cells).size;
+    const isClustered = distinct <= CLUSTERED_VALUES_MAX && distinct * ROWS_PER_VALUE_MIN <= cells.length;
+    const misspelt = isClustered ? similarValues(cells.filter(isWord), close).groups.map(withMisspelt) : [];
+    return [...mapSuggestion(name, equal, same), ...mapSuggestion(name, misspelt, close)];
+  });
+}
+
+/** Values with other digits, such as house numbers, are other values. */
+function withSameNumbers(values: SimilarValues): SimilarValues {
+  const digits = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
+  return values.filter(({ text }) => digits(text) === digits(values[0]!.text));
+}
+
+/** Values with digits are codes or addresses. Short words with one other letter are other words. */
+function isWord(text: string | null): boolean {
+  return text !== null && /^\P{N}{6,}$/u.test(text);
+}
+
+/** The most frequent value with its rare ones, except those with the same fingerprint, which are suggested before. */
+function withMisspelt(values: SimilarValues): SimilarValues {
+  const [first, ...others] = values;
+  const key = fingerprintOf(first!.text);
+  const rare = others.filter(
+    ({ text, count }) => count * MISSPELT_SHARE <= first!.count && fingerprintOf(text) !== key,
+  );
+  return [first!, ...rare];
+}
+
+function mapSuggestion(
+  name: string,
+  found: readonly SimilarValues[],
+  similarity: SimilarityMethod,
+): readonly Suggestion[] {
+  const groups = found.filter((values) => values.length > 1);
+  if (groups.length === 0) return [];
+  const replaced = groups.flatMap(([first, ...others]) => others.map((value) => ({ ...value, by: first!.text })));
+  const map = Object.fromEntries(replaced.map(({ text, by }) => [text, by]));
+  const how =
+    similarity.method === 'fingerprint'
+      ? 'that differ only in case, accents, punctuation, spaces or the order of words'
+      : `with a similarity of at least ${similarity.threshold}, the others at least ${MISSPELT_SHARE} times as frequent`;
+  const evidence = `${counted(groups.length, 'group')} of values ${how}; ${counted(rowsOf(replaced), 'cell')} would change`;
+  return [{ operation: 'map_values', parameters: { columns: name, map }, evidence, similarity }];
 }

@@ -2,13 +2,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseTemplate } from '../../workers/template/template-text.ts';
-import { fingerprintOf } from '../../workers/values/similarity.ts';
 import type { WatchedColumn } from '../../workers/watch/watch-messages.ts';
 import { counted } from '../drafts/draft-line.ts';
 import { csvText } from './golden-test.ts';
 import { makeStudioFolder } from './opened-files.ts';
-import { rowsOf, similarValues } from './similar-values.ts';
-import type { SimilarityMethod, SimilarValues, Suggestion } from './studio-answers.ts';
+import { type StepRows, similarSuggestions } from './similar-values.ts';
+import type { Suggestion } from './studio-answers.ts';
 
 /** Cells of a draft. A draft of this size takes about half a second. */
 const CELLS_MAX = 40_000;
@@ -18,11 +17,6 @@ const ROWS_MAX = 2_000;
 /** Rows that a draft for these columns reads. */
 export function suggestionRows(columns: number): number {
   return Math.min(ROWS_MAX, Math.floor(CELLS_MAX / Math.max(1, columns)));
-}
-
-export interface StepRows {
-  readonly columns: readonly WatchedColumn[];
-  readonly rows: readonly (readonly (string | null)[])[];
 }
 
 /** @param draft makes the text of a draft for a file */
@@ -39,7 +33,7 @@ export async function suggestionsFor(
     writeFileSync(path, csvText([columns.map(({ name }) => name), ...cells]));
     const text = await draft(path);
     const drafted = [...missingValues(text, { columns, rows }), ...suggestionsIn(text, columns)];
-    return [...drafted, ...similarSuggestions({ columns, rows })];
+    return [...drafted, ...uselessColumns({ columns, rows }), ...similarSuggestions({ columns, rows })];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -50,6 +44,8 @@ function suggestionsIn(text: string, columns: readonly WatchedColumn[]): readonl
   const names = namesOf(text, columns);
   const body = text.slice(text.search(/^(?:# )?operations:/m));
   return [...body.matchAll(/^ +(?:# )?- (\{.*\}) {2}# (.*)$/gm)].flatMap(([, written, evidence]) => {
+    // The check of a total reads the end of the file, which a draft declares in the input.
+    if (/^\{check_totals:|: run\.meta\./.test(written!)) return [];
     const parsed = parseTemplate(written!, 'yaml');
     if ('problems' in parsed) return [];
     const [[operation, parameters]] = Object.entries(parsed.text.root.value as Record<string, Parameters>) as [
@@ -75,70 +71,25 @@ function missingValues(text: string, { columns, rows }: StepRows): readonly Sugg
   return [{ operation: 'blank_if', parameters: { columns: set, values }, evidence: evidence! }];
 }
 
-/**
- * Similar values that are suggested without a review: this similarity is reached by names with one wrong letter. The
- * page shows the same groups for review.
- */
-const SUGGESTED_SIMILARITY = 0.93;
+/** With fewer rows, columns are equal by chance. */
+const USELESS_ROWS_MIN = 3;
 
-/** Columns with more distinct values, or with fewer rows for each value, contain names, texts or numbers. */
-const CLUSTERED_VALUES_MAX = 300;
-const ROWS_PER_VALUE_MIN = 2;
-
-/** A value is probably a misspelling if the most frequent value of its group occurs this many times as often. */
-const MISSPELT_SHARE = 3;
-
-/** Similar values of text columns, as one step for each column and method. */
-function similarSuggestions({ columns, rows }: StepRows): readonly Suggestion[] {
-  return columns.flatMap(({ name, type }, index) => {
-    if (type !== 'text') return [];
-    const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null && /\p{L}/u.test(cell));
-    const same = { method: 'fingerprint', threshold: SUGGESTED_SIMILARITY } as const;
-    const equal = similarValues(cells, same).groups.map(withSameNumbers);
-    const close = { method: 'similarity', threshold: SUGGESTED_SIMILARITY } as const;
-    const distinct = new Set(cells).size;
-    const isClustered = distinct <= CLUSTERED_VALUES_MAX && distinct * ROWS_PER_VALUE_MIN <= cells.length;
-    const misspelt = isClustered ? similarValues(cells.filter(isWord), close).groups.map(withMisspelt) : [];
-    return [...mapSuggestion(name, equal, same), ...mapSuggestion(name, misspelt, close)];
-  });
-}
-
-/** Values with other digits, such as house numbers, are other values. */
-function withSameNumbers(values: SimilarValues): SimilarValues {
-  const digits = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
-  return values.filter(({ text }) => digits(text) === digits(values[0]!.text));
-}
-
-/** Values with digits are codes or addresses. Short words with one other letter are other words. */
-function isWord(text: string | null): boolean {
-  return text !== null && /^\P{N}{6,}$/u.test(text);
-}
-
-/** The most frequent value with its rare ones, except those with the same fingerprint, which are suggested before. */
-function withMisspelt(values: SimilarValues): SimilarValues {
-  const [first, ...others] = values;
-  const key = fingerprintOf(first!.text);
-  const rare = others.filter(
-    ({ text, count }) => count * MISSPELT_SHARE <= first!.count && fingerprintOf(text) !== key,
-  );
-  return [first!, ...rare];
-}
-
-function mapSuggestion(
-  name: string,
-  found: readonly SimilarValues[],
-  similarity: SimilarityMethod,
-): readonly Suggestion[] {
-  const groups = found.filter((values) => values.length > 1);
-  if (groups.length === 0) return [];
-  const replaced = groups.flatMap(([first, ...others]) => others.map((value) => ({ ...value, by: first!.text })));
-  const map = Object.fromEntries(replaced.map(({ text, by }) => [text, by]));
-  const how =
-    similarity.method === 'fingerprint'
-      ? 'that differ only in case, accents, punctuation, spaces or the order of words'
-      : `with a similarity of at least ${similarity.threshold}, the others at least ${MISSPELT_SHARE} times as frequent`;
-  const evidence = `${counted(groups.length, 'group')} of values ${how}; ${counted(rowsOf(replaced), 'cell')} would change`;
-  return [{ operation: 'map_values', parameters: { columns: name, map }, evidence, similarity }];
+/** Columns without a value, and columns with the same value in all rows. */
+function uselessColumns({ columns, rows }: StepRows): readonly Suggestion[] {
+  if (rows.length < USELESS_ROWS_MIN) return [];
+  const valuesOf = (index: number): ReadonlySet<string> => new Set(rows.map((row) => (row[index] ?? '').trim()));
+  const found = columns.map(({ name }, index) => ({ name, values: valuesOf(index) }));
+  const single = found.filter(({ values }) => values.size === 1);
+  const suggested = (names: readonly string[], evidence: string): readonly Suggestion[] =>
+    names.length === 0
+      ? []
+      : [{ operation: 'drop', parameters: { columns: names.length === 1 ? names[0] : names }, evidence }];
+  const empty = single.filter(({ values }) => values.has('')).map(({ name }) => name);
+  const constant = single.filter(({ values }) => !values.has('')).map(({ name }) => name);
+  return [
+    ...suggested(empty, `no value in ${counted(rows.length, 'row')}`),
+    ...suggested(constant, `the same value in all ${counted(rows.length, 'row')}`),
+  ];
 }
 
 type Parameters = Readonly<Record<string, unknown>>;

@@ -119,3 +119,21 @@ test('similar values are suggested, reviewed, and suggested no more after their 
   await list.getByText('1 group of values that differ only in case').waitFor({ state: 'detached' });
   t.strictSame(problems, []);
 });
+
+test('columns without a value or with one value are suggested, and no check of a total', options, async (t) => {
+  const sample = 'name,amount,currency,note\nAda,1.50,EUR,\nBob,2.25,EUR,\nCid,3.00,EUR,\nTotal,6.75,EUR,\n';
+  const template = 'format: 1\noperations:\n  - {copy: {from: amount, to: again}}\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await list.getByText('no value in 4 rows').waitFor();
+  await list.getByText('the same value in all 4 rows').waitFor();
+  await list.getByRole('button', { name: /^Apply stop_when/ }).waitFor();
+  t.notMatch(await list.innerText(), /check_totals|run\.meta/);
+  await list.getByRole('button', { name: 'Apply drop note' }).click();
+  await page.locator('.steps [aria-current]', { hasText: '2drop note' }).waitFor();
+  await list.getByText('no value in 4 rows').waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: 'Dismiss drop currency' }).click();
+  await list.getByText('the same value in all 4 rows').waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
