@@ -106,6 +106,7 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
       },
       runTest: () => Promise.reject(new Error('no test is made here')),
       draft: () => Promise.reject(new Error('no draft is made here')),
+      newDraft: () => Promise.resolve(''),
       draftPercent: () => 0,
       runWhole: () => Promise.reject(new Error('no output is made here')),
     });

@@ -13,9 +13,10 @@ import {
 } from '../../workers/template/template-text.ts';
 import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { DraftProgress } from '../drafts/draft-progress.ts';
+import { declaredReading } from '../drafts/draft-template.ts';
 import { OpenedFiles, removeAbandonedFolders } from '../studio/opened-files.ts';
 import { StudioServer } from '../studio/studio-server.ts';
-import { StudioSession } from '../studio/studio-session.ts';
+import { type StudioParts, StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
 import { WatchThread, type WatchThreadSettings } from '../studio/watch-thread.ts';
 import { NoOutputError, WholeOutput } from '../studio/whole-output.ts';
@@ -23,7 +24,7 @@ import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, flagsHelp, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
 import { checkReadable } from './local-input.ts';
-import { draftOf, isSampleRefused } from './template-draft.ts';
+import { type DraftRequest, draftOf, isSampleRefused } from './template-draft.ts';
 import { localSecrets, readLocalTables } from './template-file.ts';
 
 const FLAGS = {
@@ -109,7 +110,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         onFault,
         files,
         runTest: (run) => engine.forAccount(files.tables, secretsDirectory).run(run),
-        draft: (path) => draftOf({ path, signal: ended.signal }),
+        ...draftsFor(format, { like, folder: dirname(templatePath), signal: ended.signal }),
         draftPercent: () => progress.percent,
         runWhole: (template, path) =>
           runWhole(template, path, { tables: files.tables, secretsDirectory }, ended.signal),
@@ -184,8 +185,7 @@ export async function beginningOf(
   signal?: AbortSignal,
 ): Promise<string> {
   try {
-    const draft = await make();
-    return format === 'yaml' ? draft : withoutOffers(draft);
+    return inFormat(await make(), format);
   } catch (error) {
     if (signal?.aborted === true) return emptyText(format);
     const why = isSampleRefused(error) ? error.message : ((error as Error).stack ?? String(error));
@@ -198,8 +198,21 @@ function emptyText(format: TemplateFormat): string {
   return format === 'yaml' ? EMPTY_YAML : EMPTY_JSON;
 }
 
+/** How the studio makes drafts, after the first one. */
+function draftsFor(
+  format: TemplateFormat,
+  request: Omit<DraftRequest, 'path'>,
+): Pick<StudioParts, 'draft' | 'newDraft'> {
+  return {
+    draft: (path) => draftOf({ path, signal: request.signal }),
+    newDraft: async (path, settings) =>
+      inFormat(await draftOf({ ...request, path, declared: declaredReading(settings) }), format),
+  };
+}
+
 /** JSON has no comments, so the proposals of the draft are left out. */
-function withoutOffers(draft: string): string {
+function inFormat(draft: string, format: TemplateFormat): string {
+  if (format === 'yaml') return draft;
   const read = parseTemplate(draft, 'yaml');
   if ('problems' in read) throw new Error('a draft cannot be read');
   return `${JSON.stringify(read.text.root.value, null, 2)}\n`;

@@ -1,6 +1,8 @@
 // Drafts a Template for a sample: collects the lines of every rule, proves them by running the draft, and writes the
 // Template.
 
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import type { RunReport } from '../../workers/protocol/report.ts';
@@ -28,6 +30,8 @@ import {
   profileSample,
   type RunSample,
   type SampleProfile,
+  type SampleReading,
+  SampleRefusedError,
   sumWord,
   templateText,
 } from './sample-profile.ts';
@@ -219,6 +223,83 @@ function entry(indent: string, { text, evidence, isActive }: DraftLine): string 
   return `${indent}${isActive ? '' : '# '}${text}  # ${evidence}`;
 }
 
+// How a sample is read if a Run would miss its table.
+
+/** A table with fewer rows or columns may be a cover sheet, or the object around the records. */
+const TABLE_SIZE_MIN = 2;
+
+/**
+ * If a Run would read only a cover sheet, or an object around the records, the settings that read the table. Null: the
+ * table that a Run reads is large enough, or there is no other one.
+ */
+async function likelyInput(
+  path: string,
+  { head, rows, columns, sheets }: SampleProfile,
+): Promise<SampleReading | null> {
+  if (head.format === 'json') return rows === 1 ? await nestedRecords(path) : null;
+  if (sheets === null || (rows >= TABLE_SIZE_MIN && columns.length >= TABLE_SIZE_MIN)) return null;
+  const [largest] = sheets
+    .filter((sheet) => sheet.visibility === 'visible' && sheet.problem === null && !sheet.isRead)
+    // A header, and rows.
+    .filter((sheet) => sheet.rows > TABLE_SIZE_MIN && sheet.columns >= TABLE_SIZE_MIN)
+    .sort((a, b) => b.rows * b.columns - a.rows * a.columns);
+  if (largest === undefined) return null;
+  return { sheet: largest.name };
+}
+
+/** Larger JSON files are read as a Run reads them. */
+const JSON_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Objects around a list of records. */
+const JSON_DEPTH_MAX = 4;
+
+async function nestedRecords(path: string): Promise<SampleReading | null> {
+  if (statSync(path).size > JSON_BYTES_MAX) return null;
+  let document: unknown;
+  try {
+    document = JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    // Compressed, several values, or another encoding.
+    return null;
+  }
+  const [largest] = [...recordLists(document, '', 0)].sort((a, b) => b.records.length - a.records.length);
+  if (largest === undefined || largest.records.length < TABLE_SIZE_MIN) return null;
+  const isNested = largest.records.some((record) => Object.values(record).some(isObject));
+  const json = { records: largest.pointer, ...(isNested ? { flatten: '.' } : {}) };
+  return { json };
+}
+
+interface RecordList {
+  readonly pointer: string;
+  readonly records: readonly object[];
+}
+
+function* recordLists(value: unknown, pointer: string, depth: number): Generator<RecordList> {
+  if (Array.isArray(value)) {
+    if (value.every(isObject)) yield { pointer, records: value };
+    return;
+  }
+  if (!isObject(value) || depth === JSON_DEPTH_MAX) return;
+  for (const [key, part] of Object.entries(value))
+    yield* recordLists(part, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Settings that a draft finds itself, or that add to the columns of the file. */
+const DRAFTED_SETTINGS: readonly string[] = ['columns', 'other_columns', 'header_match', 'null_values', 'sheet_into'];
+
+/** The reading that a section `input` declares. Throws SampleRefusedError if it is not valid. */
+export function declaredReading(input: SampleReading): DeclaredReading {
+  const settings = Object.fromEntries(Object.entries(input).filter(([name]) => !DRAFTED_SETTINGS.includes(name)));
+  const checked = checkTemplate(JSON.stringify({ format: 1, input: settings, operations: [] }), 'json');
+  if (!('problems' in checked)) return { template: checked.template, settings };
+  const message = checked.problems[0]?.message ?? 'The settings are not valid.';
+  throw new SampleRefusedError({ code: 'INVALID_PARSE_PARAMS', message });
+}
+
 // Drafts a Template for a sample: profiles the whole sample, collects the lines of every rule, and proves the result
 // by running it.
 
@@ -234,7 +315,10 @@ export async function draftTemplate(
   progress: DraftProgress | null = null,
   declared: DeclaredReading | null = null,
 ): Promise<string> {
-  const profile = await withSums(await profileSample(path, run, progress, declared), run);
+  let read = await profileSample(path, run, progress, declared);
+  const likely = declared === null ? await likelyInput(path, read) : null;
+  if (likely !== null) read = await profileSample(path, run, progress, declaredReading(likely));
+  const profile = await withSums(read, run);
   const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
   const lines: readonly DraftLine[] = DRAFT_RULES.flatMap((rule) => rule(sample));

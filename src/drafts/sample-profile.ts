@@ -175,6 +175,7 @@ export interface SampleProfile {
   readonly explanation: Inspection['explanation'];
   /** Settings that were declared for the sample, and are part of the draft. */
   readonly reading: SampleReading;
+  readonly sheets: Inspection['sheets'];
   readonly rows: number;
   /** Over the body rows, without blank rows, repeated headers, totals and the footer. */
   readonly columns: readonly ColumnProfile[];
@@ -250,7 +251,7 @@ export async function profileSample(
 ): Promise<SampleProfile> {
   const reading = declared?.settings ?? {};
   const options = declared === null ? {} : { template: declared.template };
-  const { head, explanation } = await inspectFile(path, { formats: inputFormats, explains: true, ...options });
+  const { head, explanation, sheets } = await inspectFile(path, { formats: inputFormats, explains: true, ...options });
   const result = await run(templateText(JSON.stringify(bareTemplate(head, reading)), 'json'));
   const { failure, report } = result.outcome;
   if (failure !== null) throw new SampleRefusedError(failure);
@@ -269,6 +270,7 @@ export async function profileSample(
     headers: headerNames(head.headers),
     explanation,
     reading,
+    sheets,
     rows: report.rows_read,
     oddities: report.input.errors,
     sums: null,

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
+import { Failed } from '../../workers/protocol/failure.ts';
 import type { CellFilter, RowFilter, ValueRange } from '../../workers/watch/watch-messages.ts';
+import { type SampleReading, SampleRefusedError } from '../drafts/sample-profile.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { NoTestError } from './golden-test.ts';
 import { studioLanguage } from './language.ts';
@@ -176,6 +178,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ],
   ['POST /api/test', ({ session }, body) => session.makeTest(textIn(body, 'source'), testRows(body))],
   ['POST /api/section', ({ session }, body) => session.section(textIn(body, 'source'), textIn(body, 'section'))],
+  ['POST /api/draft', ({ session }, body) => session.newDraft(settingsIn(body))],
   ['POST /api/operation', ({ session }, body) => session.operation(textIn(body, 'source'), numberIn(body, 'item'))],
   ['POST /api/value', (_, body) => readValue(textIn(body, 'text'))],
   [
@@ -220,6 +223,11 @@ function filterIn(body: JsonBody): RowFilter {
   if (filter === undefined)
     throw new RequestRefused(400, 'BAD_REQUEST', `filter must be one of ${FILTERS.join(', ')}.`);
   return filter;
+}
+
+function settingsIn({ settings }: JsonBody): SampleReading {
+  if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) return settings as SampleReading;
+  throw new RequestRefused(400, 'BAD_REQUEST', 'settings must be an object.');
 }
 
 function cellIn(body: JsonBody): CellFilter | null {
@@ -398,6 +406,9 @@ export class StudioServer {
       sendJson(response, error.status, { code: error.code, message: error.message });
     } else if (error instanceof OperationUnreadableError) {
       sendJson(response, 422, { code: 'OPERATION_UNREADABLE', message: error.message });
+    } else if (error instanceof SampleRefusedError || error instanceof Failed) {
+      const code = error instanceof Failed ? error.failure.code : error.code;
+      sendJson(response, 422, { code, message: error.message });
     } else if (error instanceof NoOutputError) {
       sendJson(response, 422, { code: error.code, message: error.message });
     } else if (error instanceof NoTestError) {

@@ -19,7 +19,7 @@ import type {
   Watched,
   WatchRequest,
 } from '../../workers/watch/watch-messages.ts';
-import { SampleRefusedError } from '../drafts/sample-profile.ts';
+import { type SampleReading, SampleRefusedError } from '../drafts/sample-profile.ts';
 import { type RunTest, runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
 import type { OpenedFiles } from './opened-files.ts';
@@ -214,6 +214,8 @@ export interface StudioParts {
   readonly runWhole: (template: TemplateText, path: string) => Promise<WholeOutput>;
   /** The text of a draft for a file. */
   readonly draft: (path: string) => Promise<string>;
+  /** The text of a new Template for the sample, which is read with the settings of an `input` section. */
+  readonly newDraft: (path: string, settings: SampleReading) => Promise<string>;
   /** Progress of the draft for the first sample. */
   readonly draftPercent: () => number;
 }
@@ -390,6 +392,11 @@ export class StudioSession {
   /** A section of the text, for its form. Throws OperationUnreadableError. */
   section(source: string, name: string): ReadOperation {
     return readSection(source, this.#parts.format, name);
+  }
+
+  /** A new Template for the sample. Throws SampleRefusedError or Failed. */
+  async newDraft(settings: SampleReading): Promise<{ readonly source: string }> {
+    return { source: await this.#parts.newDraft(this.#sample.path, settings) };
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {

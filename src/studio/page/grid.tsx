@@ -38,6 +38,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const current = placeInside(active.value, count, columns.length);
   const placeOf = placesIn(active, current, layout);
   useLayoutEffect(() => keepFocusInView(scroller.current!, current, layout), [view.width]);
+  useAddedColumn(studio, scroller, columns, layout);
   const onKeyDown = (event: KeyboardEvent): void => {
     const place = current;
     const row = place.row === HEADER_ROW ? null : pages.row(place.row);
@@ -56,7 +57,6 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
     event.preventDefault();
   };
   const shownColumns = columns.slice(shown.firstColumn, shown.lastColumn + 1);
-  const width = NUMBER_WIDTH + layout.total;
   return (
     <div
       ref={scroller}
@@ -73,7 +73,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
       <div
         class="canvas"
         role="presentation"
-        style={{ height: `${HEAD_HEIGHT + count * ROW_HEIGHT}px`, width: `${width}px` }}
+        style={{ height: `${HEAD_HEIGHT + count * ROW_HEIGHT}px`, width: `${NUMBER_WIDTH + layout.total}px` }}
       >
         <GridHead studio={studio} columns={shownColumns} firstColumn={shown.firstColumn} placeOf={placeOf} />
         {range(shown.firstRow, shown.lastRow).map((place) => {
@@ -101,6 +101,21 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
 /** The pane with the details of a cell makes the grid narrower, and must not hide the cell. */
 function keepFocusInView(box: HTMLElement, place: Place, layout: ColumnLayout): void {
   if (box.contains(document.activeElement)) scrollTo(box, place, layout);
+}
+
+/** Scrolls to the first column that the step of an open form adds, which could be outside of the view. */
+function useAddedColumn(
+  studio: Studio,
+  scroller: RefObject<HTMLDivElement | null>,
+  columns: readonly WatchedColumn[],
+  layout: ColumnLayout,
+): void {
+  const before = studio.watched.value?.steps[studio.step.value - 1]?.columns ?? columns;
+  const isAdded = ({ name }: WatchedColumn): boolean => before.every((column) => column.name !== name);
+  const column = studio.preview.value === null ? -1 : columns.findIndex(isAdded);
+  useLayoutEffect(() => {
+    if (column >= 0) scrollTo(scroller.current!, { row: HEADER_ROW, column }, layout);
+  }, [column, columns[column]?.name]);
 }
 
 interface HeadProps {

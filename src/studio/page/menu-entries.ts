@@ -57,7 +57,8 @@ function textEntries(name: string, profile: Profile | null): readonly MenuEntry[
   const frequent = (profile?.frequent ?? []).map(({ text }) => text);
   const placeholders = frequent.filter((text) => PLACEHOLDERS.test(text.trim()));
   return [
-    { label: 'Read as number…', step: { parse_number: { columns: name, ...numberMarks(frequent) } } },
+    ...jsonEntries(name, frequent),
+    { label: 'Read as number…', step: { parse_number: { columns: name, ...numberForm(frequent) } } },
     { label: 'Read as date…', step: { parse_date: { columns: name, formats: dateFormats(frequent) } } },
     { label: 'Tidy blanks and case…', step: { text: { columns: name, steps: ['trim', 'collapse_spaces'] } } },
     { label: 'Split…', step: { split_column: splitValues(name, frequent) } },
@@ -72,6 +73,41 @@ function textEntries(name: string, profile: Profile | null): readonly MenuEntry[
   ];
 }
 
+/** Steps for cells with objects or lists, which JSON files contain. */
+function jsonEntries(name: string, texts: readonly string[]): readonly MenuEntry[] {
+  const values = texts.flatMap((text) => (/^\s*[[{]/.test(text) ? [parsedJson(text)] : []));
+  const paths = [...new Set(values.flatMap((value) => pathsOf(value, '', 0)))].slice(0, MAPPED_VALUES_MAX);
+  const fields = Object.fromEntries(paths.map((path) => [path, `${name}_${path.replaceAll('.', '_')}`]));
+  return [
+    ...(paths.length === 0
+      ? []
+      : [{ label: 'Columns from the parts…', step: { flatten_json: { column: name, fields } } }]),
+    ...(values.some(Array.isArray) ? [{ label: 'A row for each item…', step: { explode: { column: name } } }] : []),
+  ];
+}
+
+/** Objects in objects are offered down to this depth. */
+const JSON_DEPTH_MAX = 3;
+
+/** Paths of the values of an object, as `flatten_json` writes them. Keys that a path would have to quote are left out. */
+function pathsOf(value: unknown, above: string, depth: number): readonly string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return above === '' ? [] : [above];
+  return Object.entries(value).flatMap(([key, part]) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) return [];
+    const path = above === '' ? key : `${above}.${key}`;
+    return depth + 1 === JSON_DEPTH_MAX ? [path] : pathsOf(part, path, depth + 1);
+  });
+}
+
+/** Null: the text is no JSON, perhaps because it is cut. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 function rowGroup(name: string): MenuGroup {
   const reference = columnReference(name);
   return {
@@ -84,6 +120,7 @@ function rowGroup(name: string): MenuGroup {
       { label: 'Fill blank cells…', step: { fill_empty: { columns: name } } },
       { label: 'Group and count…', step: { aggregate: { group_by: name, metrics: [{ fn: 'count', as: 'rows' }] } } },
       { label: 'Turn columns into rows…', step: { unpivot: { columns: name } } },
+      { label: 'Turn values into columns…', step: { pivot: { names_from: name } } },
       { label: 'Check…', step: { validate: { rules: [{ column: name, check: 'required' }] } } },
     ],
   };
@@ -115,6 +152,7 @@ export function columnsMenu(columns: readonly WatchedColumn[]): readonly MenuGro
       title: 'Columns',
       entries: [
         { label: 'Merge into one…', step: { merge_columns: { columns: names, into: names.join('_') } } },
+        ...groupEntries(names),
         { label: 'Turn columns into rows…', step: { unpivot: { columns: names } } },
         { label: 'Keep only these…', step: { select: { columns: names } } },
         { label: 'Drop…', step: { drop: { columns: names } } },
@@ -135,6 +173,18 @@ export function columnsMenu(columns: readonly WatchedColumn[]): readonly MenuGro
       ],
     },
   ];
+}
+
+/** For columns such as jan_net, jan_tax, feb_net, feb_tax: one row for each month, with a column for net and one for tax. */
+function groupEntries(names: readonly string[]): readonly MenuEntry[] {
+  const parts = names.map((name) => /^(.+)[ _.-]([^ _.-]+)$/.exec(name));
+  const firsts = new Set(parts.map((part) => part?.[1]));
+  const lasts = new Set(parts.map((part) => part?.[2]));
+  const isWhole = !parts.includes(null) && firsts.size * lasts.size === names.length;
+  if (!isWhole || firsts.size < 2 || lasts.size < 2) return [];
+  const pattern = `(.+)[ _.-](${[...lasts].map((last) => last!.replaceAll(/[\\^$*+?()[\]{}|]/g, '\\$&')).join('|')})`;
+  const step = { unpivot: { columns: names, pattern, names_to: ['name', '.value'] } };
+  return [{ label: 'Turn groups of columns into rows…', step }];
 }
 
 /** Maximum number of blank cells in the condition for similar rows. */
@@ -287,29 +337,95 @@ function rangeLimits({ from, to }: ValueRange): readonly (readonly [sign: string
   return [...(from === null ? [] : [['>=', from] as const]), ...(to === null ? [] : [['<', to] as const])];
 }
 
-/** The decimal and grouping marks of numbers such as `1.234,50`; empty if the texts do not show them. */
-export function numberMarks(texts: readonly string[]): { readonly decimal?: string; readonly grouping?: string } {
-  const all = texts.map((text) => text.replaceAll(/[^\d.,']/g, ''));
-  if (all.some((text) => /\d\.\d{3},\d/.test(text))) return { decimal: ',', grouping: '.' };
-  if (all.some((text) => /\d,\d{3}\.\d/.test(text))) return { decimal: '.', grouping: ',' };
-  if (all.some((text) => /\d'\d{3}/.test(text))) return { decimal: '.', grouping: "'" };
-  return all.some((text) => /^\d+,(?:\d{1,2}|\d{4,})$/.test(text)) ? { decimal: ',' } : {};
+/** How numbers such as `1.234,50` or `(12,50 €)` are written: parameters of `parse_number`. Empty if the texts do not show it. */
+export function numberForm(texts: readonly string[]): Readonly<Record<string, unknown>> {
+  const trimmed = texts.map((text) => text.trim()).filter((text) => /\d/.test(text));
+  const isPercent = trimmed.some((text) => /\d\s?%/.test(text));
+  const strip = [...new Set(trimmed.flatMap((text) => CURRENCIES.exec(text)?.[0] ?? []))].slice(0, MAPPED_VALUES_MAX);
+  const negative = [
+    ...(trimmed.some((text) => /^\(.*\)$/.test(text)) ? ['(x)'] : []),
+    ...(trimmed.some((text) => /\d\s?-$/.test(text)) ? ['x-'] : []),
+  ];
+  return {
+    ...numberMarks(trimmed),
+    ...(negative.length === 0 ? {} : { negative: ['-x', ...negative] }),
+    ...(strip.length === 0 ? {} : { strip }),
+    ...(isPercent ? { percent: true } : {}),
+  };
 }
 
-/** A first guess of the format of dates, which the form shows for correction. */
-export function dateFormats(texts: readonly string[]): readonly string[] {
-  const guesses: readonly (readonly [RegExp, string])[] = [
-    [/^\d{4}-\d\d-\d\d$/, 'yyyy-MM-dd'],
-    [/^\d\d\.\d\d\.\d{4}$/, 'dd.MM.yyyy'],
-    [/^\d{1,2}\.\d{1,2}\.\d{4}$/, 'd.M.yyyy'],
-    [/^(?:1[3-9]|2\d|3[01])\/\d\d\/\d{4}$/, 'dd/MM/yyyy'],
-    [/^\d\d\/(?:1[3-9]|2\d|3[01])\/\d{4}$/, 'MM/dd/yyyy'],
-    [/^\d\d\/\d\d\/\d{4}$/, 'dd/MM/yyyy'],
-    [/^\d{8}$/, 'yyyyMMdd'],
-  ];
-  const found = guesses.find(([pattern]) => texts.some((text) => pattern.test(text.trim())));
-  return [found?.[1] ?? 'yyyy-MM-dd'];
+/** A currency before or after a number. */
+const CURRENCIES = /(?<=^[-+(]?\s?)(?:[$€£¥]|[A-Z]{3})(?=\s?[-+]?\d)|(?<=\d\s?)(?:[$€£¥]|[A-Z]{3}|kr|zł|Kč)(?=[-)]?$)/;
+
+/** The decimal and grouping marks of numbers such as `1.234,50`; empty if the texts do not show them. */
+function numberMarks(texts: readonly string[]): { readonly decimal?: string; readonly grouping?: string } {
+  const all = texts.map((text) =>
+    text
+      .replaceAll(/[^\d.,'’\s]/g, '')
+      .trim()
+      .replaceAll(/\s/g, ' ')
+      .replaceAll('’', "'"),
+  );
+  const grouped = /\d([.,' ])\d{3}(?!\d)(?:\1\d{3}(?!\d))*([.,])\d/;
+  const both = all.map((text) => grouped.exec(text)).find((found) => found !== null && found[1] !== found[2]);
+  if (both != null) return { decimal: both[2]!, grouping: both[1]! };
+  const separator = /\d([' ])\d{3}(?!\d)/.exec(all.find((text) => /\d[' ]\d{3}(?!\d)/.test(text)) ?? '')?.[1];
+  const decimal = all.some((text) => /^(?:\d|[' ])*,(?:\d{1,2}|\d{4,})$/.test(text)) ? ',' : '.';
+  if (separator !== undefined) return { decimal, grouping: separator };
+  return decimal === ',' ? { decimal } : {};
 }
+
+/** A first guess of the format of dates, which the form shows for correction: the format that most texts have. */
+export function dateFormats(texts: readonly string[]): readonly string[] {
+  const trimmed = texts.map((text) => text.trim());
+  let best = { format: 'yyyy-MM-dd', count: 0 };
+  for (const format of DATE_FORMATS) {
+    const pattern = new RegExp(`^${format.replaceAll(DATE_PARTS, (part) => DATE_PATTERNS[part] ?? part)}$`, 'u');
+    const count = trimmed.filter((text) => pattern.test(text)).length;
+    if (count > best.count) best = { format, count };
+  }
+  return [best.format];
+}
+
+const DATE_PARTS = /yyyy|yy|MMMM|MMM|MM|M|dd|d|HH|mm|ss|'T'|[.,/-]/g;
+
+const DATE_PATTERNS: Readonly<Record<string, string>> = {
+  yyyy: '(?:1[89]|2[01])\\d\\d',
+  yy: '\\d\\d',
+  MMMM: '\\p{L}{3,}',
+  MMM: '\\p{L}{3}',
+  MM: '(?:0[1-9]|1[0-2])',
+  M: '(?:0?[1-9]|1[0-2])',
+  dd: '(?:0[1-9]|[12]\\d|3[01])',
+  d: '(?:0?[1-9]|[12]\\d|3[01])',
+  HH: '(?:[01]\\d|2[0-3])',
+  mm: '[0-5]\\d',
+  ss: '[0-5]\\d',
+  "'T'": 'T',
+  '.': '\\.',
+};
+
+/** Of formats that as many texts have, the first one is proposed. */
+const DATE_FORMATS: readonly string[] = ['', ' HH:mm', ' HH:mm:ss', "'T'HH:mm", "'T'HH:mm:ss"].flatMap((time) =>
+  [
+    ...['-', '/', '.'].map((sign) => ['yyyy', 'MM', 'dd'].join(sign)),
+    ...['.', '/', '-'].flatMap((sign) =>
+      ['dd MM yyyy', 'MM dd yyyy', 'dd MM yy', 'MM dd yy', 'd M yyyy', 'M d yyyy', 'd M yy', 'M d yy'].map((parts) =>
+        parts.replaceAll(' ', sign),
+      ),
+    ),
+    ...[
+      'd MMM yyyy',
+      'd-MMM-yyyy',
+      'd-MMM-yy',
+      'd. MMMM yyyy',
+      'd MMMM yyyy',
+      'MMM d, yyyy',
+      'MMMM d, yyyy',
+      'yyyyMMdd',
+    ],
+  ].map((date) => date + time),
+);
 
 /** Splits at the separator that most texts have. */
 function splitValues(name: string, texts: readonly string[]): Readonly<Record<string, unknown>> {

@@ -73,10 +73,18 @@ function rowEntries(studio: Studio, place: number, row: WatchedRow, columns: rea
     label: row.fileRow !== null && studio.marked.value.has(row.fileRow) ? 'Do not mark it' : 'Mark for a test',
     run: () => studio.mark(row),
   };
+  const test = {
+    label: '+ Test',
+    run: () => {
+      if (!studio.marked.value.has(row.fileRow!)) studio.mark(row);
+      studio.message.value = 'The test is being made…';
+      void studio.addTest();
+    },
+  };
   return {
     title: row.fileRow === null ? 'Added row' : `Row ${row.fileRow}`,
     groups: rowMenu(columns, row.cells, profiles, rowsAbove(studio, place)),
-    actions: row.fileRow === null ? [] : [mark, ...headerActions(studio, row.fileRow, row.cells)],
+    actions: row.fileRow === null ? [] : [mark, test, ...headerActions(studio, row.fileRow, row.cells)],
   };
 }
 

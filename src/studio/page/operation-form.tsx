@@ -248,6 +248,19 @@ function FormFooter({ studio, form }: { readonly studio: Studio; readonly form: 
       <button type="button" onClick={() => form.close()}>
         Cancel
       </button>
+      {form.open.value?.subject.name === 'input' && (
+        <>
+          {' '}
+          <button
+            type="button"
+            title="Writes a new Template for the file as these settings read it"
+            disabled={mistakes.length > 0 || studio.isRunning.value}
+            onClick={() => void form.draft()}
+          >
+            New draft
+          </button>
+        </>
+      )}
     </div>
   );
 }

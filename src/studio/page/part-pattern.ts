@@ -30,7 +30,8 @@ export function partMenu(column: string, part: Part, others: readonly string[]):
 
 /**
  * A pattern whose first group is the part. Chooses the candidate that matches most of the other cells; if several do,
- * the one that contains most of the text around the part.
+ * the one that contains most of the text around the part. A fixed number of characters matches nearly every cell, but
+ * proves nothing, so it is only chosen if the other candidates match less than half as many.
  */
 export function proposedPattern({ text, from, to }: Part, others: readonly string[]): string {
   const chosen = text.slice(from, to);
@@ -39,14 +40,15 @@ export function proposedPattern({ text, from, to }: Part, others: readonly strin
       rights(text.slice(to)).map((right) => `${left}(${body})${right}`),
     ),
   );
-  let best = { pattern: fixedPattern([...text.slice(0, from)].length, chosen), count: -1 };
+  let best = { pattern: fixedPattern([...text.slice(0, from)].length, chosen), score: -1 };
   for (const pattern of candidates) {
     // In Templates, a dot is any character but LF.
     const expression = new RegExp(pattern.replaceAll(/(?<!\\)\.(?=[+{])/g, '[^\\n]'), 'du');
     const [start, end] = expression.exec(text)?.indices?.[1] ?? [];
     if (start !== from || end !== to) continue;
     const count = others.filter((other) => expression.test(other)).length;
-    if (count > best.count) best = { pattern, count };
+    const score = pattern.includes('(.{') ? count / 2 : count;
+    if (score > best.score) best = { pattern, score };
   }
   return best.pattern;
 }
@@ -74,11 +76,15 @@ function lefts(before: string): readonly string[] {
 
 function bodies(chosen: string, next: string | undefined): readonly string[] {
   const rest = next === undefined ? '.+' : `[^${/[\]\\^-]/.test(next) ? `\\${next}` : next}]+`;
-  return chosen.length > GENERAL_CHARACTERS_MAX ? [rest] : [general(chosen), rest, `.{${[...chosen].length}}`];
+  const length = `.{${[...chosen].length}}`;
+  return chosen.length > GENERAL_CHARACTERS_MAX ? [rest, '.+?'] : [general(chosen), rest, '.+?', length];
 }
 
 function rights(after: string): readonly string[] {
-  return after === '' ? ['$', ''] : ['', literal([...after][0]!)];
+  if (after === '') return ['$', ''];
+  // Up to the next word, such as the label of the next part.
+  const word = /^[^\p{L}\p{N}\n]+\p{L}+(?![\p{L}\p{N}])/u.exec(after)?.[0];
+  return ['', literal([...after][0]!), ...(word === undefined ? [] : [literal(word)])];
 }
 
 /** The same signs, with any letters and any digits. */

@@ -206,6 +206,28 @@ export class StepForm {
     });
   }
 
+  /** Replaces the text with a draft of the sample, which is read with the settings of the form. */
+  async draft(): Promise<void> {
+    const { text, message } = this.#studio;
+    const [settings, before] = [this.values.value, text.value];
+    this.close();
+    message.value = 'A new draft is being made…';
+    try {
+      const { source } = await ask<{ readonly source: string }>('POST /api/draft', { settings });
+      if (text.value !== before) {
+        message.value = 'The text has changed while the draft was made. Make the draft again.';
+        return;
+      }
+      batch(() => {
+        this.#studio.write(source, 'New draft');
+        this.#studio.choose(operationList(source).items.filter(({ isOff }) => !isOff).length);
+      });
+      message.value = 'The text is a new draft. Undo brings the previous text back.';
+    } catch (error) {
+      message.value = error instanceof AskError ? error.message : 'The studio does not answer. Is it still running?';
+    }
+  }
+
   /** Closes the form, or the list of operations, without a change. */
   close(): void {
     const isOpen = this.open.value !== null;

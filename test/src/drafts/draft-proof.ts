@@ -51,13 +51,15 @@ export async function proveOn(engine: LocalEngine, path: string): Promise<Proof>
   const cut = [...draft.matchAll(/^ {4}((?:delimiter|header_rows?): .*?) {2}#/gm)]
     .map(([, setting]) => `, ${setting}`)
     .join('');
+  // Read as the draft says: another sheet, or records in an object.
+  const read = [...draft.matchAll(/^ {2}((?:sheet|json): .*?) {2}#/gm)].map(([, setting]) => `, ${setting}`).join('');
   const bare = await rowsOf(
     engine,
     path,
-    `input: {csv: {encoding: ${encoding}${cut}}}\noperations: []\noutput: ${json}\n`,
+    `input: {csv: {encoding: ${encoding}${cut}}${read}}\noperations: []\noutput: ${json}\n`,
   );
   if (typeof bare === 'string') return { draft, problems: [`bare: ${bare}`], rows: 0 };
-  const [first] = await namesOf(engine, path, encoding);
+  const [first] = await namesOf(engine, path, `csv: {encoding: ${encoding}}${read}`);
   return { draft, problems: compare(bare, made, draft, first ?? []), rows: made.length };
 }
 
@@ -72,8 +74,8 @@ async function rowsOf(engine: LocalEngine, path: string, template: string): Prom
 }
 
 /** Returns the header of the file's output. */
-async function namesOf(engine: LocalEngine, path: string, encoding: string): Promise<readonly (readonly string[])[]> {
-  const template = `input: {csv: {encoding: ${encoding}}}\noperations: [{slice: {limit: 0}}]\noutput: {format: csv, csv: {delimiter: "\u0001"}}\n`;
+async function namesOf(engine: LocalEngine, path: string, input: string): Promise<readonly (readonly string[])[]> {
+  const template = `input: {${input}}\noperations: [{slice: {limit: 0}}]\noutput: {format: csv, csv: {delimiter: "\u0001"}}\n`;
   const { outcome } = await engine.run(path, templateText(template, 'yaml'));
   const text = Buffer.from(outcome.output?.bytes ?? []).toString();
   return text.split('\n').map((line) => line.split('\u0001'));

@@ -1,6 +1,7 @@
 // `template draft`: active lines, suggestions in comments, and that the active lines lose or change no cell.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import t, { type Test, test } from 'tap';
 import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { partOf } from '../../sweep.ts';
@@ -44,6 +45,40 @@ test('names, blanks, dates and numbers with their evidence', async (t) => {
     lines.some((line) => /parse_number.*plz/.test(line)),
     'a leading zero makes no number',
   );
+});
+
+test('a table beside a cover sheet, and records inside of objects, are found', async (t) => {
+  const book = new ExcelJS.Workbook();
+  book.addWorksheet('Cover').addRow(['Report']);
+  book.addWorksheet('Small').addRows([
+    ['a', 'b'],
+    [1, 2],
+    [3, 4],
+  ]);
+  const folder = t.testdir({});
+  const path = join(folder, 'report.xlsx');
+  book.addWorksheet("Year's 2026").addRows([['city', 'sum'], ...[1, 2, 3, 4].map((sum) => ['Kiel', sum])]);
+  await book.xlsx.writeFile(path);
+  t.match(await cli('template', 'draft', path), {
+    status: 0,
+    stdout: /^ {2}sheet: "Year's 2026" {2}# /m,
+  });
+  const orders = [1, 2, 3].map((id) => ({ id, to: { city: 'Oslo' } }));
+  const nested = { meta: { page: 1, notes: [{ a: 1 }, { a: 2 }] }, 'a/b': { orders } };
+  const lines = await drafted(t, JSON.stringify(nested), 'orders.json');
+  t.ok(
+    lines.some((line) => line.startsWith('json: {"records":"/a~1b/orders","flatten":"."}')),
+    lines.join('\n'),
+  );
+  t.ok(
+    lines.some((line) => line.startsWith('- {name: to_city, match: ["to.city"]}')),
+    'the parts are columns',
+  );
+  for (const sample of ['[{"a": {"b": 1}}]', '{"a": 1}'])
+    t.notOk(
+      (await drafted(t, sample, 'small.json')).some((line) => line.startsWith('json:')),
+      sample,
+    );
 });
 
 test('UTF-16 without a byte order mark is declared, and a mark is not', async (t) => {

@@ -49,6 +49,7 @@ function openSession(t: Test): OpenedSession {
     onFault: (fault) => t.fail(String(fault)),
     runTest: () => Promise.reject(new Error('no test is made here')),
     draft: () => Promise.reject(new Error('no draft is made here')),
+    newDraft: () => Promise.resolve(''),
     draftPercent: () => 0,
     runWhole: () => Promise.reject(new Error('no output is made here')),
   });

@@ -103,3 +103,22 @@ test('a file becomes a table, and is joined by a form', options, async (t) => {
   await page.locator('.cell', { hasText: 'Deutschland' }).waitFor();
   t.strictSame(problems, []);
 });
+
+test('a new draft reads the file with other settings', options, async (t) => {
+  const orders = [1, 2, 3].map((id) => ({ id, to: { city: 'Oslo' } }));
+  const template = 'format: 1\ninput:\n  columns:\n    - {name: old}\noperations: []\noutput: {format: csv}\n';
+  const names = { sampleName: 'orders.json' };
+  const studio = await startStudio(t, { template, sample: JSON.stringify({ meta: { a: 1 }, orders }), ...names });
+  const { page, problems } = await openPage(t, studio.address, 'light', '.steps button.step');
+  await page.locator('.steps').getByRole('button', { name: 'Edit' }).click();
+  const form = page.getByRole('form', { name: 'Edit input' });
+  await form.getByRole('textbox', { name: 'flatten', exact: true }).fill('.');
+  t.strictSame(await axeFindings(page), []);
+  await form.getByRole('button', { name: 'New draft' }).click();
+  await page.getByText('The text is a new draft. Undo brings the previous text back.').waitFor();
+  await page.locator('.cm-line', { hasText: 'json: {"flatten":"."}' }).waitFor();
+  await page.locator('.grid .column-name', { hasText: 'to_city' }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.cm-line', { hasText: '- {name: old}' }).waitFor();
+  t.strictSame(problems, []);
+});

@@ -1,6 +1,7 @@
 // Menus of columns and cells open the forms of steps, and the chosen step and the cursor of the text go together.
 // With all tests only: a browser.
 import { test } from 'tap';
+import { until } from '../../blackbox/client.ts';
 import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
 import { startStudio } from './studio-process.ts';
 
@@ -79,5 +80,36 @@ test('the chosen step and the line of the cursor go together', options, async (t
   await page.locator('.cm-activeLine', { hasText: 'trim' }).waitFor();
   await page.locator('.cm-line', { hasText: 'sort' }).click();
   await page.locator('.steps [aria-current]', { hasText: 'sort amount' }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('a column that a form adds is scrolled into view', options, async (t) => {
+  const names = Array.from({ length: 12 }, (_, index) => `column_number_${index}`);
+  const studio = await startStudio(t, {
+    template: 'format: 1\noperations: []\noutput: {format: csv}\n',
+    sample: `${names.join(',')}\n${names.map(() => 'Ann Lee').join(',')}\n`,
+  });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: 'Menu of column_number_0' }).click();
+  await page.getByRole('menuitem', { name: 'Copy…' }).click();
+  const added = page.locator('.grid .column-name', { hasText: 'column_number_0_copy' });
+  await added.waitFor();
+  const details = (await page.locator('aside').boundingBox())!.x;
+  const left = async (): Promise<number> => (await added.boundingBox())?.x ?? Number.POSITIVE_INFINITY;
+  t.ok((await until(left, (x) => x < details)) < details);
+  await page.getByRole('button', { name: 'Apply' }).click();
+  // The column of a step is shown, however long its counts are.
+  await page.locator('.steps .subject', { hasText: 'column_number_0' }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('a row becomes a test by its menu', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.locator('[role=rowheader]', { hasText: '2' }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: '+ Test' }).click();
+  await page.getByText(/^Added the test/).waitFor();
+  await page.getByRole('button', { name: 'Run tests' }).click();
+  await page.getByText('All tests passed.').waitFor();
   t.strictSame(problems, []);
 });

@@ -169,6 +169,105 @@ function withSurroundings(
   return JSON.stringify({ ...template, operations, ...(tables.length > 0 ? { tables: declared } : {}) });
 }
 
+/** Texts that YAML could read as something else, or that a form could cut. */
+const ODD_TEXTS = [
+  ...['yes', 'no', 'null', '~', 'true', 'N', '1e5', '0x1F', '012', '1_000', '.5', '+1', '.inf', '.NaN', '2024-01-01'],
+  ...[
+    '-',
+    '- x',
+    '?',
+    '? x',
+    ':',
+    ': x',
+    'x:',
+    'a: b',
+    '#',
+    '# c',
+    'a # b',
+    ',',
+    'a, b',
+    '{a}',
+    '[a]',
+    '{{x}}',
+    '<<',
+    '=',
+  ],
+  ...[
+    '@x',
+    '`x`',
+    '%x',
+    '!t',
+    '&a',
+    '*a',
+    '|',
+    '>',
+    '---',
+    '...',
+    ' lead',
+    'trail ',
+    '',
+    '"',
+    '"q"',
+    "'",
+    "it's",
+    "''",
+  ],
+  ...['\\', '\\n', 'a\\b', '\t', 'a\tb', 'a\nb', 'a\r\nb', '\u0007', '\u007f', '\u0085', '\u00a0', '\u200b', '\u2028'],
+  ...['\ufeff', '\ud800', '😀', '^\\d+$', 'x '.repeat(80)],
+];
+
+/** A value of a field with the odd text in each of its texts and keys. */
+function odd(field: FormField, text: string): unknown {
+  switch (field.kind) {
+    case 'text':
+    case 'column':
+      return text;
+    case 'columns':
+      return [text, `${text}2`];
+    case 'list':
+      return [odd(field.item, text)];
+    case 'map':
+      return { [text]: odd(field.value, text) };
+    case 'object':
+      return Object.fromEntries(field.properties.map(({ name, field: part }) => [name, odd(part, text)]));
+    case 'variants':
+      return odd(field.variants[text.length % field.variants.length]!.field, text);
+    case 'yaml':
+      return { [text]: [text, { x: text }] };
+    default:
+      return startOf(field);
+  }
+}
+
+test('any text that is typed into any field has the same meaning in the Template', async (t) => {
+  const documents = Object.entries(DOCUMENTS);
+  let [fields, properties] = [0, 0];
+  for (const definition of operationTable.values()) {
+    const form = operationForm(definition);
+    for (const property of [...form.properties, ...form.further]) {
+      properties++;
+      // Each text is in every third field.
+      for (const text of ODD_TEXTS.filter((_, index) => (index + properties) % 3 === 0)) {
+        const [style, document] = documents[fields++ % documents.length]!;
+        const format = style === 'JSON' ? 'json' : 'yaml';
+        const index = /empty|no list/.test(style) ? 0 : 1;
+        const values = { [property.name]: odd(property.field, text) };
+        const written = withOperation(document, format, index, definition.name, values);
+        const note = { ...values, note: text };
+        const edited = written === null ? null : withParameters(written, format, index, values, note);
+        if (written === null || edited === null) return t.fail(`${definition.name}.${property.name}: ${text}`);
+        for (const [each, wanted] of [
+          [written, values],
+          [edited, note],
+        ] as const)
+          if (JSON.stringify(parametersOf(each, format, index)) !== JSON.stringify(wanted))
+            t.fail(`${definition.name}.${property.name}, ${style}: ${JSON.stringify(text)}\n${each}`);
+      }
+    }
+  }
+  t.ok(fields > 5_000, `${fields} texts in fields`);
+});
+
 test('an edit that is taken back leaves the text as it was', async (t) => {
   for (const [style, document] of Object.entries(DOCUMENTS)) {
     const format = style === 'JSON' ? 'json' : 'yaml';

@@ -18,6 +18,9 @@ test('patterns name what is around the part', async (t) => {
   // The word before differs in the other cells.
   t.equal(patternOf('Anna ([[a@b.de]])', ['Bob (x.y@c.com)', 'Cid (c@d.org)']), ' \\(([^)]+)');
   t.equal(patternOf('12,50 [[EUR]]', ['7,00 USD']), ' ([A-Z]+)$');
+  // The part ends at a label, and not after as many characters.
+  const others = ['To: Kiel Works Text: 03/26', 'From: Weiss KG Text: 99812', 'Text: FEES'];
+  t.equal(patternOf('From: [[Meyer & Sons Ltd]] Text: RG 17', others), ': (.+?) Text');
 });
 
 test('a sign of two code units is not cut', async (t) => {
