@@ -306,6 +306,13 @@ function rowOf(line: string): SampleRow {
 /** What precedes the first cell of a row. */
 const ROW_START = '{"c1":';
 
+/** Names of the sheets of a workbook; none: the file is not a workbook. */
+export async function sheetNames(path: string): Promise<readonly string[]> {
+  const { sheets } = await inspectFile(path, { formats: inputFormats, headOnly: true });
+  return (sheets ?? []).map(({ name }) => name);
+}
+
+/** Reads columns by position, so that any header works. */
 function bareTemplate({ headers }: Inspection['head'], reading: SampleReading): object {
   return {
     format: 1,
@@ -401,7 +408,7 @@ class RowCounter {
     else if (total !== null) this.#holdTotal(row, total);
   }
 
-  end(): Omit<SampleProfile, 'head' | 'headers' | 'explanation' | 'reading' | 'rows' | 'oddities' | 'sums'> {
+  end(): Omit<SampleProfile, 'head' | 'headers' | 'explanation' | 'reading' | 'sheets' | 'rows' | 'oddities' | 'sums'> {
     const footer = this.#footer();
     const subtotals = this.#subtotals();
     if (subtotals === null) {

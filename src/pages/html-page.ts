@@ -146,13 +146,17 @@ export function startPage(links: readonly StartLink[], nonce: string): string {
     element(
       'body',
       {},
-      element('h1', {}, 'Template Run Service'),
-      element('p', {}, 'Applies a stored Template to an uploaded file and returns the result.'),
       element(
-        'ul',
+        'main',
         {},
-        // Relative, because a balancer may serve this page below a path of its own.
-        links.map(({ name, path }) => element('li', {}, element('a', { href: path.slice(1) }, LABELS[name]))),
+        element('h1', {}, 'Template Run Service'),
+        element('p', {}, 'Applies a stored Template to an uploaded file and returns the result.'),
+        element(
+          'ul',
+          {},
+          // Relative, because a balancer may serve this page below a path of its own.
+          links.map(({ name, path }) => element('li', {}, element('a', { href: path.slice(1) }, LABELS[name]))),
+        ),
       ),
     ),
   );

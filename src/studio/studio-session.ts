@@ -19,7 +19,7 @@ import type {
   Watched,
   WatchRequest,
 } from '../../workers/watch/watch-messages.ts';
-import { type SampleReading, SampleRefusedError } from '../drafts/sample-profile.ts';
+import { type SampleReading, SampleRefusedError, sheetNames } from '../drafts/sample-profile.ts';
 import { type RunTest, runTests, type TemplateTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
 import type { OpenedFiles } from './opened-files.ts';
@@ -397,6 +397,16 @@ export class StudioSession {
   /** A new Template for the sample. Throws SampleRefusedError or Failed. */
   async newDraft(settings: SampleReading): Promise<{ readonly source: string }> {
     return { source: await this.#parts.newDraft(this.#sample.path, settings) };
+  }
+
+  /** Names of the sheets of the sample; none: it is not a workbook, or cannot be read. */
+  async sheets(): Promise<readonly string[]> {
+    try {
+      return await sheetNames(this.#sample.path);
+    } catch {
+      // The rows of the sample show why.
+      return [];
+    }
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {

@@ -32,6 +32,8 @@ export interface FormContext {
   readonly columns: readonly WatchedColumn[];
   /** Id of the list of column names that inputs complete. */
   readonly columnList: string;
+  /** Id of the list of sheet names. */
+  readonly sheetList: string;
   readonly note: (place: string, mistake: string | null) => void;
 }
 
@@ -205,7 +207,11 @@ function TextInput({ field, value, label, help, standard, context, onChange }: F
       autocomplete="off"
       value={inputText(value)}
       placeholder={standard === undefined ? '' : String(standard)}
-      {...(field.kind === 'column' ? { list: context.columnList } : {})}
+      {...(field.kind === 'column'
+        ? { list: context.columnList }
+        : label === 'sheet'
+          ? { list: context.sheetList }
+          : {})}
       onInput={({ currentTarget }) => onChange(currentTarget.value === '' ? UNSET : currentTarget.value)}
     />
   );

@@ -3,9 +3,10 @@
 // The focus moves before the browser paints. If it moved later, it could scroll the page between a press and its
 // release.
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 import type { LanguageOperation, OperationForm } from '../studio-answers.ts';
+import { ask } from './ask.ts';
 import { type FormContext, Properties, PropertyInput, Prose } from './form-fields.tsx';
 import { unknownParameters, withProperty } from './form-model.ts';
 import { flowText, type Parameters } from './operation-edits.ts';
@@ -109,6 +110,7 @@ export function foundOperations(
 // Cancel.
 
 const COLUMN_LIST = 'form-columns';
+const SHEET_LIST = 'form-sheets';
 
 export function OperationFormPane({
   studio,
@@ -128,6 +130,7 @@ export function OperationFormPane({
   const context: FormContext = {
     columns,
     columnList: COLUMN_LIST,
+    sheetList: SHEET_LIST,
     note: (place, mistake) => form.note(place, mistake),
   };
   const values = form.values.value;
@@ -157,6 +160,7 @@ export function OperationFormPane({
           <option key={name} value={name} />
         ))}
       </datalist>
+      {name === 'input' && <SheetNames />}
       <Fields shape={shape} values={values} context={context} form={form} />
       {shape.example !== null && (
         <p class="quiet">
@@ -165,6 +169,22 @@ export function OperationFormPane({
       )}
       <FormFooter studio={studio} form={form} />
     </form>
+  );
+}
+
+/** The sheets of the sample, which the input of the sheet offers. */
+function SheetNames(): JSX.Element {
+  const [names, setNames] = useState<readonly string[]>([]);
+  useEffect(() => {
+    // Without the list, the name can be typed.
+    ask<readonly string[]>('GET /api/sheets').then(setNames, () => {});
+  }, []);
+  return (
+    <datalist id={SHEET_LIST}>
+      {names.map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
   );
 }
 

@@ -155,8 +155,15 @@ function actOn(studio: Studio, form: StepForm, { item, step, label, subject, sta
   if (key === 'x') edit(state === 'off' ? 'Turn on' : 'Turn off', switched(text.value, file.format, item));
   if (key === 'd') edit('Duplicate', duplicated(text.value, item));
   if (key === 'Delete') edit('Delete', deleted(text.value, item));
-  if (key === 'up') edit('Move up', moved(text.value, item, item - 1));
-  if (key === 'down') edit('Move down', moved(text.value, item, item + 1));
+  const move = (by: -1 | 1): void => {
+    const edited = moved(text.value, item, item + by);
+    const other = operationList(text.value).items[item + by];
+    // The moved step stays chosen. A step that is off has no number.
+    if (edited !== null && step !== null && other?.isOff === false) studio.expectStep(step + by);
+    edit(by < 0 ? 'Move up' : 'Move down', edited);
+  };
+  if (key === 'up') move(-1);
+  if (key === 'down') move(1);
 }
 
 /**

@@ -298,4 +298,10 @@ t.test('the Runs of the tab survive a reload', options, async (t) => {
   );
 });
 
+t.test('the start page has no findings of axe-core', options, async (t) => {
+  const { page, problems } = await openPage(t, service.url, 'light', 'main a');
+  t.strictSame(await axeFindings(page), []);
+  t.strictSame(problems, []);
+});
+
 t.test('logs', (t) => checkLogs(t, service, [service.catalog.key('acme')]));

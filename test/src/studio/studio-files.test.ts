@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { workbookOf } from '../../workers/input/xlsx/workbook-writer.ts';
 import { axeFindings, NO_BROWSER, openPage } from './browser.ts';
 import { PROGRAM, startStudio } from './studio-process.ts';
 
@@ -120,5 +121,20 @@ test('a new draft reads the file with other settings', options, async (t) => {
   await page.locator('.grid .column-name', { hasText: 'to_city' }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.locator('.cm-line', { hasText: '- {name: old}' }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('the form of the input offers the sheets of a workbook', options, async (t) => {
+  const rows =
+    '<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c></row><row r="2"><c r="A2"><v>1</v></c></row>';
+  const sample = workbookOf({ name: 'Cover', rows, moreSheets: [{ name: "Year's 2026", rows }] });
+  const studio = await startStudio(t, { template: TEMPLATE.replace('name', '"*"'), sample, sampleName: 'a.xlsx' });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: /^0 input/ }).click();
+  await page.locator('.steps').getByRole('button', { name: 'Edit' }).click();
+  await page.locator('#form-sheets option[value="Year\'s 2026"]').waitFor({ state: 'attached' });
+  const sheet = page.getByRole('form', { name: 'Edit input' }).getByRole('combobox', { name: 'sheet', exact: true });
+  t.equal(await sheet.getAttribute('list'), 'form-sheets');
+  t.strictSame(await axeFindings(page), []);
   t.strictSame(problems, []);
 });

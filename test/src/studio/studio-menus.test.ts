@@ -113,3 +113,18 @@ test('a row becomes a test by its menu', options, async (t) => {
   await page.getByText('All tests passed.').waitFor();
   t.strictSame(problems, []);
 });
+
+test('a step that is moved by keys stays chosen', options, async (t) => {
+  const steps = ['{text: {columns: name, steps: [trim]}}', '{sort: {by: name}}', '{drop: {columns: note}}'];
+  const template = `format: 1\noperations:\n${steps.map((step) => `  - ${step}\n`).join('')}output: {format: csv}\n`;
+  const studio = await startStudio(t, { template, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: /^1 text/ }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.steps [aria-current]', { hasText: '1text' }).waitFor();
+  for (const place of [2, 3]) {
+    await page.keyboard.press('Alt+ArrowDown');
+    await page.locator('.steps [aria-current]:focus', { hasText: `${place}text` }).waitFor();
+  }
+  t.strictSame(problems, []);
+});
