@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { LocalEngine } from '../../src/commands/local-engine.ts';
 import { PART_SIZES } from '../../src/pool/shared-run.ts';
@@ -37,7 +38,7 @@ class WarmEngine implements Contender<Job> {
     };
     const engine = new LocalEngine({
       threads,
-      cores: threads,
+      cores: Math.min(threads, availableParallelism()),
       inputs: 1,
       ownThread: false,
       memoryBudgetBytes: BUDGET_BYTES,

@@ -40,7 +40,10 @@ const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, in
 export interface LocalEngineSettings {
   /** Maximum number of threads, including the calling thread. */
   readonly threads: number;
-  /** Number of cores to use. If greater than the number of threads, large files are read ahead. */
+  /**
+   * Number of cores to use. If greater than the number of threads, large files are read ahead. No more threads than
+   * cores share a file.
+   */
   readonly cores: number;
   /** Number of files that will be run. A single file may be processed in parts. */
   readonly inputs: number;
@@ -151,7 +154,7 @@ export class LocalEngine {
     const sizes = this.#sizesFor(task, sizeBytes);
     const sharing = sizes && {
       sizes,
-      threadsMax: this.#settings.threads,
+      threadsMax: this.#sharingThreadsMax,
       restarted: () => forgetProgress(this.#progress),
       ended: (count: number) => {
         parts = count;
@@ -164,10 +167,16 @@ export class LocalEngine {
     return { outcome: this.#outcomeOf(end), parts };
   }
 
+  /** More threads than cores would wait for each other: four threads on two cores took 1.25 times as long as two. */
+  get #sharingThreadsMax(): number {
+    return Math.min(this.#settings.threads, this.#settings.cores);
+  }
+
   /** Sizes of the parts in which the file may be processed, or null. */
   #sizesFor(task: RunTask, sizeBytes: number): PartSizes | null {
-    const { inputs, threads, partSizes } = this.#settings;
-    if (inputs > 1 || (task.more?.length ?? 0) > 0 || (threads < 2 && partSizes === undefined)) return null;
+    const { inputs, partSizes } = this.#settings;
+    if (inputs > 1 || (task.more?.length ?? 0) > 0 || (this.#sharingThreadsMax < 2 && partSizes === undefined))
+      return null;
     const sizes = partSizes ?? PART_SIZES;
     return seemsSplittable(task, sizeBytes, this.#templates.get(task.template), sizes.fileBytesMin) ? sizes : null;
   }

@@ -395,7 +395,7 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') };
   const engine = new LocalEngine({
     threads: isCombined ? 1 : threadsFor(inputs.length, workers),
-    cores: workers ?? availableParallelism(),
+    cores: Math.min(workers ?? Infinity, availableParallelism()),
     inputs: outputs.length,
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { access, chmod, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -103,7 +103,7 @@ export async function runTemplate(
   const tables = await readTables(options.tables);
   const engine = new LocalEngine({
     threads,
-    cores: threads,
+    cores: Math.min(threads, availableParallelism()),
     inputs: 1,
     ownThread: false,
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, options.memoryBytesMax ?? MEMORY_BYTES),
