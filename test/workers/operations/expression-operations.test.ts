@@ -247,6 +247,26 @@ test('results that do not fit into the arena at once', async (t) => {
   ]);
 });
 
+test('texts of days while the memory of the Run grows', async (t) => {
+  // Each pattern keeps 128 KiB, so together they need more than the memory that another Run leaves behind. Each text is
+  // compared and dropped, so that the arena has space for all rows at once.
+  const numbers = Array.from({ length: 100 }, (_, index) => index);
+  const operations = [
+    { op: 'set', columns: { day: 'date(timestamp(instant))', instant: 'timestamp(instant)' } },
+    ...numbers.flatMap((number) =>
+      ['day', 'instant'].flatMap((column) => [
+        { op: 'set', columns: { made: `format_date(${column}, "MMMM '${number}'")` } },
+        { op: 'filter', where: `made == month + " ${number}"` },
+      ]),
+    ),
+  ];
+  const months = ['January', 'February', 'March'];
+  const rows = Array.from({ length: 1200 }, (_, row) => `${months[row % 3]},2026-0${(row % 3) + 1}-05T12:00:00Z\n`);
+  const { outcome } = await applyTemplate({ operations }, `month,instant\n${rows.join('')}`);
+  t.equal(outcome.failure, null);
+  t.equal(outcome.rowsWritten, rows.length);
+});
+
 test('the same bytes in every zone and language', { skip: skipUnlessLong }, async (t) => {
   const folder = t.testdir({
     'template.json': JSON.stringify({

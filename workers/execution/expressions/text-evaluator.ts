@@ -60,10 +60,15 @@ class DayTexts {
     this.#pattern = pattern;
   }
 
-  /** Writes the views of texts. Returns false if the arena is full. */
+  /** Takes the memory for kept texts. It may move, so views of it are fetched after this. */
+  prepare(count: number): void {
+    if (this.#kept === 0 && count >= KEEPING_ROWS_MIN)
+      this.#kept = this.#arena.heap.allocate(KEPT_DAYS * KEPT_BYTES_MAX);
+  }
+
+  /** Writes the views of texts, after `prepare`. Returns false if the arena is full. */
   write(count: number, texts: number, dayOf: (position: number) => number | 'null' | 'unknown'): boolean {
     const { heap } = this.#arena;
-    if (this.#kept === 0 && count >= KEEPING_ROWS_MIN) this.#kept = heap.allocate(KEPT_DAYS * KEPT_BYTES_MAX);
     for (let position = 0; position < count; position++) {
       const view = (texts >>> 2) + position * 2;
       const day = dayOf(position);
@@ -212,9 +217,10 @@ export class TextEvaluator {
       const { formatDates } = kernel.exports;
       return this.#moved(texts, formatDates(dates, at.count, program, texts, arena.next, arena.limit));
     }
+    const dayTexts = this.#dayTextsFor(plan, at.count);
     const { u8, u32, f64 } = arena.heap;
     const [values, marks] = [u32[(dates + VECTOR_VALUES) >>> 2]! >>> 3, u32[(dates + VECTOR_MARKS) >>> 2]!];
-    const isWritten = this.#dayTextsOf(plan).write(at.count, texts, (position) => {
+    const isWritten = dayTexts.write(at.count, texts, (position) => {
       const mark = u8[marks + position]!;
       if (mark === 0) return f64[values + position]!;
       return mark === NULL ? 'null' : 'unknown';
@@ -230,8 +236,9 @@ export class TextEvaluator {
     const program = this.#programs.get(plan);
     const texts = this.#newTexts(count);
     if (program === undefined) {
+      const dayTexts = this.#dayTextsFor(plan, count);
       const { u8, u32 } = arena.heap;
-      const isWritten = this.#dayTextsOf(plan).write(count, texts, (position) => {
+      const isWritten = dayTexts.write(count, texts, (position) => {
         const row = u32[(rows >>> 2) + position]!;
         return u8[meta + row] === META_NULL ? 'null' : dayOfInstant(arena.heap, at + row * 8);
       });
@@ -245,12 +252,11 @@ export class TextEvaluator {
     return this.#moved(texts, next);
   }
 
-  #dayTextsOf(plan: FormattedPlan): DayTexts {
-    const known = this.#dayTexts.get(plan);
-    if (known !== undefined) return known;
-    const made = new DayTexts(this.#context.arena, plan.pattern);
-    this.#dayTexts.set(plan, made);
-    return made;
+  #dayTextsFor(plan: FormattedPlan, count: number): DayTexts {
+    const dayTexts = this.#dayTexts.get(plan) ?? new DayTexts(this.#context.arena, plan.pattern);
+    this.#dayTexts.set(plan, dayTexts);
+    dayTexts.prepare(count);
+    return dayTexts;
   }
 
   *#gathered(plan: TextPlan, at: VectorRows, { states, mode }: StatesTarget): Sliced<number> {
