@@ -9,7 +9,13 @@ import { defaultMemoryBudgetBytes, MEMORY_BUDGET_BYTES_MIN } from '../admission/
 import type { DraftProgress } from '../drafts/draft-progress.ts';
 import { draftTemplate } from '../drafts/draft-template.ts';
 import { readTarget, TargetRefusedError } from '../drafts/like/read-target.ts';
-import { type DeclaredReading, type RunSample, SampleRefusedError, templateText } from '../drafts/sample-profile.ts';
+import {
+  DECLARED,
+  type DeclaredReading,
+  type RunSample,
+  SampleRefusedError,
+  templateText,
+} from '../drafts/sample-profile.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
@@ -44,7 +50,7 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   } catch (error) {
     if (!isSampleRefused(error)) throw error;
     const what = error instanceof TargetRefusedError ? '' : 'The file cannot be read: ';
-    // Settings that a Run takes from its Template can be declared for a draft too.
+    // The message names a setting of a Template. A draft takes such settings from a Template too.
     const asksForSettings = declared === null && /\binput\.\w+/.test(error.message);
     const hint = asksForSettings
       ? ' Then draft with --template FILE, which reads the sample as that Template says.'
@@ -57,7 +63,7 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
 /** Settings of `input` that belong to the columns, which the draft finds itself. */
 const COLUMN_SETTINGS: readonly string[] = ['columns', 'other_columns', 'header_match'];
 
-/** Undefined: the Template has problems, which have been printed. */
+/** Returns undefined if the Template has problems, which are printed. */
 async function readingOf(path: string, io: CommandIo): Promise<DeclaredReading | undefined> {
   const file = await readTemplateFile(path);
   io.stderr.write(problemLines(file));
@@ -66,7 +72,7 @@ async function readingOf(path: string, io: CommandIo): Promise<DeclaredReading |
   if ('problems' in parsed) throw new Error('a valid Template cannot be parsed');
   const { input = {} } = parsed.text.root.value as { readonly input?: object };
   const settings = Object.entries(input).filter(([key]) => !COLUMN_SETTINGS.includes(key));
-  return { template: file.template, settings: Object.fromEntries(settings) };
+  return { template: file.template, settings: Object.fromEntries(settings), evidence: DECLARED };
 }
 
 export interface DraftRequest {

@@ -90,8 +90,7 @@ export function isIdentifierName(name: string): boolean {
     );
 }
 
-/** True if the name contains a word which indicates that a plain number is a date. */
-/** True for names of instants, whose numbers may count seconds. */
+/** True if the name contains a word which indicates that a number counts seconds, or fractions of them, since 1970. */
 export function isTimeName(name: string): boolean {
   return (
     isDateName(name) ||
@@ -99,6 +98,7 @@ export function isTimeName(name: string): boolean {
   );
 }
 
+/** True if the name contains a word which indicates that a plain number is a date. */
 export function isDateName(name: string): boolean {
   return /(?:^|_)(?:date|datum|dato|fecha|data|day|tag|buchungstag|valuta|wertstellung)(?:_|$)|datum$|date$/.test(name);
 }

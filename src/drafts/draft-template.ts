@@ -23,6 +23,7 @@ import { DRAFT_RULES } from './rules/index.ts';
 import { sumParameters } from './rules/number-rules.ts';
 import { subtotalFilter } from './rules/row-rules.ts';
 import {
+  DECLARED,
   type DeclaredReading,
   inputAt,
   isAmount,
@@ -223,50 +224,47 @@ function entry(indent: string, { text, evidence, isActive }: DraftLine): string 
   return `${indent}${isActive ? '' : '# '}${text}  # ${evidence}`;
 }
 
-// How a sample is read if a Run would miss its table.
+// Finds the table of a sample if a Run without settings would read only a cover sheet, or an object around the records.
 
-/** A table with fewer rows or columns may be a cover sheet, or the object around the records. */
+/** Minimum numbers of rows and columns of a table. A smaller one may be a cover sheet, or the object around the records. */
 const TABLE_SIZE_MIN = 2;
 
-/**
- * If a Run would read only a cover sheet, or an object around the records, the settings that read the table. Null: the
- * table that a Run reads is large enough, or there is no other one.
- */
-async function likelyInput(
+/** Returns null if a Run without settings reads a table of sufficient size, or if there is no other table. */
+async function likelyReading(
   path: string,
   { head, rows, columns, sheets }: SampleProfile,
-): Promise<SampleReading | null> {
+): Promise<DeclaredReading | null> {
   if (head.format === 'json') return rows === 1 ? await nestedRecords(path) : null;
   if (sheets === null || (rows >= TABLE_SIZE_MIN && columns.length >= TABLE_SIZE_MIN)) return null;
   const [largest] = sheets
     .filter((sheet) => sheet.visibility === 'visible' && sheet.problem === null && !sheet.isRead)
-    // A header, and rows.
+    // One row more, because the header counts as a row here.
     .filter((sheet) => sheet.rows > TABLE_SIZE_MIN && sheet.columns >= TABLE_SIZE_MIN)
     .sort((a, b) => b.rows * b.columns - a.rows * a.columns);
   if (largest === undefined) return null;
-  return { sheet: largest.name };
+  return declaredReading({ sheet: largest.name }, 'the largest visible sheet');
 }
 
-/** Larger JSON files are read as a Run reads them. */
+/** Maximum size of a JSON file that is searched, because the search parses it as a whole, without a pause. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Objects around a list of records. */
+/** Maximum number of objects around a list of records. Deeper lists are usually details of one record. */
 const JSON_DEPTH_MAX = 4;
 
-async function nestedRecords(path: string): Promise<SampleReading | null> {
+async function nestedRecords(path: string): Promise<DeclaredReading | null> {
   if (statSync(path).size > JSON_BYTES_MAX) return null;
   let document: unknown;
   try {
     document = JSON.parse(await readFile(path, 'utf8'));
   } catch {
-    // Compressed, several values, or another encoding.
+    // The file is compressed, contains several values, or has another encoding.
     return null;
   }
   const [largest] = [...recordLists(document, '', 0)].sort((a, b) => b.records.length - a.records.length);
   if (largest === undefined || largest.records.length < TABLE_SIZE_MIN) return null;
   const isNested = largest.records.some((record) => Object.values(record).some(isObject));
   const json = { records: largest.pointer, ...(isNested ? { flatten: '.' } : {}) };
-  return { json };
+  return declaredReading({ json }, 'the longest list of records');
 }
 
 interface RecordList {
@@ -288,14 +286,17 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Settings that a draft finds itself, or that add to the columns of the file. */
+/** Settings that a draft finds itself, or that add columns to those of the file. */
 const DRAFTED_SETTINGS: readonly string[] = ['columns', 'other_columns', 'header_match', 'null_values', 'sheet_into'];
 
-/** The reading that a section `input` declares. Throws SampleRefusedError if it is not valid. */
-export function declaredReading(input: SampleReading): DeclaredReading {
+/**
+ * Returns the reading that an `input` section declares. Throws SampleRefusedError if the section is not valid.
+ * @param evidence why the sample is read with these settings
+ */
+export function declaredReading(input: SampleReading, evidence: string = DECLARED): DeclaredReading {
   const settings = Object.fromEntries(Object.entries(input).filter(([name]) => !DRAFTED_SETTINGS.includes(name)));
   const checked = checkTemplate(JSON.stringify({ format: 1, input: settings, operations: [] }), 'json');
-  if (!('problems' in checked)) return { template: checked.template, settings };
+  if (!('problems' in checked)) return { template: checked.template, settings, evidence };
   const message = checked.problems[0]?.message ?? 'The settings are not valid.';
   throw new SampleRefusedError({ code: 'INVALID_PARSE_PARAMS', message });
 }
@@ -316,8 +317,8 @@ export async function draftTemplate(
   declared: DeclaredReading | null = null,
 ): Promise<string> {
   let read = await profileSample(path, run, progress, declared);
-  const likely = declared === null ? await likelyInput(path, read) : null;
-  if (likely !== null) read = await profileSample(path, run, progress, declaredReading(likely));
+  const likely = declared === null ? await likelyReading(path, read) : null;
+  if (likely !== null) read = await profileSample(path, run, progress, likely);
   const profile = await withSums(read, run);
   const like = targets === null ? null : matchTargets(profile, targets);
   const sample: DraftedSample = { profile, like, names: columnNames(profile.headers, wantedNames(like)) };
@@ -334,12 +335,12 @@ export async function draftTemplate(
 function remarkOf({ rows, profiledRows, columns }: SampleProfile): string {
   const read = `Drafted from a sample of ${counted(rows, 'row')} and ${counted(columns.length, 'column')}`;
   if (profiledRows === rows) return `${read}, all of which were read.`;
-  return `${read}. Active lines were run over all rows; counts of cells are those of ${counted(profiledRows, 'row')} from all parts of it.`;
+  return `${read}. Active lines were run over all rows. Cells were counted in ${counted(profiledRows, 'row')} from all parts of the sample.`;
 }
 
 /**
- * Adds the sums of the columns in which a sample that was profiled in part has a total. They are computed by a Run over
- * the whole sample.
+ * If a sample was profiled in part, adds the sums of the columns in which it has a total. A Run over the whole sample
+ * computes them.
  */
 async function withSums(profile: SampleProfile, run: RunSample): Promise<SampleProfile> {
   const { columns, footer, profiledRows, reading, rows, subtotals } = profile;

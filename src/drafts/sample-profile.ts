@@ -135,7 +135,7 @@ function totalCell(row: SampleRow): FooterCell | null {
   return others.some((at) => isAmount(row[at]!)) && (isSparse || isOfAmounts) ? { column: first, text } : null;
 }
 
-/** True if a text is a word for a total, which is no value of its column. */
+/** True if a text consists of a word for a total, so that it is not a value of its column. */
 export function isSumWord(text: string): boolean {
   return text.replace(SUM_WORD, '').replace(':', '').trim() === '';
 }
@@ -173,18 +173,21 @@ export interface SampleProfile {
   /** The names by which a Template finds the columns: duplicates are numbered, blank headers are named by position. */
   readonly headers: readonly string[];
   readonly explanation: Inspection['explanation'];
-  /** Settings that were declared for the sample, and are part of the draft. */
+  /** Settings with which the sample was read. They are part of the draft. */
   readonly reading: SampleReading;
+  /** Why the sample was read with these settings. */
+  readonly readingEvidence: string;
   readonly sheets: Inspection['sheets'];
   readonly rows: number;
   /** Over the body rows, without blank rows, repeated headers, totals and the footer. */
   readonly columns: readonly ColumnProfile[];
   /** Rows that were profiled; fewer than `rows` in a large sample. */
   readonly profiledRows: number;
-  /** Of the profiled rows. */
+  /** Number of rows of data among the profiled rows. */
   readonly bodyRows: number;
-  /** Of all rows. */
+  /** Counted in all rows. */
   readonly blankRows: number;
+  /** Counted in all rows. */
   readonly repeatedHeaders: number;
   /** Total rows above the footer; null: there are none. */
   readonly subtotals: Subtotals | null;
@@ -209,7 +212,12 @@ export type SampleReading = Readonly<Record<string, unknown>>;
 export interface DeclaredReading {
   readonly template: Template;
   readonly settings: SampleReading;
+  /** Why the sample is read with these settings. */
+  readonly evidence: string;
 }
+
+/** Evidence of settings that the user declares. */
+export const DECLARED = 'declared for the sample';
 
 /** Rows above the footer that contain the sums of the rows above them. */
 export interface Subtotals {
@@ -270,6 +278,7 @@ export async function profileSample(
     headers: headerNames(head.headers),
     explanation,
     reading,
+    readingEvidence: declared?.evidence ?? DECLARED,
     sheets,
     rows: report.rows_read,
     oddities: report.input.errors,
@@ -279,17 +288,18 @@ export async function profileSample(
 }
 
 /**
- * Cells of a profile, about a second of work. Larger samples are profiled in part: rows at the start, and blocks of rows
- * from all other parts, because many facts need neighbouring rows.
+ * Maximum number of cells of a profile: about a second of work. A larger sample is profiled in part: the rows at its
+ * start, and blocks of rows from all other parts, because many facts need neighbouring rows.
  */
 const PROFILED_CELLS_MAX = 400_000;
+/** So that the profile of a very wide sample has enough rows. */
 const PROFILED_ROWS_MIN = 2_000;
 const BLOCK_ROWS = 50;
 
-/** The end of a sample may contain a footer. */
+/** The last rows are always profiled, because they may contain a footer. */
 const LAST_ROWS = 50;
 
-/** Returns whether a row, by its index, is profiled. The choice depends on the size of the sample only. */
+/** Returns a function that says whether a row is profiled, by its index. It depends only on the size of the sample. */
 function rowChoice(rows: number, columns: number): (row: number) => boolean {
   const profiled = Math.max(PROFILED_ROWS_MIN, Math.floor(PROFILED_CELLS_MAX / Math.max(1, columns)));
   if (rows <= profiled) return () => true;
@@ -303,10 +313,10 @@ function rowOf(line: string): SampleRow {
   return Object.values(JSON.parse(line) as Record<string, SampleCell>);
 }
 
-/** What precedes the first cell of a row. */
+/** Start of each row in NDJSON, before the first cell. */
 const ROW_START = '{"c1":';
 
-/** Names of the sheets of a workbook; none: the file is not a workbook. */
+/** Returns the names of the sheets of a workbook, and an empty list for another file. */
 export async function sheetNames(path: string): Promise<readonly string[]> {
   const { sheets } = await inspectFile(path, { formats: inputFormats, headOnly: true });
   return (sheets ?? []).map(({ name }) => name);
@@ -336,13 +346,13 @@ export function inputAt(reading: SampleReading, positions: readonly number[]): o
   };
 }
 
-/** Total rows that are held back until all rows are known. With more, they are ordinary rows. */
+/** Maximum number of total rows that are held in memory until all rows are known. Further ones are ordinary rows. */
 const TOTAL_ROWS_MAX = 10_000;
 
-/** Points from which the sum of a total row may begin, besides the last ones. */
-const POINTS_MAX = 100;
+/** Maximum number of places that are kept, besides the start: each total row is compared with the sums since each place. */
+const PLACES_MAX = 100;
 
-/** Share of the total rows that must contain sums, so that they are total rows at all. */
+/** Share of the total rows whose amounts must be sums. With fewer, the word for a total is probably ordinary data. */
 const PROVEN_SHARE = 0.8;
 
 /** A row with a word for a total, above the footer. */
@@ -357,6 +367,18 @@ interface Place {
   readonly bodyRows: number;
   readonly sums: readonly SumPoint[];
 }
+
+/** The parts of a profile that the rows do not determine. */
+type Unprofiled =
+  | 'head'
+  | 'headers'
+  | 'explanation'
+  | 'reading'
+  | 'readingEvidence'
+  | 'sheets'
+  | 'rows'
+  | 'oddities'
+  | 'sums';
 
 class RowCounter {
   readonly #headers: readonly string[];
@@ -389,7 +411,7 @@ class RowCounter {
     if (this.#held.length > FOOTER_ROWS_MAX) this.#take(this.#held.shift()!);
   }
 
-  /** Counts a row that is not profiled, if it is no row of the body. */
+  /** Counts a row that is not profiled if it is blank, a repeated header or a total row. */
   skip(line: string): void {
     this.#isPartial = true;
     for (const row of this.#held.splice(0)) this.#take(row);
@@ -408,12 +430,12 @@ class RowCounter {
     else if (total !== null) this.#holdTotal(row, total);
   }
 
-  end(): Omit<SampleProfile, 'head' | 'headers' | 'explanation' | 'reading' | 'sheets' | 'rows' | 'oddities' | 'sums'> {
+  end(): Omit<SampleProfile, Unprofiled> {
     const footer = this.#footer();
     const subtotals = this.#subtotals();
     if (subtotals === null) {
       for (const { row } of this.#totals.splice(0)) {
-        // The row above it is not known any more.
+        // The row above this row is no longer known.
         this.#before = [];
         this.#count(row);
       }
@@ -431,7 +453,7 @@ class RowCounter {
     };
   }
 
-  /** Takes the last rows except the footer. A subtotal above the footer is no part of it. */
+  /** Takes the last rows except the footer, and returns the footer. A subtotal above the footer is not part of it. */
   #footer(): readonly SampleRow[] {
     for (;;) {
       const found = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
@@ -443,7 +465,7 @@ class RowCounter {
       const next = below.findIndex((row) => sumWord(row) !== null);
       const isKnown = this.#totals.some(({ cell }) => cell.text === total?.text);
       const hasRowsBelow = below.slice(0, Math.max(0, next)).some((row) => !row.every(isBlank));
-      // Without a total below it, the sum of all rows is the grand total.
+      // A sum of all rows is the grand total if there is no total below it.
       const isSubtotal =
         total !== null &&
         (next >= 0
@@ -458,7 +480,7 @@ class RowCounter {
     }
   }
 
-  /** Null: there are no total rows above the footer, or they are ordinary rows. */
+  /** Returns null if there are no total rows above the footer, or if they are ordinary rows. */
   #subtotals(): Subtotals | null {
     const [first] = this.#totals;
     if (first === undefined) return null;
@@ -515,10 +537,10 @@ class RowCounter {
     const start = this.#isPartial ? null : this.#sumStart(row, cell);
     this.#totals.push({ row, cell, isProven: start !== null });
     const [first, ...others] = start === null ? this.#places : this.#places.slice(0, start + 1);
-    this.#places = [first!, ...others.slice(-POINTS_MAX), this.#place];
+    this.#places = [first!, ...others.slice(-PLACES_MAX), this.#place];
   }
 
-  /** Index of the latest place from which on the amounts of a row are the sums of the rows above it; null: none. */
+  /** Returns the index of the latest place since which the rows add up to the amounts of this row; null if there is none. */
   #sumStart(row: SampleRow, { column }: FooterCell): number | null {
     const amounts = row.flatMap((cell, at) =>
       at !== column && !isBlank(cell) && isAmount(cell) && this.#columns[at] !== undefined ? [at] : [],
@@ -560,7 +582,7 @@ class RowCounter {
 
 const [SPACE, QUOTE, ESCAPE] = [0x20, 0x22, 0x5c];
 
-/** Finds total rows among the texts of cells before they are read. */
+/** Matches each first cell that may belong to a total row, before the row is parsed. */
 const SUM_TEXT = /total|sum|gesamt|totaal|somme|итого|\\/i;
 
 export function isBlank(cell: SampleCell | undefined): boolean {

@@ -110,7 +110,7 @@ export type SumPoint = Readonly<Record<DecimalMark, ExactSum>>;
 export function isSameNumber(text: string, mark: DecimalMark, plain: string): boolean {
   const numbers = new NumberCells();
   numbers.addNative(plain);
-  // Numbers of the file use a point.
+  // The given number has a decimal point, whatever the mark of the text is.
   const body = bodyOf(text);
   const reading = body === null ? null : readDigits(body.digits, mark);
   if (body === null || reading === null) return false;
@@ -219,7 +219,7 @@ export interface DateForm {
   readonly locale: string | null;
   /**
    * Assumption of this pattern that the cells do not prove: the century, the time zone, or that the digits are a date
-   * at all. `offset`: nothing is assumed, but the output would not show the offset.
+   * at all. `offset` is not an assumption: the output would lose the offset.
    */
   readonly guess: 'century' | 'zone' | 'offset' | 'digits' | null;
 }

@@ -3,13 +3,13 @@
 import { counted, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import type { ColumnMatching } from '../like/match-columns.ts';
 
-/** The settings that were declared for the sample. */
-export function declaredLines({ profile: { reading } }: DraftedSample): DraftLine[] {
+/** The settings with which the sample was read. */
+export function declaredLines({ profile: { reading, readingEvidence } }: DraftedSample): DraftLine[] {
   const { csv = {}, ...others } = reading as { readonly csv?: object };
   const lines = (place: 'csv' | 'input', settings: object): DraftLine[] =>
     Object.entries(settings).map(([key, value]) => {
-      const evidence = 'declared for the sample';
-      return { place, text: `${key}: ${JSON.stringify(value)}`, evidence, isActive: true };
+      const text = `${key}: ${JSON.stringify(value)}`;
+      return { place, text, evidence: readingEvidence, isActive: true };
     });
   return [...lines('csv', csv), ...lines('input', others)];
 }

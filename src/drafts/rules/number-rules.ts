@@ -41,7 +41,10 @@ export function totalNotations(column: ColumnProfile): readonly Notation[] {
   return numbers.integers === cells ? DECIMAL_MARKS.map((decimal) => ({ decimal, grouping: '' })) : [];
 }
 
-/** Parameters of `parse_number` for the sum of a column, after others; null: not all of its cells are numbers. */
+/**
+ * Returns the parameters of `parse_number` for the sum of a column, to be appended to others. Null: not all of its
+ * cells are numbers.
+ */
 export function sumParameters(column: ColumnProfile): string | null {
   const [notation] = totalNotations(column);
   if (notation === undefined) return null;
@@ -235,14 +238,14 @@ export function dateLines({ profile, names }: DraftedSample): DraftLine[] {
   ];
 }
 
-/** Units of parse_date by the number of digits of an instant between 2001 and 2286. */
+/** Units of `parse_date`, by the number of digits that an instant between 2001 and 2286 has in this unit. */
 const EPOCH_UNITS: ReadonlyMap<number, string> = new Map([
   [10, 's'],
   [13, 'ms'],
   [16, 'us'],
 ]);
 
-/** The unit if all cells are instants counted since 1970; their name must say that they are times. Null: they are not. */
+/** Returns the unit if the cells are probably times counted since 1970, and the name of the column is that of a time. */
 function epochProposal(name: string, { cells, numbers }: ColumnProfile): string | null {
   const isCount =
     cells > 0 && numbers.integers === cells && numbers.lengths.size === 1 && numbers.currencies.size === 0;

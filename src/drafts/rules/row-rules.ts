@@ -51,7 +51,7 @@ export function provenFooter(sample: DraftedSample): ProvenFooter | null {
   return areProven && sums.length > 0 ? { column: word.column, word: word.text, sums } : null;
 }
 
-/** @param sum of the column, if it was computed by a Run */
+/** @param sum sum of the column if a Run computed it, otherwise null */
 function isTotal(column: ColumnProfile, cell: SampleCell, sum: string | null): boolean {
   return totalNotations(column).some(({ decimal }) =>
     sum === null ? column.numbers.isSum(String(cell), decimal) : isSameNumber(String(cell), decimal, sum),
@@ -88,7 +88,7 @@ function hasSubtotalWord(subtotals: Subtotals | null, { column, text }: FooterCe
   return subtotals !== null && column === subtotals.column && subtotals.words.includes(text);
 }
 
-/** Drops the totals above the end, each of which is a sum of rows that stay. */
+/** Drops the total rows above the end of the table. The rows of which they are sums remain. */
 export function subtotalLines(sample: DraftedSample): DraftLine[] {
   const { subtotals, footer } = sample.profile;
   if (subtotals === null) return [];
@@ -100,7 +100,7 @@ export function subtotalLines(sample: DraftedSample): DraftLine[] {
   const rows = subtotals.rows + below;
   const isProven = provenFooter(sample) !== null;
   const provenRows = subtotals.provenRows === null ? null : subtotals.provenRows + (isProven ? below : 0);
-  // Only without subtotals, the rows add up to the total at the end.
+  // The rows add up to the total at the end only if the subtotals are left out.
   const isProvenByTotal = provenRows === null && isProven;
   const proof =
     provenRows === null
@@ -121,7 +121,7 @@ export function subtotalLines(sample: DraftedSample): DraftLine[] {
   ];
 }
 
-/** Words that are written one by one. More words probably contain the names of groups. */
+/** Maximum number of words that are compared one by one. More words, which probably contain names of groups, are a list. */
 const WORDS_MAX = 3;
 
 /** The operation that drops total rows, for a column with this name. */
@@ -137,7 +137,7 @@ export function subtotalFilter({ words }: Pick<Subtotals, 'words'>, name: string
   return `{filter: {where: '${where}', mode: drop}}`;
 }
 
-/** The first or the last word that all texts share, such as in `Total North` and `Total South`, with the space beside it. */
+/** Returns the first or the last word, with its space, that all texts have, such as `Total ` of `Total North` and `Total South`. */
 function sharedWord(texts: readonly string[]): { readonly at: 'start' | 'end'; readonly text: string } | null {
   const first = /^\S+\s/.exec(texts[0]!)?.[0];
   if (first !== undefined && texts.every((text) => text.startsWith(first))) return { at: 'start', text: first };
