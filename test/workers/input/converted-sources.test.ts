@@ -122,7 +122,7 @@ test('few line breaks and spaces are held back before a separator', async (t) =>
   t.ok((await made(`1|x${most}y##`)) === `"1"|"x${most}y"\n`, 'kept within a cell');
   t.ok((await made(`1|${more}y##`)) === `"1"|"${more}y"\n`, 'more spaces are text');
   t.ok((await made(`1|${more}##`)) === `"1"|"${more}"\n`, 'more spaces without text');
-  const message = 'A cell has more than 65536 line breaks in a row.';
+  const message = 'A cell has more than 65536 consecutive line breaks.';
   const failed = await made(`1|x${most}\ny##`).catch((error: unknown) => (error as Failed).failure);
   t.match(failed, { code: 'MALFORMED_FILE', message });
 });

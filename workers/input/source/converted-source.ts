@@ -271,15 +271,15 @@ export function quoteBehindSeparators({ quote }: Pick<SeparatedForm, 'quote'>): 
 type CellState = 'record' | 'start' | 'plain' | 'quoted' | 'closed' | 'stray';
 
 /**
- * Maximum number of line breaks or spaces that are held back. More spaces are text. More line breaks fail the file: each
- * takes memory until it is known whether the record ends after it.
+ * Maximum number of consecutive line breaks or spaces that are held back. More spaces are text. More line breaks fail the
+ * file: each takes memory until it is known whether the record ends after it.
  */
 const HELD_MAX = 65_536;
 
 /** Output bytes for one input byte: a quote before, a doubled quote, and a quote with a line feed after. */
 const SEPARATED_GROWTH = 4;
 
-const TOO_MANY_BREAKS = `A cell has more than ${HELD_MAX} line breaks in a row.`;
+const TOO_MANY_BREAKS = `A cell has more than ${HELD_MAX} consecutive line breaks.`;
 
 export class SeparatedSource extends ConvertedSource {
   readonly #separator: Buffer;
