@@ -6,19 +6,19 @@ import type { WatchedColumn } from '../../workers/watch/watch-messages.ts';
 import { counted } from '../drafts/draft-line.ts';
 import type { SimilarityMethod, SimilarValues, SimilarValuesAnswer, Suggestion } from './studio-answers.ts';
 
-/** Groups that a person reviews at once. */
+/** Maximum number of groups that the page shows: as many as a person can review at once. */
 const GROUPS_MAX = 100;
 
 /** Longer texts are documents, not values. In characters. */
 const VALUE_CHARACTERS_MAX = 200;
 
-/** Distinct values that are compared with each other: at most half a million comparisons, about 0.2 s of work. */
+/** Maximum number of distinct values that are compared: half a million comparisons, about 0.2 s of work. */
 const COMPARED_VALUES_MAX = 1_000;
 
 /** Lowest similarity that can be asked for, as for `dedupe`. */
 const THRESHOLD_MIN = 0.5;
 
-/** More than the rounding errors of a similarity. */
+/** Tolerance for rounding errors when a similarity is compared with the threshold. */
 const ROUNDING = 1e-9;
 
 interface CountedValue {
@@ -45,7 +45,7 @@ export function similarValues(
   };
 }
 
-/** Rows with a value of the group. */
+/** Returns the number of rows with a value of the group. */
 function rowsOf(values: SimilarValues): number {
   return values.reduce((sum, { count }) => sum + count, 0);
 }
@@ -136,12 +136,12 @@ export interface StepRows {
 }
 
 /**
- * Similar values that are suggested without a review: this similarity is reached by names with one wrong letter. The
- * page shows the same groups for review.
+ * Minimum similarity of values that are suggested as a step without a review. Names with one wrong letter reach it. The
+ * review in the page starts with the same groups.
  */
 const SUGGESTED_SIMILARITY = 0.93;
 
-/** Columns with more distinct values, or with fewer rows for each value, contain names, texts or numbers. */
+/** Columns with more distinct values, or with fewer rows for each value, probably contain names, texts or numbers. */
 const CLUSTERED_VALUES_MAX = 300;
 const ROWS_PER_VALUE_MIN = 2;
 
@@ -163,18 +163,18 @@ export function similarSuggestions({ columns, rows }: StepRows): readonly Sugges
   });
 }
 
-/** Values with other digits, such as house numbers, are other values. */
+/** Values with different digits, such as house numbers, are different things. */
 function withSameNumbers(values: SimilarValues): SimilarValues {
   const digits = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
   return values.filter(({ text }) => digits(text) === digits(values[0]!.text));
 }
 
-/** Values with digits are codes or addresses. Short words with one other letter are other words. */
+/** Values with digits are probably codes or addresses, and short words that differ in one letter are different words. */
 function isWord(text: string | null): boolean {
   return text !== null && /^\P{N}{6,}$/u.test(text);
 }
 
-/** The most frequent value with its rare ones, except those with the same fingerprint, which are suggested before. */
+/** The most frequent value and its rare variants, without those with the same fingerprint, which another suggestion has. */
 function withMisspelt(values: SimilarValues): SimilarValues {
   const [first, ...others] = values;
   const key = fingerprintOf(first!.text);
@@ -196,7 +196,7 @@ function mapSuggestion(
   const how =
     similarity.method === 'fingerprint'
       ? 'that differ only in case, accents, punctuation, spaces or the order of words'
-      : `with a similarity of at least ${similarity.threshold}, the others at least ${MISSPELT_SHARE} times as frequent`;
+      : `with a similarity of at least ${similarity.threshold}, of which one is at least ${MISSPELT_SHARE} times as frequent as each other`;
   const evidence = `${counted(groups.length, 'group')} of values ${how}; ${counted(rowsOf(replaced), 'cell')} would change`;
   return [{ operation: 'map_values', parameters: { columns: name, map }, evidence, similarity }];
 }

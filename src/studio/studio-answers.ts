@@ -135,17 +135,17 @@ export type SimilarValues = readonly { readonly text: string; readonly count: nu
 /** How similar values are found. */
 export interface SimilarityMethod {
   readonly method: 'fingerprint' | 'similarity';
-  /** Minimum similarity, from 0.5 to 1. Without effect on fingerprints. */
+  /** Minimum similarity, from 0.5 to 1. Not used for fingerprints. */
   readonly threshold: number;
 }
 
 export interface SimilarValuesAnswer {
   readonly groups: readonly SimilarValues[];
-  /** Including those that are left out because there are too many. */
+  /** Number of groups, including those that `groups` leaves out because there are too many. */
   readonly groupsFound: number;
-  /** Distinct values. */
+  /** Number of distinct values. */
   readonly values: number;
-  /** The most frequent ones are compared. */
+  /** Number of values that were compared, which are the most frequent ones. */
   readonly valuesCompared: number;
 }
 

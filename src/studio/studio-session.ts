@@ -399,12 +399,12 @@ export class StudioSession {
     return { source: await this.#parts.newDraft(this.#sample.path, settings) };
   }
 
-  /** Names of the sheets of the sample; none: it is not a workbook, or cannot be read. */
+  /** Names of the sheets of the sample. Empty if the sample is not a workbook or cannot be read. */
   async sheets(): Promise<readonly string[]> {
     try {
       return await sheetNames(this.#sample.path);
     } catch {
-      // The rows of the sample show why.
+      // The page shows the reason where it would show the rows of the sample.
       return [];
     }
   }

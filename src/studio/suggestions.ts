@@ -44,7 +44,7 @@ function suggestionsIn(text: string, columns: readonly WatchedColumn[]): readonl
   const names = namesOf(text, columns);
   const body = text.slice(text.search(/^(?:# )?operations:/m));
   return [...body.matchAll(/^ +(?:# )?- (\{.*\}) {2}# (.*)$/gm)].flatMap(([, written, evidence]) => {
-    // The check of a total reads the end of the file, which a draft declares in the input.
+    // The check of a total needs values that the draft declares under `input`, which is not part of a suggestion.
     if (/^\{check_totals:|: run\.meta\./.test(written!)) return [];
     const parsed = parseTemplate(written!, 'yaml');
     if ('problems' in parsed) return [];
@@ -71,7 +71,7 @@ function missingValues(text: string, { columns, rows }: StepRows): readonly Sugg
   return [{ operation: 'blank_if', parameters: { columns: set, values }, evidence: evidence! }];
 }
 
-/** With fewer rows, columns are equal by chance. */
+/** With fewer rows, the values of a column may be equal by chance. */
 const USELESS_ROWS_MIN = 3;
 
 /** Columns without a value, and columns with the same value in all rows. */

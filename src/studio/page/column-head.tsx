@@ -279,7 +279,7 @@ export function SimilarValuesReview({
   /** Index after the chosen step. */
   readonly column: number;
   readonly name: string;
-  /** How values are found at first. */
+  /** The method that is selected at first. */
   readonly method: SimilarityMethod;
 }): JSX.Element {
   const [method, setMethod] = useState(first);
@@ -341,7 +341,7 @@ function foundText({ found, groups }: Review, { method }: SimilarityMethod): str
     const none =
       method === 'fingerprint'
         ? 'No values differ only in case, accents, punctuation, spaces or the order of words.'
-        : 'No values are that similar.';
+        : 'No values reach this similarity.';
     return compared + none;
   }
   const shown = groups.length < groupsFound ? `, of which ${groups.length} are shown` : '';
@@ -410,7 +410,7 @@ function GroupTable({
         </button>
       </p>
       <table>
-        <caption>A click on a value keeps it</caption>
+        <caption>Click the value to keep</caption>
         <thead>
           <tr>
             <th scope="col">Replace</th>

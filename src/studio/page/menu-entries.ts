@@ -86,7 +86,7 @@ function jsonEntries(name: string, texts: readonly string[]): readonly MenuEntry
   ];
 }
 
-/** Objects in objects are offered down to this depth. */
+/** Maximum depth of nested objects whose values are offered as columns. */
 const JSON_DEPTH_MAX = 3;
 
 /** Paths of the values of an object, as `flatten_json` writes them. Keys that a path would have to quote are left out. */
@@ -99,7 +99,7 @@ function pathsOf(value: unknown, above: string, depth: number): readonly string[
   });
 }
 
-/** Null: the text is no JSON, perhaps because it is cut. */
+/** Returns null if the text is not JSON, perhaps because it is cut. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -405,7 +405,7 @@ const DATE_PATTERNS: Readonly<Record<string, string>> = {
   '.': '\\.',
 };
 
-/** Of formats that as many texts have, the first one is proposed. */
+/** If several formats match the same number of texts, the first one in this list is proposed. */
 const DATE_FORMATS: readonly string[] = ['', ' HH:mm', ' HH:mm:ss', "'T'HH:mm", "'T'HH:mm:ss"].flatMap((time) =>
   [
     ...['-', '/', '.'].map((sign) => ['yyyy', 'MM', 'dd'].join(sign)),

@@ -215,7 +215,7 @@ export class StepForm {
     try {
       const { source } = await ask<{ readonly source: string }>('POST /api/draft', { settings });
       if (text.value !== before) {
-        message.value = 'The text has changed while the draft was made. Make the draft again.';
+        message.value = 'The text changed while the draft was made. Make the draft again.';
         return;
       }
       batch(() => {

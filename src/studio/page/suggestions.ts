@@ -138,7 +138,7 @@ function coveredBy(step: string): readonly string[] {
   return names.map((name) => `${operation} ${name}`);
 }
 
-/** True if a step that maps values contains all values that the suggestion maps. */
+/** True if a step `map_values` already maps all values that the suggestion maps. */
 function isMapped({ operation, parameters }: Suggestion, steps: readonly string[]): boolean {
   if (operation !== 'map_values') return false;
   const { map } = parameters as { readonly map: Readonly<Record<string, string>> };
