@@ -157,11 +157,11 @@ function checkFormat(
       if (value) problem(`/input/csv/${setting}`, `A file of lines has no ${setting}: leave it out.`);
   }
   if (columns !== null && (hasFixed || format === 'lines'))
-    problem('/input/csv/columns', 'The columns of such a file are known: leave this setting out.');
+    problem('/input/csv/columns', 'Lines and fixed columns have a known number of columns: leave this setting out.');
   else if (columns !== null && headerRow !== 'none')
     problem(
       '/input/csv/columns',
-      'A header says how many columns there are. For a file without one, write header_row: none.',
+      'The header determines the number of columns. For a file without a header, write header_row: none.',
     );
   if (headerRows === null) return;
   if (hasFixed || headerRow === 'none')

@@ -241,7 +241,7 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * `effectOf` to call it.
    */
   effect(parameters: Static<P>, scope: Scope): Plan | Sliced<Plan>;
-  /** May be a generator, for the same reason. It may pause, but reads no rows. */
+  /** May be a generator for the same reason as `effect`. It may pause, but must not read rows. */
   start(plan: Plan, context: OperatorContext): Operator | Sliced<Operator>;
 }
 

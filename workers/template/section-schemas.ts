@@ -69,7 +69,7 @@ const csvInput = Type.Object({
   ),
   columns: nullable(
     Type.Integer({ minimum: 1, maximum: 16_384 }),
-    'Number of columns of a file without a header (`header_row: none`), also of lists of JSON and of workbooks; null = as many as the widest of the first records has.',
+    'Number of columns of a file without a header (`header_row: none`), also in lists of JSON and in workbooks; null = the number of columns of the widest of the first records.',
   ),
   comment: nullable(
     Type.String({ pattern: '^[^\\s"]{1,8}$', title: 'up to 8 characters without spaces and quotes, such as "#"' }),
@@ -242,7 +242,7 @@ export const inputSection = Type.Object({
   sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, after the others.'),
   table: nullable(
     Type.String({ minLength: 1 }),
-    'XLSX: name of an Excel table, a defined name, or a range of cells such as `B5:H200`, `B5:H` without a last row, or `B5`, its first cell; only these cells are read, and the first row of a range is the header.',
+    'XLSX: name of an Excel table, a defined name, or a range of cells: `B5:H200`, `B5:H` without a last row, or `B5` with only a first cell; a sheet may precede it, as in `Orders!B5:H`; only these cells are read, and the first row of a range is the header.',
   ),
   merged: Type.Enum(['first', 'fill'], {
     default: 'first',
