@@ -45,7 +45,7 @@ export async function localInput(input: string, copyPath: string): Promise<strin
   const path = resolve(input);
   checkReadable(input);
   const stats = statSync(path);
-  // Files of the system, such as /proc/cpuinfo, have content although their size is 0.
+  // Files of the system, such as /proc/cpuinfo, have content although their size is 0. So each such file is copied.
   return stats.isFile() && stats.size > 0 ? path : copied(createReadStream(path), copyPath);
 }
 
@@ -102,7 +102,7 @@ export function systemErrorText(error: NodeJS.ErrnoException): string {
   return reason === undefined ? error.message : `${path} ${reason}`;
 }
 
-/** The error of the system with the path that its message for the user names; other errors are unchanged. */
+/** Sets the path that the message for the user names, if the error comes from the system. Returns the same error. */
 export function withPath(error: NodeJS.ErrnoException, path: string): NodeJS.ErrnoException {
   if (error.syscall !== undefined) error.path = path;
   return error;

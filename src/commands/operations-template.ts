@@ -25,7 +25,7 @@ const VALUE_SETTINGS: readonly string[] = ['decimal', 'date_format', 'boolean', 
  */
 export function operationsTemplate(expressions: readonly string[], to: string): LocalTemplate {
   const operations = expressions.map(operationOf);
-  // There is no Template that could declare the encoding. The summary says how the file was read.
+  // The encoding is detected, because no Template could declare it. The summary names the encoding.
   const input = { csv: { encoding: 'auto' } };
   return checked({ format: 1, name: 'Command line', input, operations, output: outputOf({}, to) }, (pointer) => {
     const [, place = '', ...rest] = pointer.split('/').slice(1);

@@ -330,8 +330,8 @@ const FLAGS = {
     placeholder: 'N',
     purpose:
       'threads (one for each file, at most one for each core; for a single file, one for each core, at most 8). They ' +
-      'share a single CSV from 256 MiB if each operation needs only one row at a time. If a core is free, another ' +
-      'thread reads ahead in a large file',
+      'share a single CSV or NDJSON file from 256 MiB if each operation needs only one row at a time. No more threads ' +
+      'than cores share a file. If a core is free, another thread reads ahead in a large file',
   },
   'memory-budget': {
     kind: 'value',
@@ -368,7 +368,7 @@ Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
   run: (args, io) => runFiles(args, io, 'run'),
 };
 
-/** @param name the command that messages name, because `head` is a form of `run` */
+/** @param name name of the command in messages: `run`, or `head`, which calls this function */
 export async function runFiles(args: readonly string[], io: CommandIo, name: string): Promise<number> {
   const flags = parseFlags(args, FLAGS);
   const { values, switches } = flags;
@@ -450,11 +450,11 @@ interface Terminal {
 }
 
 interface Reporting {
-  /** The command. */
+  /** Name of the command in messages. */
   readonly name: string;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** Whether no other file is processed, so that failures need not name the file. */
+  /** True if only one file is processed, so that a failure need not name it. */
   readonly isOnly: boolean;
   /** The output is written again with aligned columns. */
   readonly isTable: boolean;

@@ -38,8 +38,8 @@ export interface RunTemplateOptions {
   /** Memory that the Run may use before it writes to disk; 256 MiB by default. */
   readonly memoryBytesMax?: number;
   /**
-   * Maximum number of threads for one large CSV whose Template needs only one row at a time; 1 by default. The output
-   * does not depend on it.
+   * Maximum number of threads that share one large CSV or NDJSON file, if its Template needs only one row at a time; 1 by
+   * default. No more threads than cores share a file. The output does not depend on the number.
    */
   readonly threads?: number;
 }
@@ -179,8 +179,8 @@ async function localPath(source: TemplateSource, copyPath: string): Promise<stri
 
 /**
  * A path, to which the output is written completely or not at all; or a stream, which is ended. If the output has several
- * files (`output.split_by`), a path that ends with `/` or is a folder receives the files, and any other destination a ZIP
- * archive.
+ * files (`output.split_by`), they are written to the path if it ends with `/` or is a folder. Any other path or stream
+ * receives a ZIP archive.
  */
 export type TemplateSink = string | Writable;
 
