@@ -277,9 +277,9 @@ function accountPath(catalog: string, account: string): string {
 
 async function plansOf(catalog: string): Promise<ReadonlyMap<string, Plan>> {
   const bytes = await readFile(join(catalog, 'plans.json')).catch((fault: NodeJS.ErrnoException) => {
-    const planless =
+    const problem =
       fault.code === 'ENOENT' ? 'plans.json does not exist.' : `plans.json cannot be read (${fault.code}).`;
-    throw new AccountEditError(`${catalog} is not a catalog: ${planless}`);
+    throw new AccountEditError(`${catalog} is not a catalog: ${problem}`);
   });
   const problems = new ProblemList();
   const plans = readPlans('plans.json', readJson('plans.json', bytes, problems), problems);

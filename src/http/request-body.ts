@@ -31,8 +31,8 @@ const TINY_CHUNKS_PER_TURN = 1_024;
 const CHUNK_BYTES_MIN = 16;
 
 /**
- * Shorter chunks of one turn are joined before the sink receives them, because a chunk costs the sink as much as some
- * hundred bytes: one read of the library, 512 KiB, may contain 20,000 chunks.
+ * Chunks of fewer bytes that arrive in one turn are joined before the sink receives them. One read of the library
+ * (512 KiB) may contain 20,000 chunks, and for the sink a chunk costs as much as a few hundred bytes.
  */
 const SHORT_CHUNK_BYTES = 1_024;
 

@@ -235,8 +235,8 @@ export class EngineRun implements UploadListener, WatchedUpload {
   }
 
   /**
-   * Not null if the upload is large or may become large, so that idle threads may take part. Without a Content-Length, its
-   * size is not known before it is complete.
+   * Not null if the upload is large or may become large, so that idle threads may take part. The size of an upload
+   * without a Content-Length is not known until the upload is complete.
    */
   get #sharing(): Sharing | null {
     const { sharing } = this.#node;

@@ -125,7 +125,10 @@ export class ExpectedHeaders {
     return this.#template.fileColumns[column]!.ifMissing === 'fail';
   }
 
-  /** @param column as in `isRequired`. False if operations leave such a column out. */
+  /**
+   * True if a missing column is read as null. False if it is required, or if operations leave it out (`if_missing: skip`).
+   * @param column as in `isRequired`
+   */
   isNullIfMissing(column: number): boolean {
     return this.#template.fileColumns[column]!.ifMissing === 'null';
   }

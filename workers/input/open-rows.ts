@@ -138,10 +138,10 @@ function checked(reader: RowReader, input: FileSettings['input']): RowReader {
   throw problem;
 }
 
-/** The column for the name of the sheet must not be taken for a column of the file. */
+/** The column for the name of the sheet must not be confused with a column of the file. */
 function sheetNameClash({ head }: RowReader, { sheetInto, headerMatch }: FileSettings['input']): Failed | null {
   if (sheetInto === null) return null;
-  // In a workbook, only the header that was added for the name of the sheet is equal to it.
+  // In a workbook, one header is always equal to the name: the one that was added for the name of the sheet.
   const level = head.hasSheetName === true ? 'exact' : headerMatch;
   const key = headerKey(sheetInto, level);
   const equal = head.headers.filter((header) => headerKey(header, level) === key).length;
@@ -151,7 +151,7 @@ function sheetNameClash({ head }: RowReader, { sheetInto, headerMatch }: FileSet
 }
 
 const SHEET_NAME_CLASH =
-  'The file has a column with the name in input.sheet_into, which is for the name of the sheet. Write another name there.';
+  'The file has a column with the name in input.sheet_into, the column for the name of the sheet. Write another name there.';
 
 const NAMES_TOO_LONG = `The column names of the file have more than ${HEADERS_BYTES_MAX / 1024 / 1024} MiB together.`;
 

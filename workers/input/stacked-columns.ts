@@ -89,7 +89,7 @@ function placesByColumns(
   for (const [column, place] of first.entries()) {
     const field = other[column]!;
     if (field !== null && place !== null) places[field] = place;
-    // Other columns that the first table lacks would be lost; those that only the first table has must be optional.
+    // A column that only the later table has would be lost. A column that only the first table has must be optional.
     else if (field !== null || (place !== null && expected.isRequired(column))) return null;
   }
   return places;

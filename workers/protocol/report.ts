@@ -214,8 +214,8 @@ export function removeCounts({ operations, output }: RunReport): void {
 }
 
 /**
- * Removes the counts of what readers left out. When a Run fails, they depend on how many bytes had arrived before the
- * failure.
+ * Removes the counts of parts of the file that readers left out. When a Run fails, they depend on how many bytes had
+ * arrived before the failure.
  */
 export function removeSkipped({ input }: RunReport): void {
   delete input.comment_lines;

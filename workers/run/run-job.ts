@@ -58,7 +58,7 @@ export interface RunWatch {
   placed?(placeOf: (row: number) => SheetRow | null): void;
 }
 
-/** Gives the report, and the observer, the positions of rows in a workbook. */
+/** Passes the positions of rows in a workbook to the report and to the observer. */
 export function placeRows(
   { watch }: { readonly watch?: RunWatch | undefined },
   reader: Pick<RowReader, 'placeOf'> | null,

@@ -40,13 +40,13 @@ export function* awaited<T>(promise: Promise<T>): Coroutine<T> {
   return (found as { readonly value: T }).value;
 }
 
-/** How a coroutine pauses for other Runs of its thread. Without a clock it does not pause. */
+/** Settings with which a coroutine pauses for other Runs of its thread. Without a clock it does not pause. */
 export interface TurnTaking {
   readonly clock?: Pauses | undefined;
   readonly giveWay?: (() => Promise<void>) | undefined;
 }
 
-/** Runs sliced work. Other Runs of the thread get their turn at the pauses at which it is due. */
+/** Runs sliced work. At each pause, other Runs of the thread get their turn if the clock says that it is due. */
 export function* inSlices<T>(work: Sliced<T>, { clock, giveWay }: TurnTaking): Coroutine<T> {
   for (;;) {
     const step = work.next();

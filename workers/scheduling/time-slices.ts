@@ -23,7 +23,7 @@ export type Steps = Iterable<Pause | void>;
 /** No work left. */
 export const DONE: Slices = [];
 
-/** True for a generator, if a function may return one instead of its result. */
+/** True if a function returned a generator, which makes the result in slices, instead of the result itself. */
 export function isSliced<T>(made: T | Sliced<T>): made is Sliced<T> {
   return typeof made === 'object' && made !== null && Symbol.iterator in made && 'next' in made;
 }

@@ -96,7 +96,7 @@ export class RunSnapshot implements RunWatch {
     this.#steps[step]!.passed();
   }
 
-  /** Keeps the rows of the sheet of the first data rows, as far as they are in the first sheet. */
+  /** Keeps the positions in the sheet of the first data rows, up to the first row of another sheet. */
   placed(placeOf: (row: number) => SheetRow | null): void {
     const first = placeOf(1);
     const rows: number[] = [];

@@ -141,7 +141,7 @@ export interface Watched {
   readonly headers: readonly string[];
   /** Record of the first row below the header, from 0. Null: not a file of records, such as a workbook. */
   readonly firstRecord: number | null;
-  /** In a workbook, the rows of the sheet, from 0, of the first data rows in the order of the file. Null: no workbook. */
+  /** 0-based rows in the sheet of the first data rows, in the order of the file. Null: not a workbook. */
   readonly sheetRows: readonly number[] | null;
   readonly milliseconds: number;
 }

@@ -182,7 +182,7 @@ export interface GroupedRows {
   readonly count: number;
 }
 
-/** Number of metrics between two checks of the clock: one takes up to 0.2 ms for the rows of a batch. */
+/** Number of metrics between two checks of the clock. A metric takes up to 0.2 ms for the rows of a batch. */
 const METRICS_AT_ONCE = 8;
 
 export class GroupStates {

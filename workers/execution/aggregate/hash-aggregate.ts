@@ -345,7 +345,7 @@ export class HashAggregate {
     }
   }
 
-  /** Assigns the rows to groups. Returns the rows whose cells are folded, and null if the arena is full. */
+  /** Assigns the rows to groups. Returns the rows whose cells are to be folded, or null if the arena is full. */
   #groupedRows(
     batch: Batch,
     { from, to }: Pick<BatchPiece, 'from' | 'to'>,

@@ -27,19 +27,22 @@ const TO_END = 0xffffffff;
 
 type FormattedPlan = Extract<TextPlan, { kind: 'formatted' }>;
 
-/** Number of days whose texts are kept: eleven years in a row. */
+/** Number of days whose texts are kept: eleven years without a gap. */
 const KEPT_DAYS = 4096;
 
 /** Longer texts are not kept. */
 const KEPT_BYTES_MAX = 32;
 
-/** Fewer rows than these are formatted without keeping texts, which would take memory. */
+/** A batch with fewer rows is formatted without keeping texts, because they would take memory. */
 const KEEPING_ROWS_MIN = 256;
 
 const DAY_MICROSECONDS = 86_400_000_000;
 const TWO_32 = 2 ** 32;
 
-/** Doubles divide microseconds with smaller upper halves exactly: those of the years 1899 to 2040. */
+/**
+ * For instants whose upper 32 bits are below this number, the division of microseconds by a day is exact in doubles:
+ * the years 1899 to 2040.
+ */
 const EXACT_HALF_MAX = 2 ** 19;
 
 /**

@@ -99,15 +99,15 @@ function conditionAt(batch: Batch, index: number): number {
 }
 
 // New cells for waiting rows, each written at the position of its row among all rows: rows arrive in any order, and no
-// sorting is needed to restore it. Only while the budget has memory for all rows and texts at once.
+// sorting is needed to restore it. Used only while the budget has memory for all rows and texts at once.
 
-/** Size of a value, or of the view of a text. */
+/** Size of a value, or of the view of a text, in bytes. */
 const VALUE_BYTES = 8;
 
 /** Maximum number of decimals beyond 64 bits in all columns. They are outside the Run's memory. */
 const BIG_CELLS_MAX = 4096;
 
-/** Maximum size of the texts of a batch. Larger ones are rare, and sorting rows can spill them. */
+/** Maximum size of the texts of a batch, in bytes. Larger batches are rare, and sorting their rows can spill the texts. */
 const BATCH_TEXT_BYTES_MAX = 1024 * 1024;
 
 /** Number of rows per batch when the rows are passed to the sorter instead. */
@@ -225,7 +225,7 @@ class PlacedCells {
     this.#texts?.release();
   }
 
-  /** Copies the texts of a batch, which are in memory only during the batch. Returns null without memory for them. */
+  /** Copies the texts of a batch, because the batch releases them. Returns null if there is no memory for the copies. */
   #moved(batch: Batch): readonly MovedCells[] | null {
     const moved: MovedCells[] = [];
     for (const [index, { type }] of this.#columns.entries()) {
@@ -241,7 +241,7 @@ class PlacedCells {
     return moved;
   }
 
-  /** Returns the address of views of the copies, or 0. */
+  /** Returns the address of views of the copies, or 0 if there is no memory for them. */
   #movedTexts(batch: Batch, views: number): number {
     const { arena, heap } = batch;
     const made = arena.take(batch.rows * VALUE_BYTES) >>> 2;

@@ -41,7 +41,7 @@ class RecordParser {
     this.#parser._transform(bytes, 'utf8', throwFault);
   }
 
-  /** Number of fields so far of the record that has not ended. */
+  /** Number of fields that have been read of the current record. */
   get openFields(): number {
     return this.#parser.state.record.length;
   }
@@ -85,7 +85,7 @@ class SteppedParser extends Parser {
   override push(fields: readonly string[] | null): boolean {
     if (fields !== null) this.#take(fields, this.info.bytes);
     // csv-parse compares the number of fields with that of the first record, and copies each record that differs into an
-    // error, which nobody reads. This makes each record the first one.
+    // error that is never read. With a count of 0, it takes each record for the first one and compares nothing.
     (this.info as { records: number }).records = 0;
     return true;
   }
@@ -150,10 +150,10 @@ function fieldEnd(text: string, from: number, delimiter: string): number {
 /** Bytes that csv-parse holds back: a line break and its look-ahead. */
 const HELD_BACK_BYTES = 66;
 
-/** Bytes that csv-parse splits at a time. */
+/** Number of bytes that csv-parse receives at a time. */
 const PIECE_BYTES = 32_768;
 
-/** Bytes that it splits between two pauses: some milliseconds, if each of them is a delimiter or a quote. */
+/** Number of bytes that it receives between two pauses: a few milliseconds of work if each is a delimiter or a quote. */
 const TURN_BYTES = 4 * PIECE_BYTES;
 
 const LF = 10;
@@ -187,7 +187,7 @@ class PlainRecords implements LeadingRecords {
   #peeked: PlainRecord | null = null;
   /** Bytes fed since the last pause. */
   #fedInTurn = 0;
-  /** The last `peek` stopped so that other work of the thread gets its turn. */
+  /** True if the last `peek` stopped so that other work of the thread gets its turn. */
   #isResting = false;
   /** A record with more fields fails before its end. */
   fieldsMax = Number.POSITIVE_INFINITY;
@@ -224,7 +224,7 @@ class PlainRecords implements LeadingRecords {
     }
   }
 
-  /** Called if the parser has all bytes of the window. */
+  /** Reads more bytes into the window, after the parser has received all of its bytes. */
   #fill(): 'filled' | 'wait' | 'end' {
     const window = this.#window;
     this.#isResting = false;

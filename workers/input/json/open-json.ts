@@ -162,7 +162,7 @@ export function* resumeJson(raw: ByteSource, head: FileHead, settings: OpenSetti
 
 const UTF_8: Encoding = { name: 'utf-8', markBytes: 0 };
 
-/** Replaces lone surrogates in keys, which therefore do not have one form. */
+/** Replaces lone surrogates in keys, so different keys may become equal. */
 const REPLACEMENT = '\ufffd';
 
 /** Returns records that have these keys. The kernel adds keys to the table as it reads them. */

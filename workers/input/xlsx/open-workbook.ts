@@ -428,7 +428,7 @@ export interface ChosenSheet {
   readonly range: CellRange | null;
   /** False for a table without a header row. */
   readonly hasHeader: boolean;
-  /** The range has no last column: it is as wide as its first rows. */
+  /** True if the range has no last column, so that it is as wide as its first rows. */
   readonly isWide?: true;
 }
 

@@ -9,10 +9,10 @@ import { Failed } from '../../protocol/failure.ts';
  */
 export const ENTRIES_MAX = 20_000;
 
-/** Number of entries between two points at which work on all entries may pause. */
+/** Number of entries between two possible pauses of work on all entries. */
 const ENTRIES_AT_ONCE = 512;
 
-/** True if work on all entries may pause after this one. */
+/** True if work on all entries may pause after the entry with this index. */
 export function isTurn(index: number): boolean {
   return index % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1;
 }
