@@ -93,7 +93,10 @@ function largeSample({ total, subtotals }: { readonly total: boolean; readonly s
 test('a large sample is profiled in part, and its draft says so', async (t) => {
   const lines = await drafted(t, largeSample({ total: true, subtotals: false }));
   const text = lines.join('\n');
-  t.match(text, /^# Drafted from a sample of 120,007 rows and 4 columns\. Active lines were run over all rows\. Cells were counted in/);
+  t.match(
+    text,
+    /^# Drafted from a sample of 120,007 rows and 4 columns\. Active lines were run over all rows\. Cells were counted in/,
+  );
   for (const active of [
     `- {stop_when: {where: 'booked_on == "Summe"'}}  # 1 row at the end; 1 amount is the sum of the cells above`,
     '- {drop_repeated_headers: {}}  # 3 rows that repeat the header',
