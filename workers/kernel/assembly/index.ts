@@ -23,7 +23,7 @@ export { findFields, soundCells, writeObjects, settleCells } from './json-cells'
 export { explodeLists, explodeTexts } from './explode';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
-export { packTexts } from './emit-parquet';
+export { packTexts, packValues, packedTextBytes } from './emit-parquet';
 export { emitSheet, findLongTexts } from './emit-sheet';
 export { crc32, digestTexts } from './digests';
 export { indexRaggedRows, indexRows, rowsAreUniform, materialise } from './csv-rows';

@@ -225,28 +225,34 @@ export class ColumnPages {
 
   /** Appends the texts of live rows [from, to). `views`: address of the views of the column. */
   putTexts(batch: Batch, views: number, from: number, to: number): void {
-    const { heap, kernel, pageRowsMax } = this.#tools;
+    const { heap, kernel } = this.#tools;
     for (let position = from; position < to; ) {
       const view = (views + batch.physicalRow(position) * VIEW_BYTES) >>> 2;
       this.#page.reserve(LENGTH_BYTES + (heap.u32[view] === 0 ? 0 : heap.u32[view + 1]!));
       this.#describe();
       position += kernel.packTexts(views, batch.selection + position * 4, to - position, this.#description);
-      const words = heap.u32;
-      const at = this.#description;
-      this.#page.length = words[(at + PAGE_NEXT) >>> 2]! - this.#page.at;
-      this.#rows = words[(at + PAGE_ROWS) >>> 2]!;
-      this.#nulls = words[(at + PAGE_NULLS) >>> 2]!;
-      if (this.#rows === pageRowsMax || this.#page.length - this.#gap >= VALUES_BYTES) this.endPage();
+      this.#takeDescribed();
     }
   }
 
-  /** Appends the low bytes of the value at `at`. */
-  putFixed(at: number): void {
+  /**
+   * Appends typed cells, not booleans, of the live rows [from, to). Stops before a decimal that a kernel does not
+   * convert. Returns the number of rows appended.
+   */
+  putValues(batch: Batch, { at, meta }: TypedColumn, from: number, to: number, decimalScale: number): number {
+    const { kernel } = this.#tools;
     const width = widthOf(this.column);
-    const to = this.#page.reserve(width);
-    const { u8 } = this.#tools.heap;
-    for (let index = 0; index < width; index++) u8[to + index] = u8[at + index]!;
-    this.#put(width);
+    let position = from;
+    while (position < to) {
+      this.#page.reserve(width);
+      this.#describe();
+      const rows = batch.selection + position * 4;
+      const put = kernel.packValues(at, meta, rows, to - position, this.#description, width, decimalScale);
+      if (put === 0) break;
+      position += put;
+      this.#takeDescribed();
+    }
+    return position - from;
   }
 
   /** Appends a value in two's complement, high byte first. */
@@ -328,13 +334,27 @@ export class ColumnPages {
     words[(at + PAGE_NULLS) >>> 2] = this.#nulls;
   }
 
+  /** Takes over what a kernel has appended according to the description. */
+  #takeDescribed(): void {
+    const words = this.#tools.heap.u32;
+    const at = this.#description;
+    this.#page.length = words[(at + PAGE_NEXT) >>> 2]! - this.#page.at;
+    this.#rows = words[(at + PAGE_ROWS) >>> 2]!;
+    this.#nulls = words[(at + PAGE_NULLS) >>> 2]!;
+    this.#endFullPage();
+  }
+
+  #endFullPage(): void {
+    if (this.#rows === this.#tools.pageRowsMax || this.#page.length - this.#gap >= VALUES_BYTES) this.endPage();
+  }
+
   #put(bytes: number): void {
     const { u8 } = this.#tools.heap;
     const bits = this.#present + (this.#rows >>> 3);
     this.#page.length += bytes;
     u8[bits] = u8[bits]! | (1 << (this.#rows & 7));
     this.#rows++;
-    if (this.#rows === this.#tools.pageRowsMax || this.#page.length - this.#gap >= VALUES_BYTES) this.endPage();
+    this.#endFullPage();
   }
 
   /** One run if all cells are equal (all null or none null), otherwise one bit per cell. */
@@ -407,6 +427,12 @@ function varint(value: number): Uint8Array {
 
 const BIGGEST = 10n ** BigInt(DECIMAL_DIGITS);
 
+/** Maximum number of bytes that the cells of the live rows [from, to) add to a page; less from 2 GiB on. */
+export function cellsBytes(kernel: KernelExports, batch: Batch, data: ColumnData, from: number, to: number): number {
+  if (data.kind === 'views') return kernel.packedTextBytes(data.at, batch.selection + from * 4, to - from);
+  return (to - from) * cellBytes(batch, data, 0);
+}
+
 /** Maximum number of bytes that a cell adds to a page. */
 export function cellBytes(batch: Batch, data: ColumnData, row: number): number {
   if (data.kind !== 'views') return data.kind === 'typed' && data.type === 'decimal' ? DECIMAL_BYTES : 8;
@@ -421,8 +447,10 @@ export function putCells(pages: ColumnPages, batch: Batch, data: ColumnData, pla
     pages.putTexts(batch, data.at, place.from, place.to);
     return;
   }
-  for (let position = place.from; position < place.to; position++) {
-    putTyped(pages, batch, data, batch.physicalRow(position), place);
+  const { from, to, decimalScale } = place;
+  for (let position = from; position < to; position++) {
+    if (data.type !== 'boolean') position += pages.putValues(batch, data, position, to, decimalScale);
+    if (position < to) putTyped(pages, batch, data, batch.physicalRow(position), place);
   }
 }
 
@@ -439,13 +467,13 @@ interface DecimalCell {
   readonly pages: ColumnPages;
 }
 
+/** Appends a cell that kernels do not convert. */
 function putTyped(pages: ColumnPages, batch: Batch, data: TypedColumn, row: number, place: CellPlace): void {
   const meta = batch.heap.u8[data.meta + row]!;
   if (meta === META_NULL) pages.putNull();
   else if (data.type === 'boolean') pages.putBoolean(meta === 1);
   else if (data.type === 'decimal') pages.putBig(scaled(batch, data, row, meta, { place, pages }));
-  else if (widthOf(pages.column) > 0) pages.putFixed(data.at + row * 8);
-  else throw new Error('a typed cell of a column of texts');
+  else throw new Error('a kernel converts every number, date and time');
 }
 
 /** The unscaled value at the file's scale. */

@@ -5,7 +5,16 @@ import type { Schema } from '../../batch/schema.ts';
 import { SNAPPY_TABLE_BYTES } from '../../kernel/layout/output-program.ts';
 import { done, PAUSE, type Slices } from '../../scheduling/time-slices.ts';
 import type { RowWriter, WriterTools } from '../writer.ts';
-import { type ChunkSizes, ColumnPages, cellBytes, GroupMemory, GrowingBytes, putCells, RLE } from './column-pages.ts';
+import {
+  type ChunkSizes,
+  ColumnPages,
+  cellBytes,
+  cellsBytes,
+  GroupMemory,
+  GrowingBytes,
+  putCells,
+  RLE,
+} from './column-pages.ts';
 import type { ParquetSettings } from './column-type.ts';
 import { physicalOf, writePath, writeSchema } from './column-type.ts';
 import { INTEGERS, STRUCT, ThriftWriter } from './thrift-writer.ts';
@@ -120,9 +129,14 @@ export class ParquetWriter implements RowWriter {
    * least one row.
    */
   #segment(batch: Batch, from: number): { readonly to: number; readonly bytes: number } {
-    let bytes = 0;
-    let to = from;
     const end = Math.min(batch.live, from + SEGMENT_ROWS_MAX);
+    const kernel = this.#tools.kernel.exports;
+    let bytes = 0;
+    for (const data of batch.columns) bytes += cellsBytes(kernel, batch, data, from, end);
+    if (bytes < SEGMENT_BYTES_MAX && this.#groupBytes + bytes <= GROUP_BYTES_MAX) return { to: end, bytes };
+    // Too many bytes for one segment: each row counts.
+    bytes = 0;
+    let to = from;
     for (; to < end && bytes < SEGMENT_BYTES_MAX; to++) {
       const row = batch.physicalRow(to);
       let rowBytes = 0;

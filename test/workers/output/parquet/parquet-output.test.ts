@@ -75,6 +75,37 @@ test('each static type is read back by another library', async (t) => {
   t.match(schema[5], { logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } });
 });
 
+test('decimals of every scale between the smallest and the largest', async (t) => {
+  const digits = '1234567890123456789012345678';
+  const numbers = [
+    '0',
+    '-0.5',
+    '100',
+    '0.0000000001',
+    '-9223372036854775808',
+    '9223372036854775807',
+    '92233720368547758.08',
+  ];
+  const cells = [...numbers, `-${digits}`, `${digits}.25`, '1.50000000000000000000', '0.00000000000000000000'];
+  const template = {
+    input: { columns: [{ name: 'a' }, { name: 'ok' }] },
+    operations: [{ op: 'cast', columns: { a: 'decimal', ok: 'boolean' } }],
+    output: { format: 'parquet' },
+  };
+  const lines = Array.from({ length: 3 }, (_, round) => cells.map((text) => `${text},${round === 1}\n,`)).flat();
+  const { rows } = await readParquet(await written(template, ['a,ok', ...lines].join('\n')));
+  const found = rows.filter((_, row) => row % 2 === 0).map(([value]) => value![1]);
+  const expected = ['0', '-0.5', '100', '0.0000000001', ...cells.slice(4, 9), '1.5', '0'].map(withTenPlaces);
+  t.strictSame(found, [...expected, ...expected, ...expected]);
+  t.ok(rows.every(([value], row) => (row % 2 === 1) === (value === null)));
+});
+
+/** The decimal as the file keeps it by default. */
+function withTenPlaces(text: string): string {
+  const [whole, places = ''] = text.split('.');
+  return `${whole}.${places.padEnd(10, '0')}`;
+}
+
 test('our own reader gives the cells again, with their kinds', async (t) => {
   const { rows } = await readParquet(await written(TEMPLATE, CSV));
   t.strictSame(rows[101], [
