@@ -281,6 +281,19 @@ golden('the number of columns of a file without a header', [
     output: 'a,c6\nD,6\n',
   },
   {
+    name: 'is declared, and the first row is wider: it has surplus fields like any other',
+    template: 'defaults: {on_error: reject}\ninput: {csv: {header_row: none, columns: 2}}\noperations: []',
+    input: 'H,1,2\nD,1\nD,1,2\n',
+    output: 'column_1,column_2\nD,1\n',
+  },
+  {
+    name: 'is declared, and the first row is wider, of a delimiter of several characters',
+    template:
+      'defaults: {on_error: reject}\ninput: {csv: {header_row: none, columns: 2, delimiter: "||"}}\noperations: []',
+    input: 'H||1||2\nD||1\nD||1||2\n',
+    output: 'column_1,column_2\nD,1\n',
+  },
+  {
     name: 'is declared for lists of JSON',
     template: WIDE(''),
     input: '[["H"],["D",1,2,3,4,5]]',

@@ -28,6 +28,7 @@ import { preambleSearch, readFooter, valuesOfFirstRows } from '../values-around.
 import { type CsvForm, csvForm, foundSeparator, separatorLine, widestRecord } from './csv-form.ts';
 import {
   CSV,
+  type CsvDialect,
   type CsvReaderParts,
   goOnAtOnce,
   isDelimiterDeclared,
@@ -75,7 +76,6 @@ function* openCsv(raw: ByteSource, start: FileStart, given: OpenSettings): Corou
   // Without a header there are no records above it, so the first rows are searched.
   const first =
     headerRow === null && preamble !== undefined ? valuesOfFirstRows(preamble, sample, start.isWhole, written) : null;
-  const columns = headerRow === null ? (csv.columns ?? widestRecord(form, start.isWhole, settings)) : 0;
   const source = textSource(footer?.source ?? raw, encoding, settings);
   const { delimiter, quote } = written;
   const rewritten = rewrittenSource(source, { delimiter, quote, spaced, escapes, recordSeparator }, csv);
@@ -93,7 +93,7 @@ function* openCsv(raw: ByteSource, start: FileStart, given: OpenSettings): Corou
       headerLines,
       nameless,
       hasSeparatorLine: separator !== null,
-      columns,
+      ...(headerRow === null && columnsOf(form, start.isWhole, settings)),
     },
     found: foundOf({ ...form, quote }, spaced, recordSeparator, rewritten.source !== source),
     wideRowsMin: isDelimiterDeclared(settings) ? Number.POSITIVE_INFINITY : WIDE_ROWS_MIN,
@@ -160,6 +160,16 @@ function withoutEscapes(settings: OpenSettings): OpenSettings {
 function rewrittenQuote(form: CsvForm, recordSeparator: string | null): string {
   if (recordSeparator !== null) return quoteBehindSeparators(form);
   return form.escapes === null ? form.quote : quoteBehindEscapes(form.escapes);
+}
+
+/** The number of columns of a file without a header. */
+function columnsOf(
+  form: CsvForm,
+  isWhole: boolean,
+  settings: OpenSettings,
+): Pick<CsvDialect, 'columns' | 'areColumnsDeclared'> {
+  const { columns } = settings.input.csv;
+  return columns === null ? { columns: widestRecord(form, isWhole, settings) } : { columns, areColumnsDeclared: true };
 }
 
 /** In a file of several columns, the first records may have one field, so that no delimiter was found in them. */

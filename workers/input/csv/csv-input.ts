@@ -152,6 +152,8 @@ export interface CsvDialect {
   readonly headerRow: number | null;
   /** Number of columns of a file without a header. If its first record has more fields, that number applies. */
   readonly columns?: number;
+  /** The number of columns also applies to a first record with more fields. */
+  readonly areColumnsDeclared?: boolean;
   /** Number of header lines, of which `headerRow` is the last; 1 by default. */
   readonly headerLines?: number;
   /**

@@ -56,10 +56,11 @@ export function headerRules({ dialect, strayQuotes, preamble }: CsvReaderParts):
  */
 export function* readHeader(
   records: LeadingRecords,
-  { headerRow, headerLines = 1, nameless, hasSeparatorLine = false, columns = 0 }: CsvDialect,
+  dialect: CsvDialect,
   { strayFails, preamble, delimiter }: HeaderRules,
   giveWay: () => Promise<void>,
 ): Coroutine<CsvHeader> {
+  const { headerRow, headerLines = 1, nameless, hasSeparatorLine = false } = dialect;
   const lines: (readonly string[])[] = [];
   let skipped = 0;
   let allBlank = true;
@@ -81,10 +82,7 @@ export function* readHeader(
     if (swallowed !== 0) throw malformed('swallowed', swallowed);
     if (headerRow === null ? !record.blank : skipped + headerLines > headerRow) {
       if (record.fields > COLUMNS_MAX) throw malformed('columns', record.line);
-      if (headerRow === null) {
-        const width = Math.max(record.fields, columns);
-        return { texts: new Array<string>(width).fill(''), blankRecords: skipped };
-      }
+      if (headerRow === null) return { texts: blankTexts(dialect, record.fields), blankRecords: skipped };
       lines.push(headerTexts(records, record, strayFails));
       if (skipped === headerRow) return { texts: columnTexts(lines, nameless), blankRecords: 0 };
     } else {
@@ -95,6 +93,11 @@ export function* readHeader(
     skipped++;
     if (skipped % SLICE_RECORDS === 0) yield giveWay();
   }
+}
+
+/** @param fields number of fields of the first record */
+function blankTexts({ columns = 0, areColumnsDeclared }: CsvDialect, fields: number): readonly string[] {
+  return new Array<string>(areColumnsDeclared === true ? columns : Math.max(fields, columns)).fill('');
 }
 
 function headerTexts(records: LeadingRecords, record: LeadingRecord, strayFails: boolean): readonly string[] {
