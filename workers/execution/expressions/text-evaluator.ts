@@ -63,10 +63,10 @@ class DayTexts {
     this.#pattern = pattern;
   }
 
-  /** Takes the memory for kept texts. It may move, so views of it are fetched after this. */
+  /** Takes memory for kept texts, if there is some. The memory of the Run may move, so fetch views of it after this. */
   prepare(count: number): void {
     if (this.#kept === 0 && count >= KEEPING_ROWS_MIN)
-      this.#kept = this.#arena.heap.allocate(KEPT_DAYS * KEPT_BYTES_MAX);
+      this.#kept = this.#arena.heap.tryAllocate(KEPT_DAYS * KEPT_BYTES_MAX);
   }
 
   /** Writes the views of texts, after `prepare`. Returns false if the arena is full. */
