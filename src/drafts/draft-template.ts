@@ -2,7 +2,7 @@
 // Template.
 
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import type { RunReport } from '../../workers/protocol/report.ts';
@@ -20,6 +20,7 @@ import {
 import type { DraftProgress } from './draft-progress.ts';
 import { matchColumns, type TargetColumn } from './like/match-columns.ts';
 import { DRAFT_RULES } from './rules/index.ts';
+import { RECORD_TYPE, recordTypes } from './rules/input-rules.ts';
 import { sumParameters } from './rules/number-rules.ts';
 import { subtotalFilter } from './rules/row-rules.ts';
 import {
@@ -186,9 +187,11 @@ export interface DraftHead {
   readonly name: string;
   /** Remark about the sample as a whole. */
   readonly remark: string;
+  /** What a Run loses all the same, as the end of a sentence; '' = nothing. */
+  readonly loss?: string;
 }
 
-export function writeDraft({ schema, name, remark }: DraftHead, lines: readonly DraftLine[]): string {
+export function writeDraft({ schema, name, remark, loss = '' }: DraftHead, lines: readonly DraftLine[]): string {
   const at = (place: DraftPlace): DraftLine[] => lines.filter((line) => line.place === place);
   const [input, columns, operations] = [at('input'), at('column'), at('operation')];
   const body = [...csvSection(at('csv')), ...input.map((line) => entry('  ', line)), ...columnSection(columns)];
@@ -197,7 +200,7 @@ export function writeDraft({ schema, name, remark }: DraftHead, lines: readonly 
   return `${[
     ...(schema === null ? [] : [`# yaml-language-server: $schema=${schema}`]),
     `# ${remark}`,
-    '# Active lines lose no data of the sample. Commented lines are suggestions: remove the # of those that are right.',
+    `# Active lines lose no data of the sample${loss}. Commented lines are suggestions: remove the # of those that are right.`,
     'format: 1',
     `name: ${scalar(name)}`,
     ...(body.length === 0 ? [] : [hasInput ? 'input:' : '# input:', ...body]),
@@ -230,10 +233,9 @@ function entry(indent: string, { text, evidence, isActive }: DraftLine): string 
 const TABLE_SIZE_MIN = 2;
 
 /** Returns null if a Run without settings reads a table of sufficient size, or if there is no other table. */
-async function likelyReading(
-  path: string,
-  { head, rows, columns, sheets }: SampleProfile,
-): Promise<DeclaredReading | null> {
+async function likelyReading(path: string, profile: SampleProfile): Promise<DeclaredReading | null> {
+  const { head, rows, columns, sheets } = profile;
+  if (head.format === 'csv') return await recordsOfTypes(path, profile);
   if (head.format === 'json') return rows === 1 ? await nestedRecords(path) : null;
   if (sheets === null || (rows >= TABLE_SIZE_MIN && columns.length >= TABLE_SIZE_MIN)) return null;
   const [largest] = sheets
@@ -243,6 +245,46 @@ async function likelyReading(
     .sort((a, b) => b.rows * b.columns - a.rows * a.columns);
   if (largest === undefined) return null;
   return declaredReading({ sheet: largest.name }, 'the largest visible sheet');
+}
+
+/** A header cell that is a number or a date, so that it is no name. */
+const DATA_CELL = /^[-+]?\d[\d.,:/ T-]*$/;
+
+/** Bytes in which the widest record of a file with records of several types is looked for. */
+const WIDTH_BYTES_MAX = 1024 * 1024;
+
+/**
+ * How a file is read whose records have different types and widths, such as H, D and T. Its first record is no header:
+ * it contains data, and its first cell is a code like those below it.
+ */
+async function recordsOfTypes(
+  path: string,
+  { head, columns, oddities }: SampleProfile,
+): Promise<DeclaredReading | null> {
+  const { delimiter, headerRow, headerLines, headers } = head;
+  const [type, ...others] = headers;
+  const types = columns[0] === undefined ? null : recordTypes(columns[0]);
+  if (types === null || type === undefined || !RECORD_TYPE.test(type) || delimiter === null) return null;
+  const isOdd = (oddities.RAGGED_ROW?.count ?? 0) > 0 || types.has(type);
+  if (headerRow !== 0 || (headerLines ?? 1) > 1 || !isOdd || !others.some((cell) => DATA_CELL.test(cell))) return null;
+  const lines = (await firstText(path)).split(/\r\n|\n|\r/);
+  const widths = lines.map((line) => line.replaceAll(/"(?:[^"]|"")*"/g, '').split(delimiter).length);
+  // Other widths: the file is compressed, or its first lines are no records.
+  if (widths[0] !== headers.length) return null;
+  const width = widths.reduce((most, each) => Math.max(most, each), 0);
+  const settings = { csv: { header_row: 'none', columns: width } };
+  return declaredReading(settings, 'the first record is data, as records of several types have no header');
+}
+
+/** Delimiters and quotes are ASCII, so that other characters may be read wrongly. */
+async function firstText(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(WIDTH_BYTES_MAX), 0, WIDTH_BYTES_MAX, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Maximum size of a JSON file that is searched, because the search parses it as a whole, without a pause. */
@@ -327,6 +369,7 @@ export async function draftTemplate(
     schema,
     name: nameOf(path),
     remark: remarkOf(profile),
+    loss: lossOf(profile),
   };
   const write = (of: readonly DraftLine[]): string => writeDraft(head, of);
   return write(await proveDraft(lines, { profile, write, run }));
@@ -336,6 +379,12 @@ function remarkOf({ rows, profiledRows, columns }: SampleProfile): string {
   const read = `Drafted from a sample of ${counted(rows, 'row')} and ${counted(columns.length, 'column')}`;
   if (profiledRows === rows) return `${read}, all of which were read.`;
   return `${read}. Active lines were run over all rows. Cells were counted in ${counted(profiledRows, 'row')} from all parts of the sample.`;
+}
+
+/** Rows that are wider than the header. */
+function lossOf({ oddities }: SampleProfile): string {
+  const rows = oddities.RAGGED_ROW?.count ?? 0;
+  return rows === 0 ? '' : `, except the cells of ${counted(rows, 'row')} beyond the header (see ragged)`;
 }
 
 /**

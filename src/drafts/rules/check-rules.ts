@@ -38,7 +38,9 @@ const REPEATED_MIN = 3;
 const VALUE_LIST_MAX = 20;
 
 export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
-  return profile.columns.flatMap(({ values, cells, numbers, dates }, at) => {
+  return profile.columns.flatMap(({ values, cells, numbers, dates, nativeNumbers, nativeOthers }, at) => {
+    // A list of the numbers of a sample would refuse those of other files; booleans have no other values.
+    if (nativeNumbers > 0 || nativeOthers > 0) return [];
     if (values === null || values.size < 2 || values.size > VALUE_LIST_MAX || cells < values.size * REPEATED_MIN)
       return [];
     if (numbers.marks['.'].reads > 0 || numbers.marks[','].reads > 0 || dates.readings.length > 0) return [];

@@ -9,6 +9,7 @@ import {
   lackingLines,
   missingLines,
   otherColumnsLines,
+  recordTypeLines,
 } from './input-rules.ts';
 import { dateLines, numberLines } from './number-rules.ts';
 import {
@@ -29,6 +30,7 @@ export const DRAFT_RULES: readonly DraftRule[] = [
   columnLines,
   lackingLines,
   otherColumnsLines,
+  recordTypeLines,
   trimLines,
   footerLines,
   subtotalLines,

@@ -1,7 +1,9 @@
 // Lines for reading the file: encoding, delimiter, header, strings that mean "missing", and columns by name.
 
+import type { ColumnProfile } from '../column-profile.ts';
 import { counted, type DraftedSample, type DraftLine, grouped, scalar } from '../draft-line.ts';
 import type { ColumnMatching } from '../like/match-columns.ts';
+import { expressionName, expressionText } from './row-rules.ts';
 
 /** The settings with which the sample was read. */
 export function declaredLines({ profile: { reading, readingEvidence } }: DraftedSample): DraftLine[] {
@@ -65,6 +67,30 @@ const NULL_MARK = '\\N';
 
 function hasNullMarks({ columns, head }: DraftedSample['profile']): boolean {
   return head.format === 'csv' && columns.some(({ missing }) => missing.has(NULL_MARK));
+}
+
+/** A code in the first cell of each record that names its type, such as H, D and T or 01, 10 and 99. */
+export const RECORD_TYPE = /^(?:[A-Z]{1,3}\d{0,2}|\d{1,2})$/;
+
+/** Files have few types of records. */
+const RECORD_TYPES_MAX = 10;
+
+/** The types of records with their counts, if a column contains nothing else, and several records have the same type. */
+export function recordTypes({ values, blanks, cells }: ColumnProfile): ReadonlyMap<string, number> | null {
+  if (values === null || blanks > 0 || values.size < 2 || values.size > RECORD_TYPES_MAX) return null;
+  return values.size < cells && [...values.keys()].every((text) => RECORD_TYPE.test(text)) ? values : null;
+}
+
+/** Offers to keep the most frequent type of records in a file without a header. */
+export function recordTypeLines({ profile, names }: DraftedSample): DraftLine[] {
+  const { columns, reading } = profile;
+  const { header_row: headerRow } = (reading['csv'] ?? {}) as { readonly header_row?: unknown };
+  const types = headerRow === 'none' && columns[0] !== undefined ? recordTypes(columns[0]) : null;
+  if (types === null) return [];
+  const sorted = [...types].sort(([, one], [, other]) => other - one);
+  const text = `{filter: {where: '${expressionName(names[0]!)} == ${expressionText(sorted[0]![0])}'}}`;
+  const evidence = `records of several types: ${sorted.map(([type, count]) => `${type} ${grouped(count)}`).join(', ')}; keep one type before other steps`;
+  return [{ place: 'operation', text, evidence, isActive: false }];
 }
 
 export function missingLines({ profile }: DraftedSample): DraftLine[] {

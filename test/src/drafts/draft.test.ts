@@ -244,6 +244,33 @@ test('a column whose cells show no decimal mark follows those of the file', asyn
   t.notMatch(both.join('\n'), /columns: m,.* proves the/, 'columns that disagree prove nothing');
 });
 
+test('numbers and booleans of the file have no list of values', async (t) => {
+  const records = Array.from({ length: 8 }, (_, at) => ({
+    rank: at % 2,
+    kind: at % 2 === 0 ? 'x' : 'z',
+    paid: at > 3,
+  }));
+  const lines = await drafted(t, JSON.stringify(records), 'sample.json');
+  t.strictSame(
+    lines.filter((line) => line.includes('check: in')),
+    ['# - {validate: {rules: [{column: kind, check: in, values: [x, z]}]}}  # 2 distinct values in 8 cells'],
+  );
+});
+
+test('records of several types are no header and rows', async (t) => {
+  const text = (await drafted(t, 'H,2026-10-01,ACME\nD,1,Widget,9.50\nD,2,Gadget,19.50\nT,2,29.00\n')).join('\n');
+  t.match(text, /^header_row: "none"/m);
+  t.match(text, /^columns: 4 /m);
+  t.match(text, /^# - \{filter: .*== "D".*# records of several types: D 2, H 1, T 1; keep one type/m);
+  t.match(text, /sample of 4 rows and 4 columns/);
+  t.match(text, /^# Active lines lose no data of the sample\. /m);
+  // A table with years as headers is no such file.
+  t.match((await drafted(t, 'K,2025,2026\nA,1,2\nA,3,4\nB,5,6\n')).join('\n'), /name: k/);
+  // What a Run loses is said.
+  const wide = (await drafted(t, 'name,amount\nAda,1\nBob,2,x\nEve,3\n')).join('\n');
+  t.match(wide, /lose no data of the sample, except the cells of 1 row beyond the header \(see ragged\)/);
+});
+
 test('dates of mails, issue trackers and systems', async (t) => {
   for (const [cell, text] of [
     ['02/Jan/24 9:05 AM', /formats: \["dd\/MMM\/yy h:mm a"\]/],
