@@ -40,7 +40,7 @@ import type {
 } from './studio-answers.ts';
 import { suggestionRows, suggestionsFor } from './suggestions.ts';
 import { SampleFile, SampleGoneError, type StoredTemplate, type TemplateStore } from './template-store.ts';
-import { validPart } from './valid-part.ts';
+import { validPart, withMissingColumns } from './valid-part.ts';
 import type { WatchThread } from './watch-thread.ts';
 import { NoOutputError, type WholeOutput } from './whole-output.ts';
 
@@ -369,7 +369,9 @@ export class StudioSession {
       // Without the output, the number of rows written and the end of a Run are unknown.
       const watched = { ...above, steps, rowsWritten: null };
       const { mistakeItem } = part;
-      return { problems, mistakeItem, watched, failure: null, isStale: false, isHead: isCut(extent, above) };
+      const names = above.steps[0]!.columns.map(({ name }) => name);
+      const explained = withMissingColumns(source, this.#parts.format, problems, names);
+      return { problems: explained, mistakeItem, watched, failure: null, isStale: false, isHead: isCut(extent, above) };
     }
     const watched = hasRows ? null : await this.#watchBare(BARE, extent);
     return { problems, mistakeItem: null, watched, failure: null, isStale: false, isHead: isCut(extent, watched) };

@@ -37,6 +37,42 @@ export function validPart(source: string, format: TemplateFormat, problems: read
   return { ...made, lineOf: (pointer) => text.problem(pointer, '', '').line };
 }
 
+/** Problems that may be those of a column that the sample does not have: a check without a file takes it as a text. */
+const TYPE_CODES: readonly string[] = ['EXPR_TYPE', 'WRONG_TYPE'];
+
+/**
+ * The problems, with those about the type of a column that is missing in the sample as problems about the missing
+ * column.
+ *
+ * @param names of the columns after the input
+ */
+export function withMissingColumns(
+  source: string,
+  format: TemplateFormat,
+  problems: readonly Problem[],
+  names: readonly string[],
+): readonly Problem[] {
+  if (!problems.some(({ code }) => TYPE_CODES.includes(code))) return problems;
+  const parsed = parseTemplate(source, format);
+  if (!('text' in parsed) || !isRecord(parsed.text.root.value)) return problems;
+  const root = parsed.text.root.value;
+  // After this step no other columns are possible, so that the check reports a missing one.
+  const select = { select: { columns: names } };
+  const known = JSON.stringify({ ...root, operations: [select, ...operationsOf(root)] });
+  const checked = checkTemplate(known, 'json');
+  const missing = 'problems' in checked ? checked.problems.filter(({ code }) => code === 'UNKNOWN_COLUMN') : [];
+  return problems.map((problem) => {
+    const cause = missing.find(({ pointer }) => pointer === pointerAfter(problem.pointer));
+    if (cause === undefined || !TYPE_CODES.includes(problem.code)) return problem;
+    return { ...problem, code: cause.code, message: cause.message };
+  });
+}
+
+/** The place of an operation that has one more operation above it. */
+function pointerAfter(pointer: string): string {
+  return pointer.replace(/^\/operations\/(\d+)/, (_, index: string) => `/operations/${Number(index) + 1}`);
+}
+
 type Root = Readonly<Record<string, unknown>>;
 
 function withoutMistakes(whole: Root, found: readonly Problem[], cut: number | null): Omit<ValidPart, 'lineOf'> | null {

@@ -132,6 +132,12 @@ test('problems of the text, and columns that the sample does not have', { skip: 
     problems: [{ code: 'UNKNOWN_OPERATION' }],
     watched: { steps: [{ operation: null, rows: 3 }] },
   });
+  // Without a file, a check takes an unknown column as a text.
+  const total = TEMPLATE.replace(/output:/, '  - {check_totals: {checks: [{expr: sum(amuont), equals: 1}]}}\noutput:');
+  t.match((await studio.ask('POST /api/evaluate', { source: total, step: 0 })).body, {
+    problems: [{ code: 'UNKNOWN_COLUMN', message: /"amuont" does not exist at this step.*"amount"/ }],
+    mistakeItem: 2,
+  });
   const misspelt = TEMPLATE.replace('columns: amount', 'columns: amout');
   const { body } = await studio.ask('POST /api/evaluate', { source: misspelt, step: 2 });
   t.match(body, {
