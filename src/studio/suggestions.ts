@@ -106,7 +106,10 @@ function namesOf(text: string, columns: readonly WatchedColumn[]): ReadonlyMap<s
 function renamedParameters(parameters: Parameters, names: ReadonlyMap<string, string>): Parameters | null {
   const isSame = [...names].every(([drafted, name]) => drafted === name);
   if (isSame) return parameters;
-  if ('where' in parameters || 'rules' in parameters) return null;
+  const { columns } = parameters;
+  // The keys are columns, and their values may be expressions.
+  const isMapping = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
+  if (isMapping || 'where' in parameters || 'rules' in parameters) return null;
   const renamed = (value: unknown): unknown => {
     if (typeof value === 'string') return names.get(value) ?? value;
     return Array.isArray(value) ? value.map(renamed) : value;
@@ -122,9 +125,17 @@ const COLUMN_KEYS = ['columns', 'column', 'by'];
 function withoutTyped(parameters: Parameters, columns: readonly WatchedColumn[]): Parameters | null {
   const { columns: set } = parameters;
   const names = typeof set === 'string' ? [set] : Array.isArray(set) ? (set as unknown[]) : null;
-  if (names === null) return parameters;
+  if (names === null) return isCheckOfTyped(parameters, columns) ? null : parameters;
   const isText = (name: unknown): boolean => columns.find((column) => column.name === name)?.type === 'text';
   const left = names.filter(isText);
   if (left.length === 0) return null;
   return { ...parameters, columns: left.length === 1 ? left[0] : left };
+}
+
+/** True for lists of the values of a column that is no text, and for casts of columns that have their type already. */
+function isCheckOfTyped({ rules, columns: casts }: Parameters, columns: readonly WatchedColumn[]): boolean {
+  const typeOf = (name: unknown): string | undefined => columns.find((column) => column.name === name)?.type;
+  const [rule] = (rules ?? []) as readonly { readonly column: unknown; readonly check: unknown }[];
+  if (rule !== undefined) return rule.check === 'in' && typeOf(rule.column) !== 'text';
+  return Object.entries(casts ?? {}).some(([name, type]) => type === typeOf(name));
 }

@@ -71,3 +71,18 @@ export async function askFile(path: string, body: object): Promise<{ readonly bl
   if (!response.ok) throw new AskError(response.status, (await response.json()) as StudioRefusal);
   return { blob: await response.blob(), ending: response.headers.get('X-Output-Ending') ?? 'txt' };
 }
+
+/** Saves a file as a download of the browser. */
+export function saveFile(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Why a request has failed, for the user. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AskError) return `${error.body.code}: ${error.message}`;
+  return 'The studio does not answer. Is it still running?';
+}

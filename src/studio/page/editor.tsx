@@ -22,7 +22,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../../../workers/template/template.ts';
 import type { LanguageName } from '../studio-answers.ts';
 import { itemAt, operationList } from './operation-list.ts';
-import { itemOf, type Studio } from './studio.ts';
+import { itemOf } from './page-parts.ts';
+import type { Studio } from './studio.ts';
 
 // Completions at the cursor: operations, their parameters, functions, and the columns that exist at this point of the
 // Template.

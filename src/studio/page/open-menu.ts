@@ -77,7 +77,6 @@ function rowEntries(studio: Studio, place: number, row: WatchedRow, columns: rea
     label: '+ Test',
     run: () => {
       if (!studio.marked.value.has(row.fileRow!)) studio.mark(row);
-      studio.message.value = 'The test is being made…';
       void studio.addTest();
     },
   };

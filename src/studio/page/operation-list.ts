@@ -121,7 +121,7 @@ export function keyOf(text: string, pair: SyntaxNode): string {
 }
 
 /** The text that a scalar means. */
-function plainText(written: string): string {
+export function plainText(written: string): string {
   if (written.startsWith("'")) return written.slice(1, -1).replaceAll("''", "'");
   if (!written.startsWith('"')) return written;
   try {

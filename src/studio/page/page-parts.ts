@@ -1,5 +1,5 @@
 // Parts of the page's state: what is open, chosen or shown.
-import type { TracedCell, ValueRange } from '../../../workers/watch/watch-messages.ts';
+import type { TracedCell, ValueRange, WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import type { SimilarityMethod } from '../studio-answers.ts';
 import type { MenuGroup } from './menu-entries.ts';
 
@@ -49,4 +49,10 @@ export type Reviewed = SimilarityMethod;
 export interface OtherText {
   readonly source: string;
   readonly sha256: string;
+}
+
+/** Index of a step in the list of operations; null: the step is the input or belongs to a fragment. */
+export function itemOf(step: WatchedStep | undefined): number | null {
+  const found = /^\/operations\/(\d+)(?:\/|$)/.exec(step?.pointer ?? '');
+  return found === null ? null : Number(found[1]);
 }

@@ -5,8 +5,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import { deleted, duplicated, moved, switched } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
+import { itemOf } from './page-parts.ts';
 import type { StepForm } from './step-form.ts';
-import { itemOf, type Studio } from './studio.ts';
+import type { Studio } from './studio.ts';
 import type { ListedSuggestion, Suggestions } from './suggestions.ts';
 
 /** A step that runs, or one that is switched off and therefore has no number. */

@@ -12,9 +12,9 @@ import type {
   StudioState,
   TestedAnswer,
 } from '../studio-answers.ts';
-import { AskError, ask, askFile, sendFile } from './ask.ts';
+import { AskError, ask, askFile, messageOf, saveFile, sendFile } from './ask.ts';
 import { itemOfRunning, operationList } from './operation-list.ts';
-import type { Facet, OpenMenu, OtherText, Reviewed, Traced } from './page-parts.ts';
+import { type Facet, itemOf, type OpenMenu, type OtherText, type Reviewed, type Traced } from './page-parts.ts';
 import { keptSignal } from './panes.tsx';
 import { TextHistory } from './text-history.ts';
 import { TextKeeper } from './text-keeper.ts';
@@ -106,15 +106,14 @@ export class Studio {
   #saves = 0;
   /** Number of samples that this page has opened. */
   #samplesOpened = 0;
+  /** The result of the test that is being made, see `#makeTest`; null: no test is being made. */
+  #testInWork: Promise<string | null> | null = null;
   /** Number of saves that wait for their answer. */
   #runningSaves = 0;
   /** True while the message is an error, which is cleared when rows arrive again. */
   #isErrorShown = false;
   #chosenStep: number;
-  /**
-   * Version of the sample whose rows were watched last. Rows of a whole sample stay until the sample or the text
-   * changes.
-   */
+  /** Version of the sample whose rows were watched last. Rows of a whole sample stay until it or the text changes. */
   #sampleVersion: string;
   /** The text whose rows are shown; null: no valid text so far. */
   #shownSource: string | null = null;
@@ -284,9 +283,10 @@ export class Studio {
     this.selected.value = new Set(names);
   }
 
-  /** While a text of another page is offered, nothing is saved: it may be the text that the user wants. */
+  /** While a text of another page is offered, nothing is saved: it may be wanted. A test in work is saved too. */
   async save(): Promise<void> {
     if (this.keeper.recovered.peek() !== null) return;
+    const testError = await this.#testInWork;
     const source = this.text.value;
     this.#saves++;
     this.#runningSaves++;
@@ -300,7 +300,7 @@ export class Studio {
       this.isStored.value = true;
       // The server has removed the copy, but the text may have changed meanwhile.
       this.#keep();
-      this.message.value = 'Saved.';
+      this.message.value = testError === null ? 'Saved.' : `Saved without the test. ${testError}`;
     } catch (error) {
       const { source: theirs, sha256 } = error instanceof AskError ? error.body : {};
       if (theirs !== undefined && sha256 !== undefined) this.#takeOther({ source: theirs, sha256 });
@@ -312,19 +312,27 @@ export class Studio {
 
   /** Adds a test of the marked rows to the text. Does not save it. */
   async addTest(): Promise<void> {
+    await this.#run('The test is being made…', async () => {
+      this.#testInWork = this.#makeTest();
+      const error = await this.#testInWork;
+      this.#testInWork = null;
+      return error ?? this.message.value;
+    });
+  }
+
+  /** @returns why there is no new test; null: the text contains it */
+  async #makeTest(): Promise<string | null> {
     const rows = [...this.marked.value].sort((a, b) => a - b);
+    const source = this.text.value;
     try {
-      const source = this.text.value;
       const made = await ask<MadeTest>('POST /api/test', { source, rows });
-      if (this.text.value !== source) {
-        this.message.value = 'The text has changed while the test was made. Add the test again.';
-        return;
-      }
+      if (this.text.value !== source) return 'The text has changed while the test was made. Add the test again.';
       this.write(made.source, `Add the test "${made.name}"`);
       this.marked.value = new Set();
       this.message.value = `Added the test "${made.name}". Look at it, then save.`;
+      return null;
     } catch (error) {
-      this.#showError(error);
+      return messageOf(error);
     }
   }
 
@@ -344,12 +352,9 @@ export class Studio {
   async download(): Promise<void> {
     await this.#run('The whole file is running…', async () => {
       const { blob, ending } = await askFile('/api/output', { source: this.text.value });
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(blob);
-      link.download = `${this.sample.value.replace(/\.[^.]*$/, '')}-output.${ending}`;
-      link.click();
-      URL.revokeObjectURL(link.href);
-      return `The output is saved as ${link.download}.`;
+      const name = `${this.sample.value.replace(/\.[^.]*$/, '')}-output.${ending}`;
+      saveFile(blob, name);
+      return `The output is saved as ${name}.`;
     });
   }
 
@@ -389,7 +394,10 @@ export class Studio {
 
   /** @param work returns the message for its end */
   async #run(begins: string, work: () => Promise<string>): Promise<void> {
-    if (this.isRunning.value) return;
+    if (this.isRunning.value) {
+      this.message.value = 'Something else is running. Try again after its end.';
+      return;
+    }
     this.isRunning.value = true;
     this.message.value = begins;
     try {
@@ -586,15 +594,6 @@ export class Studio {
 
   #showError(error: unknown): void {
     this.#isErrorShown = true;
-    this.message.value =
-      error instanceof AskError
-        ? `${error.body.code}: ${error.message}`
-        : 'The studio does not answer. Is it still running?';
+    this.message.value = messageOf(error);
   }
-}
-
-/** Index of a step in the list of operations; null: the step is the input or belongs to a fragment. */
-export function itemOf(step: WatchedStep | undefined): number | null {
-  const found = /^\/operations\/(\d+)(?:\/|$)/.exec(step?.pointer ?? '');
-  return found === null ? null : Number(found[1]);
 }

@@ -163,3 +163,38 @@ test('similar values fit a narrow page', options, async (t) => {
   t.ok(await page.evaluate('document.documentElement.scrollWidth <= 420'));
   t.strictSame(problems, []);
 });
+
+test('rows with a value are shown and dropped by keyboard alone', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent');
+  /** Moves the focus as a user does, until it is on the element. */
+  const tabTo = async (text: RegExp): Promise<void> => {
+    for (let presses = 0; presses < 60 && !text.test(await focused()); presses++) await page.keyboard.press('Tab');
+    t.match(await focused(), text);
+  };
+  await page.locator('.grid [role=columnheader]', { hasText: 'city' }).waitFor();
+  await page.keyboard.press('F6');
+  await page.keyboard.press('F6');
+  await page.locator('.grid :focus').waitFor();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Control+ArrowUp');
+  await page.keyboard.press('Enter');
+  const profile = page.getByRole('region', { name: 'Profile of a column' });
+  await profile.waitFor();
+  await tabTo(/^Paris$/);
+  await page.keyboard.press('Enter');
+  await page.locator('.grid[aria-rowcount="2"]').waitFor();
+  t.match(await focused(), /^Paris$/, 'the focus stays on the value');
+  const bar = page.getByRole('group', { name: 'Rows with a value' });
+  await bar.waitFor();
+  await tabTo(/^Drop them as a step…$/);
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('form', { name: 'Add filter' });
+  await form.locator(':focus').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.cm-line', { hasText: `{filter: {where: 'city == "Paris"', mode: drop}}` }).waitFor();
+  await page.locator('.steps [aria-current]:focus', { hasText: 'filter' }).waitFor();
+  await page.getByText('A Run would write 6 rows.').waitFor();
+  t.strictSame(problems, []);
+});

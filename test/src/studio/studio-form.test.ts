@@ -226,3 +226,41 @@ test('axe-core finds nothing in the forms, in both themes and on a narrow screen
     }
   }
 });
+
+test('settings of several outputs, archives and separators, and a similar row, are written', options, async (t) => {
+  const template = 'format: 1\noperations:\n  - {copy: {from: name, to: again}}\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByRole('button', { name: 'Output…' }).click();
+  const output = page.getByRole('form', { name: 'Edit output' });
+  await output.getByRole('button', { name: '+ split_by' }).click();
+  const by = output.getByRole('combobox', { name: 'split_by 1' });
+  const list = await by.getAttribute('list');
+  const listed = page.locator(`#${list} option`);
+  const names = await listed.evaluateAll((found) => found.map((each) => each.getAttribute('value')));
+  t.strictSame(names, ['name', 'amount', 'note', 'again'], 'the columns of the output are suggested');
+  await by.fill('again');
+  await output.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'split_by: [again]' }).waitFor();
+  await page.getByRole('button', { name: '+ Step' }).click();
+  await page.getByRole('button', { name: /^dedupe/ }).click();
+  const dedupe = page.getByRole('form', { name: 'Add dedupe' });
+  const similar = dedupe.getByRole('group', { name: 'similar', exact: true });
+  await similar.getByRole('combobox', { name: 'column', exact: true }).fill('name');
+  await similar.getByRole('textbox', { name: 'threshold', exact: true }).fill('0.8');
+  await dedupe.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'similar: {column: name, threshold: 0.8}' }).waitFor();
+  await page.getByRole('button', { name: /^0 input/ }).click();
+  await page.locator('.steps').getByRole('button', { name: 'Edit' }).click();
+  const input = page.getByRole('form', { name: 'Edit input' });
+  await input.getByRole('group', { name: 'csv' }).getByRole('textbox', { name: 'record_separator' }).fill('##');
+  await input.getByRole('textbox', { name: 'archive_files' }).fill('*.csv');
+  await input.getByRole('combobox', { name: 'sheet', exact: true }).fill('Year 2026');
+  await input.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.cm-line', { hasText: 'record_separator' }).waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').waitFor();
+  const checked = await cli('template', 'check', studio.templatePath);
+  t.equal(checked.status, 0, checked.stdout + readFileSync(studio.templatePath, 'utf8'));
+  t.strictSame(problems, []);
+});

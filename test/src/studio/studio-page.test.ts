@@ -216,3 +216,39 @@ test('a page that is opened while the text has problems, and a sample that is go
   await page.getByText('A Run would write 2 rows.').waitFor();
   t.equal(await page.getByText(/SAMPLE_GONE/).count(), 0);
 });
+
+test('a test that is made slowly is saved too', options, async (t) => {
+  const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
+  const { page, problems } = await openPage(t, studio.address);
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/api/test', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.locator('.cell.number', { hasText: /^1$/ }).click();
+  await page.getByRole('button', { name: '+ Test (1)' }).click();
+  await page.getByText('The test is being made…').waitFor();
+  t.ok(await page.getByRole('button', { name: 'Run tests' }).isDisabled(), 'the tests cannot run without it');
+  await page.keyboard.press('Control+s');
+  t.notMatch(readFileSync(studio.templatePath, 'utf8'), /scrambled/);
+  release();
+  await page.getByText('Saved.').waitFor();
+  t.match(readFileSync(studio.templatePath, 'utf8'), /- name: "rows of a sample, scrambled/);
+  await page.getByRole('button', { name: 'Run tests' }).click();
+  await page.getByText('All tests passed.').waitFor();
+  // A test that cannot be made is said.
+  await page.unroute('**/api/test');
+  await page.route('**/api/test', (route) =>
+    route.fulfill({ status: 422, json: { code: 'NO_TEST', message: 'None.' } }),
+  );
+  await page.locator('.cell.number', { hasText: /^2$/ }).click();
+  await page.getByRole('button', { name: '+ Test (1)' }).click();
+  await page.getByText('NO_TEST: None.').waitFor();
+  t.strictSame(
+    problems.filter((problem) => !problem.includes('422')),
+    [],
+  );
+});

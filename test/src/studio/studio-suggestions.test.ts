@@ -137,3 +137,59 @@ test('columns without a value or with one value are suggested, and no check of a
   await list.getByText('the same value in all 4 rows').waitFor({ state: 'detached' });
   t.strictSame(problems, []);
 });
+
+test('an applied step with an expression is not suggested again', options, async (t) => {
+  const rows = Array.from({ length: 9 }, (_, index) => `${index},1${index}.50,${index % 2 === 0 ? 'S' : 'H'},true`);
+  const sample = `id,amount,s_h,paid\n${rows.join('\n')}\n`;
+  // In block style, as in other Templates.
+  const template =
+    'format: 1\noperations:\n  - parse_number:\n      columns: amount\n  - validate:\n      rules:\n        - column: id\n          check: unique\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  const sign = list.getByRole('button', { name: /^Apply set/ });
+  await sign.click();
+  await page
+    .locator('.cell', { hasText: /^-10\.50/ })
+    .first()
+    .waitFor();
+  await page.locator('.steps [aria-current]', { hasText: '3set' }).waitFor();
+  const cast = list.getByRole('button', { name: /^Apply cast/ });
+  await cast.click();
+  await page.locator('.steps [aria-current]', { hasText: '4cast' }).waitFor();
+  // The suggestions after the last step: a check of another column is offered, although the Template has a check.
+  await list.getByRole('button', { name: /^Apply validate.*s_h/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: '5validate' }).waitFor();
+  const answers = page.waitForResponse(
+    (response) => response.url().endsWith('/api/suggestions') && response.request().postDataJSON().step === 3,
+  );
+  await page.getByRole('button', { name: /^3 set/ }).click();
+  await answers;
+  t.equal(await sign.count(), 0);
+  t.equal(await cast.count(), 0);
+  t.notMatch(await list.innerText(), /validate/);
+  t.strictSame(problems, []);
+});
+
+test('comments of a draft follow the rows that are left', options, async (t) => {
+  const studio = await startStudio(t, { template: null, sample: STATEMENT });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await list.getByRole('button', { name: /^Apply stop_when/ }).click();
+  await page.getByText('A Run would write 6 rows.').waitFor();
+  await list.getByText('when drafted').first().waitFor();
+  await page.getByRole('button', { name: /^6 parse_number/ }).click();
+  const date = list.getByRole('listitem').filter({ hasText: 'parse_date' });
+  // With the total, a Run would have ended at this step.
+  await date.getByText(/^5 of 5 read/).waitFor();
+  await date.getByRole('button', { name: /^Apply/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: 'parse_date' }).waitFor();
+  const steps = await page.locator('.steps ol').innerText();
+  t.match(
+    steps,
+    /stop_when[\s\S]*6\s*parse_number[\s\S]*7\s*parse_date/,
+    'the step follows the one that removed the rows',
+  );
+  await date.waitFor({ state: 'detached' });
+  t.strictSame(problems, []);
+});
