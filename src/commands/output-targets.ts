@@ -48,7 +48,20 @@ export interface ReadFiles {
  * @param targets paths of the outputs; null: standard output
  * @throws UsageError before anything is written
  */
-export function refuseOverwriting(targets: readonly (string | null)[], { files, folders }: ReadFiles): void {
+export function refuseOverwriting(targets: readonly (string | null)[], read: ReadFiles): void {
+  const found = overwritten(targets, read);
+  if (found === null) return;
+  const { target, file } = found;
+  const name = target ?? 'Standard output';
+  const same = file === target ? 'is read by this command' : `is the same file as ${file}, which this command reads`;
+  throw new UsageError(`${name} ${same}: it is not overwritten. Write another path with -o.`);
+}
+
+/** The first target that is a file that is read, also by another path or link. Null if none is. */
+export function overwritten(
+  targets: readonly (string | null)[],
+  { files, folders }: ReadFiles,
+): { readonly target: string | null; readonly file: string } | null {
   const read = new Map<string, string>();
   for (const file of [...files, ...folders.flatMap(filesIn)]) {
     const identity = identityOf(file === '-' ? STANDARD_INPUT : file);
@@ -57,11 +70,9 @@ export function refuseOverwriting(targets: readonly (string | null)[], { files, 
   for (const target of targets) {
     const identity = identityOf(target ?? STANDARD_OUTPUT);
     const file = identity === null ? undefined : read.get(identity);
-    if (file === undefined) continue;
-    const name = target ?? 'Standard output';
-    const same = file === target ? 'is read by this command' : `is the same file as ${file}, which this command reads`;
-    throw new UsageError(`${name} ${same}: it is not overwritten. Write another path with -o.`);
+    if (file !== undefined) return { target, file };
   }
+  return null;
 }
 
 /** Null if the path does not exist, or has no content to overwrite: a pipe, a terminal, /dev/null. */
@@ -168,7 +179,8 @@ export function outputTargets(
       async keep(result) {
         makeFolder(target);
         const { ending } = result.outcome.output!;
-        if (ending === ARCHIVE_ENDING) await unpackArchive(outputOf(result), path(ending), inputs);
+        const refuse = (paths: readonly string[]): void => refuseOverwriting(paths, { files: inputs, folders: [] });
+        if (ending === ARCHIVE_ENDING) await unpackArchive(outputOf(result), path(ending), refuse);
         else await replaceFile(outputOf(result), linkedPath(path(ending)));
       },
     };
@@ -203,22 +215,19 @@ interface ArchiveEntry {
 /**
  * Writes the files of the engine's own archive to a folder, and removes the archive.
  * @param archive its bytes, or null if it is the file at `path`
- * @param inputs files that are not overwritten
+ * @param refuse throws, before anything is written, if one of the files must not be overwritten
  */
 export async function unpackArchive(
   { bytes, path }: OutputBytes,
   folder: string,
-  inputs: readonly string[],
+  refuse: (paths: readonly string[]) => void,
 ): Promise<void> {
   const archive = await open(path, bytes === null ? 'r' : 'wx+');
   try {
     if (bytes !== null) await archive.writeFile(bytes);
     const entries = await entriesOf(archive);
     makeFolder(folder);
-    refuseOverwriting(
-      entries.map(({ name }) => join(folder, name)),
-      { files: inputs, folders: [] },
-    );
+    refuse(entries.map(({ name }) => join(folder, name)));
     for (const { name, at, deflatedBytes } of entries) {
       const partPath = join(folder, `.${randomUUID()}.part`);
       try {

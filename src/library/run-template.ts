@@ -13,7 +13,7 @@ import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
 import { LocalEngine, type NamedInput } from '../commands/local-engine.ts';
-import { ARCHIVE_ENDING, unpackArchive } from '../commands/output-targets.ts';
+import { ARCHIVE_ENDING, overwritten, unpackArchive } from '../commands/output-targets.ts';
 
 /** A path, bytes, or a stream, which is first copied into a temporary file. */
 export type TemplateSource = string | Uint8Array | Readable;
@@ -84,6 +84,12 @@ export class RunRefusedError extends Error {
   }
 }
 
+/** The names of split outputs come from cells, so a source could be overwritten by accident. */
+function refuseSources(targets: readonly string[], sources: readonly string[]): void {
+  const found = overwritten(targets, { files: sources, folders: [] });
+  if (found !== null) throw new RangeError(`${found.target} is also a source: it is not overwritten`);
+}
+
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -127,7 +133,10 @@ export async function runTemplate(
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
     const { output, rejects } = result.outcome;
     if (output!.ending === ARCHIVE_ENDING && typeof sink === 'string' && (await isFolder(sink))) {
-      await unpackArchive({ bytes: output!.bytes, path: result.outputPath }, sink, []);
+      const read = files.map(({ input }) => input);
+      await unpackArchive({ bytes: output!.bytes, path: result.outputPath }, sink, (paths) =>
+        refuseSources(paths, read),
+      );
     } else await deliver(output!.bytes, result.outputPath, sink);
     if (rejects !== null && options.rejects !== undefined) {
       await deliver(rejects.bytes, result.outputPath + REJECTS_SUFFIX, options.rejects);

@@ -103,6 +103,10 @@ t.test('the files of a split output go to a folder, and everywhere else in an ar
     t.strictSame(readdirSync(target).sort(), ['AT.csv', 'DE.csv']);
     t.equal(readFileSync(join(target, 'DE.csv'), 'utf8'), 'country,id\nDE,1\nDE,3\n');
   }
+  const own = join(known, 'DE.csv');
+  await t.rejects(runTemplate(template, own, known), { name: 'RangeError', message: /also a source/ });
+  t.equal(readFileSync(own, 'utf8'), 'country,id\nDE,1\nDE,3\n', 'a source is not overwritten');
+  t.strictSame(readdirSync(known).sort(), ['AT.csv', 'DE.csv'], 'nothing else is left');
   const archive = join(folder, 'split.zip');
   await runTemplate(template, source, archive);
   t.equal(readFileSync(archive).toString('latin1', 0, 2), 'PK');
