@@ -175,6 +175,8 @@ test('comments of a draft follow the rows that are left', options, async (t) => 
   const studio = await startStudio(t, { template: null, sample: STATEMENT });
   const { page, problems } = await openPage(t, studio.address);
   const list = page.getByRole('region', { name: 'Suggestions' });
+  // Counts are those of the rows at that moment.
+  await page.getByText('A Run would write 7 rows.').waitFor();
   await list.getByRole('button', { name: /^Apply stop_when/ }).click();
   await page.getByText('A Run would write 6 rows.').waitFor();
   await list.getByText('when drafted').first().waitFor();
