@@ -67,6 +67,13 @@ export function withComment(text: string, { from, to }: Line): string {
   return head + line + text.slice(to);
 }
 
+/** The text with the comment as a step at its place, and the index of this step. */
+function placedComment(text: string, line: Line): { readonly text: string; readonly item: number } {
+  const commented = withComment(text, line);
+  const offset = line.from + commented.slice(line.from).search(/\S/) + '- '.length;
+  return { text: commented, item: itemAt(operationList(commented), offset) };
+}
+
 export class Suggestions {
   readonly made: Signal<readonly Suggestion[]> = signal([]);
   readonly #dismissed = signal<ReadonlySet<string>>(new Set());
@@ -138,26 +145,26 @@ export class Suggestions {
     const studio = this.#studio;
     const text = studio.text.value;
     const label = `Apply ${suggested}`;
-    if (line !== null && made === null) {
-      const target = isOutdated ? studio.placeOfNewStep().item : null;
-      const commented = withComment(text, line);
-      const at = itemAt(operationList(commented), line.from + commented.slice(line.from).search(/\S/) + '- '.length);
-      // The step follows the chosen step, because the rows are those of this step.
-      const place = target === null ? at : Math.max(0, at < target ? target - 1 : target);
-      studio.write((place === at ? null : moved(commented, at, place)) ?? commented, label);
-      const { items } = operationList(studio.text.value);
-      studio.expectStep(items.slice(0, place + 1).filter(({ isOff }) => !isOff).length);
-      return;
+    const { item: chosen, step } = studio.placeOfNewStep();
+    const commented = line === null ? null : placedComment(text, line);
+    // The counts are those of the chosen step. A step above the place of the comment could lack the steps that it needs.
+    const item = commented === null ? chosen : isOutdated ? Math.max(commented.item, chosen) : commented.item;
+    let written: string | null;
+    if (commented !== null && made === null) {
+      written = moved(commented.text, commented.item, item) ?? commented.text;
+    } else {
+      const left = line === null ? text : withoutLine(text, line);
+      written = withOperation(left, studio.file.format, item, made!.operation, made!.parameters);
     }
-    const { item, step } = studio.placeOfNewStep();
-    const left = line === null ? text : withoutLine(text, line);
-    const written = withOperation(left, studio.file.format, item, made!.operation, made!.parameters);
     if (written === null) {
       studio.message.value = 'The list of operations is written in a form that can be edited only in the text.';
       return;
     }
     studio.write(written, label);
-    studio.expectStep(step);
+    const running = operationList(written)
+      .items.slice(0, item + 1)
+      .filter(({ isOff }) => !isOff).length;
+    studio.expectStep(commented === null ? step : running);
   }
 
   /** Shows the groups of similar values, for decisions about each of them. */

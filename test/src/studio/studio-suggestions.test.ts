@@ -193,5 +193,22 @@ test('comments of a draft follow the rows that are left', options, async (t) => 
     'the step follows the one that removed the rows',
   );
   await date.waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: /^Apply text/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: /^8\s*text/ }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('a comment of a draft is never applied above its place', options, async (t) => {
+  const studio = await startStudio(t, { template: null, sample: STATEMENT });
+  const { page, problems } = await openPage(t, studio.address);
+  const list = page.getByRole('region', { name: 'Suggestions' });
+  await page.getByText('A Run would write 7 rows.').waitFor();
+  await list.getByRole('button', { name: /^Apply stop_when/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: /^2\s*stop_when/ }).waitFor();
+  await page.getByText('A Run would write 6 rows.').waitFor();
+  // Above it, a repeated header is removed, which is no date.
+  await list.getByRole('button', { name: /^Apply parse_date/ }).click();
+  await page.locator('.steps [aria-current]', { hasText: /^6\s*parse_date\s*buchungstag/ }).waitFor();
+  await page.getByText('A Run would write 6 rows.').waitFor();
   t.strictSame(problems, []);
 });
