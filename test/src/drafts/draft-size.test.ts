@@ -95,7 +95,7 @@ test('a large sample is profiled in part, and its draft says so', async (t) => {
   const text = lines.join('\n');
   t.match(
     text,
-    /^# Drafted from a sample of 120,007 rows and 4 columns\. Active lines were run over all rows\. Cells were counted in/,
+    /^# Drafted from a sample of 120,007 rows and 4 columns\. Active lines were run over all rows\. Cells were counted in/m,
   );
   for (const active of [
     `- {stop_when: {where: 'booked_on == "Summe"'}}  # 1 row at the end; 1 amount is the sum of the cells above`,

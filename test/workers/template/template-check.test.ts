@@ -24,6 +24,7 @@ test('a Template is normalised with every default filled in', async (t) => {
       strayQuotes: 'keep',
       nulBytes: 'fail',
       comment: null,
+      columns: null,
     },
     fixed: null,
     json: { records: null, flatten: null, nan: 'fail' },

@@ -39,7 +39,9 @@ export abstract class ConvertedSource implements ByteSource {
 
   read(target: Uint8Array): number {
     while (this.#ready.length === 0) {
-      this.#isResting = this.#pieces === PIECES_AT_ONCE && !this.isConverted;
+      this.#isResting = false;
+      if (this.isConverted) return 0;
+      this.#isResting = this.#pieces >= PIECES_AT_ONCE;
       if (this.#isResting) this.#pieces = 0;
       const piece = this.#isResting ? null : this.convert();
       if (piece === null) return 0;
