@@ -22,6 +22,7 @@ import { LocalEngine } from './local-engine.ts';
 import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT, withLocalFile } from './local-input.ts';
 import { problemLines, readTemplateFile } from './template-file.ts';
 import { DRAFT_FLAGS } from './template-flags.ts';
+import { Progress, printable } from './terminal.ts';
 
 /** Begins with "./", which makes editors resolve the path relative to the Template's folder. */
 const INSTALLED_SCHEMA = './node_modules/template-run/dist/schema.json';
@@ -40,14 +41,20 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
   const declared = reading === undefined ? null : await readingOf(reading, io);
   if (declared === undefined) return EXIT_FAILED;
+  const progress = new Progress(io.stderr, (seconds) => `${printable(path)}: being drafted, ${seconds} s`);
+  // This thread stays free for the progress line.
+  const signal = progress.isShown ? new AbortController().signal : undefined;
   try {
     const draft = (sample: string): Promise<string> =>
       like === null
-        ? draftOf({ path: sample, declared })
-        : withLocalFile(like, (target) => draftOf({ path: sample, like: target, declared }));
-    io.stdout.write(await withLocalFile(path, draft));
+        ? draftOf({ path: sample, declared, signal })
+        : withLocalFile(like, (target) => draftOf({ path: sample, like: target, declared, signal }));
+    const text = await withLocalFile(path, draft);
+    progress.clear();
+    io.stdout.write(text);
     return EXIT_OK;
   } catch (error) {
+    progress.clear();
     if (!isSampleRefused(error)) throw error;
     const what = error instanceof TargetRefusedError ? '' : 'The file cannot be read: ';
     // The message names a setting of a Template. A draft takes such settings from a Template too.
@@ -57,6 +64,8 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
       : '';
     io.stderr.write(`${what}${error.message}${hint}\n`);
     return EXIT_FAILED;
+  } finally {
+    progress.end();
   }
 }
 

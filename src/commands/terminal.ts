@@ -213,6 +213,11 @@ export class Progress {
     this.#timer?.unref();
   }
 
+  /** True if lines are printed, which needs a thread that is not busy. */
+  get isShown(): boolean {
+    return this.#timer !== null;
+  }
+
   /** Removes the line before other output is written. The next tick prints it again. */
   clear(): void {
     if (this.#shown) this.#stream.write(CLEAR_LINE);

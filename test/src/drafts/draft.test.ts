@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs';
 import t, { type Test, test } from 'tap';
 import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { partOf } from '../../sweep.ts';
-import { cli } from '../commands/command-line.ts';
+import { cli, cliOnTerminal } from '../commands/command-line.ts';
 import { isCanonical, proveOn, withEngine } from './draft-proof.ts';
 import { drafted } from './drafted.ts';
 
@@ -45,6 +45,19 @@ test('names, blanks, dates and numbers with their evidence', async (t) => {
     lines.some((line) => /parse_number.*plz/.test(line)),
     'a leading zero makes no number',
   );
+});
+
+test('a progress line on a terminal, which is removed', async (t) => {
+  const folder = t.testdir({ 'sample.csv': 'a,b\n1,2\n', 'empty.csv': '' });
+  const progress = '(?:\\r\\u001b\\[K.*: being drafted, \\d+ s|\\r\\u001b\\[K)*';
+  const [sample, empty] = [join(folder, 'sample.csv'), join(folder, 'empty.csv')];
+  const draft = await cliOnTerminal({ NO_COLOR: '1' }, 'template', 'draft', sample);
+  t.equal(draft.status, 0);
+  t.match(draft.stderr, new RegExp(`^${progress}$`));
+  t.equal(draft.stdout, (await cli('template', 'draft', sample)).stdout, 'the same draft as without a terminal');
+  const refused = await cliOnTerminal({ NO_COLOR: '1' }, 'template', 'draft', empty);
+  t.equal(refused.status, 1);
+  t.match(refused.stderr, new RegExp(`^${progress}The file cannot be read: .*\\n$`));
 });
 
 test('a table beside a cover sheet, and records inside of objects, are found', async (t) => {
