@@ -43,16 +43,14 @@ test('suggestions are made for the columns after the step, by keys', options, as
   const apply = list.getByRole('button', { name: /^Apply parse_number \[total, again\]/ });
   await apply.waitFor();
   t.match(await list.innerText(), /3 of 3 read/);
-  await apply.focus();
-  await page.keyboard.press('Enter');
+  await apply.press('Enter');
   await page.locator('.cell.decimal.changed', { hasText: '1234.50' }).first().waitFor();
   await page.locator('.steps [aria-current]', { hasText: '2parse_number' }).waitFor();
   await apply.waitFor({ state: 'detached' });
   // The focus stays in the list.
   await list.locator('button.apply:focus').waitFor();
   const date = list.getByRole('button', { name: /^Dismiss parse_date day/ });
-  await date.focus();
-  await page.keyboard.press('Enter');
+  await date.press('Enter');
   await date.waitFor({ state: 'detached' });
   await page.locator('.cm-content').focus();
   await page.keyboard.press('Control+z');
