@@ -11,7 +11,7 @@ import {
   removeAccount,
 } from '../catalog/account-editor.ts';
 import { parseTime } from '../catalog/field-reader.ts';
-import { CATALOG_FLAG, catalogDirectory, positionals, withCatalogFailures } from './catalog-changes.ts';
+import { CATALOG_FLAG, catalogDirectory, note, positionals, withCatalogFailures } from './catalog-changes.ts';
 import {
   type Action,
   actionsCommand,
@@ -174,7 +174,7 @@ async function add(args: readonly string[], io: CommandIo): Promise<void> {
     keys: [],
   };
   await addAccount(catalogDirectory(flags, io), ACCOUNT, text);
-  io.stderr.write(`Account ${ACCOUNT} is added. Issue a key: template-run keys issue ${ACCOUNT}\n`);
+  note(io, flags, `Account ${ACCOUNT} is added. Issue a key: template-run keys issue ${ACCOUNT}\n`);
 }
 
 async function list(args: readonly string[], io: CommandIo): Promise<void> {
@@ -213,14 +213,14 @@ async function setActive(args: readonly string[], io: CommandIo, active: boolean
   await changeAccount(catalogDirectory(flags, io), ACCOUNT, (text) => {
     text.active = active;
   });
-  io.stderr.write(`Account ${ACCOUNT} is ${active ? 'active' : 'inactive'}.\n`);
+  note(io, flags, `Account ${ACCOUNT} is ${active ? 'active' : 'inactive'}.\n`);
 }
 
 async function remove(args: readonly string[], io: CommandIo): Promise<void> {
   const flags = parseFlags(args, REMOVE_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   await removeAccount(catalogDirectory(flags, io), ACCOUNT, flags.switches.has('with-files'));
-  io.stderr.write(`Account ${ACCOUNT} is removed.\n`);
+  note(io, flags, `Account ${ACCOUNT} is removed.\n`);
 }
 
 async function subscription(args: readonly string[], io: CommandIo): Promise<void> {
@@ -241,7 +241,7 @@ async function subscription(args: readonly string[], io: CommandIo): Promise<voi
     const started = flags.values.has('started') || before === null ? startedAt(flags) : before.started_at;
     text.subscription = { plan, status: flags.values.get('status') ?? before?.status ?? 'active', started_at: started };
   });
-  io.stderr.write(`The subscription of ${ACCOUNT} is changed.\n`);
+  note(io, flags, `The subscription of ${ACCOUNT} is changed.\n`);
 }
 
 async function usage(args: readonly string[], io: CommandIo): Promise<void> {

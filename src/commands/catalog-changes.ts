@@ -33,6 +33,11 @@ export function positionals<Name extends string>(flags: Flags, names: readonly N
   return Object.fromEntries(names.map((name, index) => [name, flags.positionals[index]])) as Record<Name, string>;
 }
 
+/** A message about success, which -q suppresses. */
+export function note(io: CommandIo, flags: Flags, text: string): void {
+  if (!flags.switches.has('quiet')) io.stderr.write(text);
+}
+
 // Runs the body of a command that changes the catalog. If the catalog refuses the change, prints the reason and
 // returns status 1.
 

@@ -10,14 +10,23 @@ import type { CheckTemplate } from '../catalog/template-checker.ts';
 import { strayFile } from '../catalog/template-gate.ts';
 import { environmentName } from '../setting-reader.ts';
 import { runTests } from '../template-tests/run-tests.ts';
-import { TestEngine } from '../template-tests/test-engine.ts';
+import type { TestEngine } from '../template-tests/test-engine.ts';
 import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts';
 import { CATALOG_FLAG, positionals } from './catalog-changes.ts';
-import { actionsCommand, type Command, type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags } from './command.ts';
+import {
+  actionsCommand,
+  type Command,
+  type CommandIo,
+  EXIT_FAILED,
+  EXIT_OK,
+  parseFlags,
+  QUIET_FLAG,
+} from './command.ts';
 import { testedFile } from './template-file.ts';
-import { Progress, printable } from './terminal.ts';
+import { withTestEngine } from './template-test.ts';
+import { Progress, printable, progressShown } from './terminal.ts';
 
-const CHECK_FLAGS = { catalog: CATALOG_FLAG, ...FORMAT_FLAGS } as const;
+const CHECK_FLAGS = { catalog: CATALOG_FLAG, quiet: QUIET_FLAG, ...FORMAT_FLAGS } as const;
 
 export const command: Command = actionsCommand({
   name: 'catalog',
@@ -38,8 +47,9 @@ async function check(args: readonly string[], io: CommandIo): Promise<number> {
   const directory = flags.positionals.length === 0 && fallback ? fallback : positionals(flags, ['DIR']).DIR;
   const asAnnotations = wantsAnnotations(flags.values);
   const checks = new CheckThread();
-  const progress = new Progress(io.stderr, (seconds) => `${printable(directory)}: being checked, ${seconds} s`);
-  const found = await TestEngine.with((engine) =>
+  const describe = (seconds: number): string => `${printable(directory)}: being checked, ${seconds} s`;
+  const progress = new Progress(io.stderr, describe, progressShown(flags.switches));
+  const found = await withTestEngine((engine) =>
     checkCatalog(directory, boundedCheck(checks), testsOn(engine, directory)),
   ).finally(() => {
     progress.end();
@@ -52,6 +62,7 @@ async function check(args: readonly string[], io: CommandIo): Promise<number> {
   if (found.problems.length > 0) return EXIT_FAILED;
   const { accounts, templates, tests } = found;
   const counts = [counted(accounts, 'account'), counted(templates, 'Template'), counted(tests, 'test')].join(', ');
+  if (flags.switches.has('quiet')) return EXIT_OK;
   io.stderr.write(`${directory}: valid, ${counts} passed.\n`);
   return EXIT_OK;
 }

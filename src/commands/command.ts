@@ -38,6 +38,28 @@ export const EXIT_OK = 0;
 /** A file or a check failed. */
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
+/** 128 plus the number of SIGINT, the convention of shells. */
+export const EXIT_INTERRUPTED = 130;
+
+/**
+ * Calls a function at the first signal that asks the command to end. Further signals end the process at once.
+ *
+ * @returns a function that ends this
+ */
+export function onInterrupt(interrupt: () => void): () => void {
+  const once = (): void => {
+    end();
+    interrupt();
+  };
+  const end = (): void => {
+    for (const signal of INTERRUPTS) process.off(signal, once);
+  };
+  for (const signal of INTERRUPTS) process.on(signal, once);
+  return end;
+}
+
+/** Signals of Ctrl-C, of a terminal that is closed, and of `kill`. */
+const INTERRUPTS = ['SIGINT', 'SIGHUP', 'SIGTERM'] as const;
 
 /** A mistake of the caller; the message says how to correct it. */
 export class UsageError extends Error {
@@ -101,11 +123,16 @@ function wrapped(text: string, width: number, indent: string): string {
   return lines.join(`\n${indent}`);
 }
 
-/** Throws a UsageError for an unknown flag, a value flag without a value, or a switch with a value. */
+/**
+ * Also accepts --quiet, which has no effect in commands that print only results.
+ *
+ * @throws UsageError for an unknown flag, a value flag without a value, or a switch with a value
+ */
 export function parseFlags(
   args: readonly string[],
-  known: Readonly<Record<string, Pick<Flag, 'kind' | 'short'>>>,
+  own: Readonly<Record<string, Pick<Flag, 'kind' | 'short'>>>,
 ): Flags {
+  const known: typeof own = { quiet: QUIET_FLAG, ...own };
   const options = Object.fromEntries(
     Object.entries(known).map(([name, { kind, short }]) => {
       const type = kind === 'switch' ? ('boolean' as const) : ('string' as const);
@@ -143,7 +170,7 @@ export const JSON_FLAGS = {
   json: { kind: 'switch', purpose: 'JSON instead of text (off)' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-// The flag -q of commands that print messages about their work.
+// The flag -q, which every command accepts.
 
 /** Does not suppress messages about failures, or results on standard output. */
 export const QUIET_FLAG = { kind: 'switch', short: 'q', purpose: 'no progress, notes and summaries (off)' } as const;

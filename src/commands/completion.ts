@@ -49,9 +49,14 @@ async function contextsOf(commands: readonly CommandEntry[]): Promise<readonly C
   return contexts;
 }
 
+/** Flags of every command. */
+const EVERYWHERE: readonly string[] = ['--help', '--color', '--quiet'];
+
 /** The flags in a help text, which lists one flag per line. */
 function flagsOf(usage: string): string[] {
-  return [...Array.from(usage.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm), ([, flag]) => flag!), '--help'];
+  return [
+    ...new Set([...Array.from(usage.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm), ([, flag]) => flag!), ...EVERYWHERE]),
+  ];
 }
 
 /** Completes flags if the word begins with a dash, otherwise names, or file names if the context has no names. */

@@ -1,5 +1,5 @@
 // `template-run head`: prints the first rows of a file as a table. It is `run` with the operation slice.
-import { type Command, type CommandIo, type Flag, flagsHelp, parseFlags, UsageError } from './command.ts';
+import { type Command, type CommandIo, type Flag, flagsHelp, parseFlags, QUIET_FLAG, UsageError } from './command.ts';
 
 /** Rows that fit on a screen. */
 const ROWS_DEFAULT = 10;
@@ -11,6 +11,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   rows: { kind: 'value', short: 'n', placeholder: 'N', purpose: `number of rows (default ${ROWS_DEFAULT})` },
   delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (otherwise detected)' },
   'header-row': { kind: 'value', placeholder: 'N', purpose: 'record of the header, from 0 (otherwise detected)' },
+  quiet: QUIET_FLAG,
 };
 
 export const command: Command = {
@@ -26,7 +27,7 @@ Exit status: 0 printed, 1 the file cannot be read, 2 usage.`,
 };
 
 async function printHead(args: readonly string[], io: CommandIo): Promise<number> {
-  const { values, positionals } = parseFlags(args, FLAGS);
+  const { values, switches, positionals } = parseFlags(args, FLAGS);
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) throw new UsageError('Write one file; "-" is standard input.');
   if (/\.ya?ml$/i.test(file)) throw new UsageError(`${file} is a Template: head prints rows of data files.`);
@@ -37,5 +38,6 @@ async function printHead(args: readonly string[], io: CommandIo): Promise<number
   const passed = ['delimiter', 'header-row'].flatMap((flag) =>
     values.has(flag) ? [`--${flag}=${values.get(flag)}`] : [],
   );
-  return runFiles(['--quiet', '--to=table', '-e', `slice: {limit: ${rows}}`, ...passed, '--', file], io, 'head');
+  const quiet = switches.has('quiet') ? ['--quiet'] : [];
+  return runFiles([...quiet, '--to=table', '-e', `slice: {limit: ${rows}}`, ...passed, '--', file], io, 'head');
 }

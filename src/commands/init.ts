@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AccountEditError, addAccount, issueKey } from '../catalog/account-editor.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { makeFolder } from '../runtime/data-directory.ts';
-import { positionals, withCatalogFailures } from './catalog-changes.ts';
+import { note, positionals, withCatalogFailures } from './catalog-changes.ts';
 import { type Command, parseFlags } from './command.ts';
 
 /** The demo account. examples/catalog contains its Templates in a folder of this name, and its plan in plans.json. */
@@ -20,12 +20,13 @@ export const command: Command = {
 Writes a catalog into the folder DIR, which must be new or empty, and prints the API key of its account "demo" once on
 standard output.`,
   run(args, io) {
-    const { DIR } = positionals(parseFlags(args, {}), ['DIR']);
+    const flags = parseFlags(args, {});
+    const { DIR } = positionals(flags, ['DIR']);
     return withCatalogFailures(io, async () => {
       await makeCatalog(DIR);
       const { key } = await issueKey(DIR, DEMO_ACCOUNT);
       io.stdout.write(`${key}\n`);
-      io.stderr.write(`The catalog is in ${DIR}. Start: template-run serve --catalog ${DIR} --data DIR\n`);
+      note(io, flags, `The catalog is in ${DIR}. Start: template-run serve --catalog ${DIR} --data DIR\n`);
     });
   },
 };

@@ -1,6 +1,5 @@
 // `template-run inspect`: shows how the engine reads each file without any declarations.
 
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
@@ -21,11 +20,12 @@ import {
   EXIT_OK,
   flagsHelp,
   parseFlags,
+  QUIET_FLAG,
   UsageError,
 } from './command.ts';
-import { localInput, makeTemporaryFolder, refuseSecondStandardInput } from './local-input.ts';
+import { localInput, refuseSecondStandardInput, withTemporaryFolder } from './local-input.ts';
 import { problemLines, readTemplateFile } from './template-file.ts';
-import { Progress, painted, printable, printTable } from './terminal.ts';
+import { Progress, painted, printable, printTable, progressShown } from './terminal.ts';
 
 // Prints what `inspect` found out about a file, for people.
 
@@ -158,6 +158,7 @@ const FLAGS = {
       'adds explanation: {delimiter, header_row} of a CSV, {sheet, header_row} of a workbook, {records, header_row} of JSON; each ' +
       'with confidence (0 to 1), runner_up (the second best choice; null for no other choice, or for no header) and reason (off)',
   },
+  quiet: QUIET_FLAG,
   json: { kind: 'switch', purpose: 'JSON also on a terminal (off: a table on a terminal, JSON otherwise)' },
 } as const;
 
@@ -196,25 +197,29 @@ async function inspectFiles(args: readonly string[], io: CommandIo): Promise<num
     ...(separator === null ? {} : { delimiter: separator }),
     ...(values.has('sheet') ? { sheet: sheet(values.get('sheet')!) } : {}),
   };
-  const folder = makeTemporaryFolder('template-run-');
-  let status = EXIT_OK;
   const isTable = (io.stdout as { readonly isTTY?: boolean }).isTTY === true && !switches.has('json');
+  const print = (line: Inspected, index: number): void => {
+    if (isTable) printInspection(io, line, index === 0);
+    else io.stdout.write(`${JSON.stringify(line)}\n`);
+  };
   let current = '';
-  const progress = new Progress(io.stderr, (seconds) => `${printable(current)}: being read, ${seconds} s`);
+  const describe = (seconds: number): string => `${printable(current)}: being read, ${seconds} s`;
+  const progress = new Progress(io.stderr, describe, progressShown(switches));
   try {
-    for (const [index, file] of positionals.entries()) {
-      current = file;
-      const line = await inspectOne(file, join(folder, `${index}.input`), options);
-      if ('error' in line) status = EXIT_FAILED;
-      progress.clear();
-      if (isTable) printInspection(io, line, index === 0);
-      else io.stdout.write(`${JSON.stringify(line)}\n`);
-    }
+    return await withTemporaryFolder('template-run-', async (folder) => {
+      let status = EXIT_OK;
+      for (const [index, file] of positionals.entries()) {
+        current = file;
+        const line = await inspectOne(file, join(folder, `${index}.input`), options);
+        if ('error' in line) status = EXIT_FAILED;
+        progress.clear();
+        print(line, index);
+      }
+      return status;
+    });
   } finally {
     progress.end();
-    rmSync(folder, { recursive: true, force: true });
   }
-  return status;
 }
 
 /** Undefined: no Template was given. Null: the Template has problems, which have been printed. */

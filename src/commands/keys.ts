@@ -3,7 +3,7 @@ import { suggestion } from '../../workers/values/suggestion.ts';
 import { AccountEditError, changeAccount, issueKey, readAccountText } from '../catalog/account-editor.ts';
 import { KEY_SCOPES, type KeyScope } from '../catalog/catalog.ts';
 import { parseTime } from '../catalog/field-reader.ts';
-import { CATALOG_FLAG, catalogDirectory, positionals, withCatalogFailures } from './catalog-changes.ts';
+import { CATALOG_FLAG, catalogDirectory, note, positionals, withCatalogFailures } from './catalog-changes.ts';
 import { actionsCommand, type Command, type CommandIo, JSON_FLAGS, parseFlags, UsageError } from './command.ts';
 import { printTable } from './terminal.ts';
 
@@ -52,7 +52,7 @@ async function issue(args: readonly string[], io: CommandIo): Promise<void> {
   const expiresAt = readExpiry(flags.values.get('expires'), Date.now());
   const { key, id } = await issueKey(catalogDirectory(flags, io), ACCOUNT, { scopes, expiresAt });
   io.stdout.write(`${key}\n`);
-  io.stderr.write(`Key ${id} of ${ACCOUNT}. It is not shown again.\n`);
+  note(io, flags, `Key ${id} of ${ACCOUNT}. It is not shown again.\n`);
 }
 
 async function list(args: readonly string[], io: CommandIo): Promise<void> {
@@ -86,7 +86,7 @@ async function revoke(args: readonly string[], io: CommandIo): Promise<void> {
     }
     key.revoked_at ??= new Date().toISOString();
   });
-  io.stderr.write(`Key ${id} of ${arguments_.ACCOUNT} is revoked.\n`);
+  note(io, flags, `Key ${id} of ${arguments_.ACCOUNT} is revoked.\n`);
 }
 
 function readScopes(text: string | undefined): readonly KeyScope[] {

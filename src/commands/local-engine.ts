@@ -55,6 +55,8 @@ export interface LocalEngineSettings {
   /** Folder of the secrets; null: no secrets. */
   readonly secretsDirectory: string | null;
   readonly overrides: TaskOverrides;
+  /** Folder for temporary files, which is removed by `close`. Default: a new one. */
+  readonly temporaryFolder?: string;
   /** PART_SIZES unless a test needs smaller parts; if set, a file is processed in parts even with one thread. */
   readonly partSizes?: PartSizes;
 }
@@ -68,7 +70,7 @@ export interface NamedInput {
 
 export class LocalEngine {
   readonly #settings: LocalEngineSettings;
-  readonly #folder = makeTemporaryFolder('template-run-');
+  readonly #folder: string;
   readonly #budget: MemoryBudget;
   readonly #progress = new SharedArrayBuffer(PROGRESS_BYTES);
   readonly #pool: ThreadPool;
@@ -84,6 +86,7 @@ export class LocalEngine {
 
   constructor(settings: LocalEngineSettings) {
     this.#settings = settings;
+    this.#folder = settings.temporaryFolder ?? makeTemporaryFolder('template-run-');
     this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.threads);
     this.#pool = new ThreadPool({
       threads: settings.threads,

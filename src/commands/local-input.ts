@@ -20,7 +20,36 @@ import { UsageError } from './command.ts';
 
 // A new folder for the temporary files of a command.
 
-/** Throws an error of the system. If the parent folder does not exist, its message says what to do. */
+/** The folder is also removed if the process exits before `remove` is called, for example after a signal. */
+export class TemporaryFolder {
+  readonly path: string;
+
+  /** Throws an error of the system. If the parent folder does not exist, its message says what to do. */
+  constructor(prefix: string) {
+    this.path = makeTemporaryFolder(prefix);
+    process.on('exit', this.remove);
+  }
+
+  readonly remove = (): void => {
+    process.off('exit', this.remove);
+    // Retried, because threads may still write to the folder while the process exits.
+    rmSync(this.path, { recursive: true, force: true, maxRetries: REMOVALS_MAX });
+  };
+}
+
+const REMOVALS_MAX = 3;
+
+/** Calls `body` with the path of a new folder, and removes the folder afterwards. */
+export async function withTemporaryFolder<T>(prefix: string, body: (path: string) => Promise<T>): Promise<T> {
+  const folder = new TemporaryFolder(prefix);
+  try {
+    return await body(folder.path);
+  } finally {
+    folder.remove();
+  }
+}
+
+/** As the constructor of TemporaryFolder, for a folder that the caller removes. */
 export function makeTemporaryFolder(prefix: string): string {
   const parent = tmpdir();
   try {
@@ -183,10 +212,7 @@ export function refuseSecondStandardInput(files: readonly (string | null | undef
  * copy of standard input or of a pipe. Throws UnreadableFileError.
  */
 export async function withLocalFile<T>(file: string, body: (path: string) => Promise<T>): Promise<T> {
-  const folder = makeTemporaryFolder('template-run-input-');
-  try {
-    return await body(await localInput(file, join(folder, 'stdin')));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return withTemporaryFolder('template-run-input-', async (folder) =>
+    body(await localInput(file, join(folder, 'stdin'))),
+  );
 }

@@ -188,7 +188,7 @@ function help(): string {
 
 ${lines.join('\n')}
 
-Every command also takes --help and --color auto|always|never.
+Every command also takes --help, --color auto|always|never, and -q or --quiet, which suppresses progress and notes.
 
 Examples:
   template-run inspect orders.csv

@@ -24,15 +24,17 @@ import {
   type CommandIo,
   delimiter,
   EXIT_FAILED,
+  EXIT_INTERRUPTED,
   EXIT_OK,
   type Flags,
   flagsHelp,
+  onInterrupt,
   parseFlags,
   QUIET_FLAG,
   UsageError,
 } from './command.ts';
 import { LocalEngine, type NamedInput, nameOf } from './local-engine.ts';
-import { refuseSecondStandardInput, systemErrorText } from './local-input.ts';
+import { refuseSecondStandardInput, systemErrorText, TemporaryFolder } from './local-input.ts';
 import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
 import {
   ARCHIVE_ENDING,
@@ -388,12 +390,15 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   refuseSamePath(targets, rejectPaths);
   refuseOverwriting([...targets, ...rejectPaths], readBy(flags, templatePath, inputs));
   // With --json only the summaries are printed, as JSON lines.
-  const [isJson, isQuiet] = [switches.has('json'), switches.has('quiet')];
+  const isJson = switches.has('json');
+  const isQuiet = switches.has('quiet') || name === 'head';
   const notes = isJson || isQuiet || isTable ? [] : endingNotes(targets, ending, otherEndings);
   for (const note of notes) io.stderr.write(`${painted(io, 'stderr', 'note', note)}\n`);
   const workers = count(values, 'workers');
   const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') };
+  const temporaryFolder = new TemporaryFolder('template-run-');
   const engine = new LocalEngine({
+    temporaryFolder: temporaryFolder.path,
     threads: isCombined ? 1 : threadsFor(inputs.length, workers),
     cores: Math.min(workers ?? Infinity, availableParallelism()),
     inputs: outputs.length,
@@ -404,14 +409,13 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
     overrides,
   });
   let isInterrupted = false;
-  const interrupt = (): void => {
+  const endInterrupts = onInterrupt(() => {
     isInterrupted = true;
-    void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
-  };
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    void engine.close().then(() => process.exit(EXIT_INTERRUPTED));
+  });
   let done = 0;
   const files = { all: outputs.length, done: () => done };
-  const shows = isQuiet ? 'never' : switches.has('progress') ? 'always' : 'auto';
+  const shows = switches.has('quiet') ? 'never' : switches.has('progress') ? 'always' : 'auto';
   const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
   const more = isCombined ? inputs.slice(1) : [];
   const [isOnly, showsCell] = [outputs.length === 1, switches.has('show-cell')];
@@ -428,11 +432,12 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   } catch (error) {
     // After an interrupt, Runs fail because their threads are gone; that is not a fault.
     if (!isInterrupted) throw error;
-    return INTERRUPTED_STATUS;
+    return EXIT_INTERRUPTED;
   } finally {
     progress.end();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    endInterrupts();
     await engine.close();
+    temporaryFolder.remove();
   }
 }
 
@@ -440,9 +445,6 @@ function readBy({ values }: Flags, templatePath: string | null, inputs: readonly
   const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
   return { files: [...(templatePath === null ? [] : [templatePath]), ...inputs], folders };
 }
-
-/** 128 plus the number of SIGINT, the convention of shells. */
-const INTERRUPTED_STATUS = 130;
 
 interface Terminal {
   readonly io: CommandIo;

@@ -1,7 +1,7 @@
 // `template-run send`: sends files to a running service, several in parallel, and downloads the outputs.
 
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, createReadStream, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -17,15 +17,17 @@ import {
   type CommandIo,
   delimiter,
   EXIT_FAILED,
+  EXIT_INTERRUPTED,
   EXIT_OK,
   type Flags,
   flagsHelp,
   JSON_FLAGS,
+  onInterrupt,
   parseFlags,
   QUIET_FLAG,
   UsageError,
 } from './command.ts';
-import { localInput, makeTemporaryFolder, refuseSecondStandardInput } from './local-input.ts';
+import { localInput, refuseSecondStandardInput, TemporaryFolder } from './local-input.ts';
 import { refuseOverwriting } from './output-targets.ts';
 import { SERVICE_FLAGS, serviceClient, serviceFailure, serviceSettings, wholeNumber } from './service-client.ts';
 import { Progress, printable } from './terminal.ts';
@@ -251,9 +253,6 @@ class SendTransfers {
 /** Default parallelism. On most connections, more transfers would only compete with each other. */
 const PARALLEL = 4;
 const PARALLEL_MAX = 64;
-/** 128 plus the number of SIGINT, the convention of shells. */
-const INTERRUPTED_STATUS = 130;
-
 const FLAGS = {
   ...SERVICE_FLAGS,
   output: {
@@ -323,16 +322,13 @@ async function sendFiles(args: readonly string[], io: CommandIo): Promise<number
   if (asked !== null && (asked < 1 || asked > PARALLEL_MAX))
     throw new UsageError(`--parallel takes 1 to ${PARALLEL_MAX}.`);
   refuseSecondStandardInput([...files, flags.values.get('key')]);
-  const folder = files.includes('-') || flags.values.get('output') === '-' ? temporaryFolder() : null;
+  const folder =
+    files.includes('-') || flags.values.get('output') === '-' ? new TemporaryFolder('template-run-send-') : null;
   try {
-    return await sendAll(template, files, flags, { io, folder, parallel: asked });
+    return await sendAll(template, files, flags, { io, folder: folder?.path ?? null, parallel: asked });
   } finally {
-    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    folder?.remove();
   }
-}
-
-function temporaryFolder(): string {
-  return makeTemporaryFolder('template-run-send-');
 }
 
 interface SendSurroundings {
@@ -367,7 +363,7 @@ async function sendAll(
     sent.push({ path, source, idempotencyKey: randomUUID() });
   }
   const interrupt = (): void => aborter.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const endInterrupts = onInterrupt(interrupt);
   const transfers = new SendTransfers(files.length);
   const shows = flags.switches.has('quiet') ? 'never' : 'auto';
   const progress = new Progress(io.stderr, (seconds) => transfers.line(seconds), shows);
@@ -378,11 +374,11 @@ async function sendAll(
       send: (file) => sendFile(sending, file, { io, progress, transfers }),
       abort: interrupt,
     });
-    if (aborter.signal.aborted) return INTERRUPTED_STATUS;
+    if (aborter.signal.aborted) return EXIT_INTERRUPTED;
     return isAllSent ? EXIT_OK : EXIT_FAILED;
   } finally {
     progress.end();
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    endInterrupts();
     sending.client.close();
   }
 }

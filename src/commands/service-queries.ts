@@ -1,6 +1,6 @@
 // `template-run templates`, `usage`, `get` and `wait`: ask a service about an account's Templates, its usage and one
 // Run. `get` and `wait` also fetch the output of the Run.
-import { createReadStream, rmSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Run, TemplateRunClient, Usage } from '../client/node/template-run-client.ts';
@@ -8,20 +8,20 @@ import {
   type Command,
   type CommandIo,
   EXIT_FAILED,
+  EXIT_INTERRUPTED,
   EXIT_OK,
   type Flag,
   type Flags,
   flagsHelp,
   JSON_FLAGS,
+  onInterrupt,
   parseFlags,
+  QUIET_FLAG,
   UsageError,
 } from './command.ts';
-import { makeTemporaryFolder } from './local-input.ts';
+import { withTemporaryFolder } from './local-input.ts';
 import { SERVICE_FLAGS, serviceClient, serviceFailure, serviceSettings } from './service-client.ts';
-import { painted, printable, printTable } from './terminal.ts';
-
-/** 128 plus the number of SIGINT, the convention of shells. */
-const INTERRUPTED_STATUS = 130;
+import { Progress, painted, printable, printTable } from './terminal.ts';
 
 const QUERY_FLAGS = { ...SERVICE_FLAGS, ...JSON_FLAGS } as const;
 
@@ -38,6 +38,7 @@ const RUN_FLAGS = {
     placeholder: 'PATH',
     purpose: 'file for the rejected rows of the Run (they are not fetched)',
   },
+  quiet: { ...QUIET_FLAG, purpose: 'no progress, and no state of a Run that succeeded or is running (off)' },
   ...JSON_FLAGS,
 } as const;
 
@@ -131,15 +132,15 @@ async function asking(
   const aborter = new AbortController();
   const client = serviceClient(serviceSettings(flags, io, aborter.signal));
   const interrupt = (): void => aborter.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const endInterrupts = onInterrupt(interrupt);
   try {
     return await ask(client, { flags, isJson: flags.switches.has('json') });
   } catch (error) {
-    if (aborter.signal.aborted) return INTERRUPTED_STATUS;
+    if (aborter.signal.aborted) return EXIT_INTERRUPTED;
     io.stderr.write(`${painted(io, 'stderr', 'error', printable(serviceFailure(error).line))}\n`);
     return EXIT_FAILED;
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    endInterrupts();
     client.close();
   }
 }
@@ -152,15 +153,19 @@ function showRun(
 ): Promise<number> {
   return asking(args, io, { known: RUN_FLAGS, words: ['RUN'] }, async (client, { flags, isJson }) => {
     const [output, rejects] = [flags.values.get('output'), flags.values.get('rejects')];
-    const run = await ask(client, flags.positionals[0]!);
+    const [id, isQuiet] = [flags.positionals[0]!, flags.switches.has('quiet')];
+    const run = await withProgress(`${id}: waiting`, isQuiet, io, () => ask(client, id));
     // Standard output carries either the output or the state of the Run.
     const stream = output === '-' ? io.stderr : io.stdout;
-    stream.write(`${printable(isJson ? JSON.stringify(run) : runLine(run))}\n`);
+    if (isJson || run.status === 'failed' || !isQuiet)
+      stream.write(`${printable(isJson ? JSON.stringify(run) : runLine(run))}\n`);
     const wantsFile = output !== undefined || rejects !== undefined;
     if (run.status !== 'succeeded')
       return wantsFile || (isFailureCounted && run.status === 'failed') ? EXIT_FAILED : EXIT_OK;
-    if (output === '-') await printOutput(client, run, io);
-    else if (output !== undefined) await client.download(run, output);
+    if (output !== undefined)
+      await withProgress(`${id}: fetching the output`, isQuiet, io, () =>
+        output === '-' ? printOutput(client, run, io) : client.download(run, output),
+      );
     if (rejects === undefined) return EXIT_OK;
     if (run.rejects === undefined)
       throw Object.assign(new Error('The Run has no rejected rows.'), { code: 'NO_REJECTS' });
@@ -169,16 +174,23 @@ function showRun(
   });
 }
 
+/** Calls `body` while a progress line says what the command does. */
+async function withProgress<T>(what: string, isQuiet: boolean, io: CommandIo, body: () => Promise<T>): Promise<T> {
+  const progress = new Progress(io.stderr, (seconds) => `${printable(what)}, ${seconds} s`, isQuiet ? 'never' : 'auto');
+  try {
+    return await body();
+  } finally {
+    progress.end();
+  }
+}
+
 /** Fetches the output into a temporary file first, so that an incomplete output is never printed. */
 async function printOutput(client: TemplateRunClient, run: Run, io: CommandIo): Promise<void> {
-  const folder = makeTemporaryFolder('template-run-get-');
-  try {
+  await withTemporaryFolder('template-run-get-', async (folder) => {
     const path = join(folder, 'output');
     await client.download(run, path);
     await pipeline(createReadStream(path), io.stdout, { end: false });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function runLine({ id, status, created_at, error, rows_written, truncated, output, rejects, expires_at }: Run): string {

@@ -20,12 +20,12 @@ import { type StudioParts, StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
 import { WatchThread, type WatchThreadSettings } from '../studio/watch-thread.ts';
 import { NoOutputError, WholeOutput } from '../studio/whole-output.ts';
-import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, flagsHelp, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
 import { checkReadable } from './local-input.ts';
 import { type DraftRequest, draftOf, isSampleRefused } from './template-draft.ts';
 import { localSecrets, readLocalTables } from './template-file.ts';
+import { withTestEngine } from './template-test.ts';
 
 const FLAGS = {
   port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0: any free port (0)' },
@@ -98,7 +98,7 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const onFault = faultsTo(io, ended.signal);
   const thread = new WatchThread(settings);
   try {
-    return await TestEngine.with(async (engine) => {
+    return await withTestEngine(async (engine) => {
       const session = new StudioSession({
         templatePath: resolve(templatePath),
         format,

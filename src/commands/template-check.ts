@@ -7,11 +7,12 @@ import type { ScanNote } from '../../workers/template/scan.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts';
-import { type CommandIo, EXIT_FAILED, EXIT_OK, JSON_FLAGS, parseFlags, UsageError } from './command.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, JSON_FLAGS, parseFlags, QUIET_FLAG, UsageError } from './command.ts';
 import { refuseSecondStandardInput, UnreadableFileError, withLocalFile } from './local-input.ts';
 import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
 
 export const CHECK_FLAGS = {
+  quiet: { ...QUIET_FLAG, purpose: 'no notes, and no lines about valid Templates (off)' },
   ...JSON_FLAGS,
   ...FORMAT_FLAGS,
   strict: {
@@ -42,7 +43,11 @@ export async function checkFiles(args: readonly string[], io: CommandIo): Promis
     isAsked: switches.has('strict'),
     isStrict: (template: Template) => isStrict(template, switches),
   };
-  const form = { asJson: switches.has('json'), asAnnotations: wantsAnnotations(values) };
+  const form = {
+    asJson: switches.has('json'),
+    asAnnotations: wantsAnnotations(values),
+    isQuiet: switches.has('quiet'),
+  };
   const sample = values.get('sample');
   refuseSecondStandardInput([...positionals, sample]);
   const checkAll = async (samplePath?: string): Promise<number> => {
@@ -78,13 +83,16 @@ interface Findings {
 interface Form {
   readonly asJson: boolean;
   readonly asAnnotations: boolean;
+  readonly isQuiet: boolean;
 }
 
-function writeFindings({ path, problems, notes }: Findings, { asJson, asAnnotations }: Form, io: CommandIo): void {
+function writeFindings({ path, problems, ...more }: Findings, form: Form, io: CommandIo): void {
+  const { asJson, asAnnotations, isQuiet } = form;
+  const notes = isQuiet ? [] : more.notes;
   if (asAnnotations) io.stdout.write(annotationsOf({ path, problems, notes }));
   else if (asJson) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
   else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
-  else
+  else if (!isQuiet)
     io.stdout.write(
       `${path}: valid\n${notes.map(({ line, message }) => `  note, line ${line}: ${message}\n`).join('')}`,
     );

@@ -18,6 +18,7 @@ import {
   testedFile,
 } from './template-file.ts';
 import { DIFF_FLAGS } from './template-flags.ts';
+import { Progress, printable, progressShown } from './terminal.ts';
 
 /** An input to which both Templates were applied, and the lines that differ; an empty list means no change. */
 interface Compared {
@@ -43,11 +44,19 @@ export async function diffTemplates(args: readonly string[], io: CommandIo, engi
   const local = engine.forAccount(readLocalTables(values.get('tables') ?? null), localSecrets(values.get('secrets')));
   const run: RunTest = (test) => local.run(test);
   const compared: Compared[] = [{ of: 'columns', changes: changedLines(columnsText(before), columnsText(after)) }];
-  for (const [of, input] of await inputsOf(before, after, samples)) {
-    compared.push({
-      of,
-      ...(typeof input === 'string' ? { changes: [input] } : await compare(before, after, input, run)),
-    });
+  let current = '';
+  const describe = (seconds: number): string => `${printable(current)}being compared, ${seconds} s`;
+  const progress = new Progress(io.stderr, describe, progressShown(switches));
+  try {
+    for (const [of, input] of await inputsOf(before, after, samples)) {
+      current = `${of}: `;
+      compared.push({
+        of,
+        ...(typeof input === 'string' ? { changes: [input] } : await compare(before, after, input, run)),
+      });
+    }
+  } finally {
+    progress.end();
   }
   const changed = compared.filter(({ changes }) => changes.length > 0);
   io.stdout.write(switches.has('json') ? `${JSON.stringify(compared)}\n` : diffText(compared, changed));

@@ -19,10 +19,16 @@ import {
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, parseFlags, UsageError } from './command.ts';
 import { LocalEngine } from './local-engine.ts';
-import { checkReadable, refuseSecondStandardInput, STANDARD_INPUT, withLocalFile } from './local-input.ts';
+import {
+  checkReadable,
+  refuseSecondStandardInput,
+  STANDARD_INPUT,
+  TemporaryFolder,
+  withLocalFile,
+} from './local-input.ts';
 import { problemLines, readTemplateFile } from './template-file.ts';
 import { DRAFT_FLAGS } from './template-flags.ts';
-import { Progress, printable } from './terminal.ts';
+import { Progress, printable, progressShown } from './terminal.ts';
 
 /** Begins with "./", which makes editors resolve the path relative to the Template's folder. */
 const INSTALLED_SCHEMA = './node_modules/template-run/dist/schema.json';
@@ -30,7 +36,7 @@ const INSTALLED_SCHEMA = './node_modules/template-run/dist/schema.json';
 const PACKAGE_PATH = fileURLToPath(PACKAGE_FOLDER);
 
 export async function draftFile(args: readonly string[], io: CommandIo): Promise<number> {
-  const { positionals, values } = parseFlags(args, DRAFT_FLAGS);
+  const { positionals, values, switches } = parseFlags(args, DRAFT_FLAGS);
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw new UsageError('Write one sample file.');
   const like = values.get('like') ?? null;
@@ -41,7 +47,8 @@ export async function draftFile(args: readonly string[], io: CommandIo): Promise
   }
   const declared = reading === undefined ? null : await readingOf(reading, io);
   if (declared === undefined) return EXIT_FAILED;
-  const progress = new Progress(io.stderr, (seconds) => `${printable(path)}: being drafted, ${seconds} s`);
+  const describe = (seconds: number): string => `${printable(path)}: being drafted, ${seconds} s`;
+  const progress = new Progress(io.stderr, describe, progressShown(switches));
   // This thread stays free for the progress line.
   const signal = progress.isShown ? new AbortController().signal : undefined;
   try {
@@ -99,7 +106,9 @@ export interface DraftRequest {
 
 export async function draftOf(request: DraftRequest): Promise<string> {
   const { path, like = null, folder = '.', signal, progress, declared = null } = request;
+  const temporaryFolder = new TemporaryFolder('template-run-');
   const engine = new LocalEngine({
+    temporaryFolder: temporaryFolder.path,
     ownThread: signal === undefined,
     threads: 1,
     cores: availableParallelism(),
@@ -121,6 +130,7 @@ export async function draftOf(request: DraftRequest): Promise<string> {
   } finally {
     signal?.removeEventListener('abort', stop);
     await engine.close();
+    temporaryFolder.remove();
   }
 }
 

@@ -173,18 +173,15 @@ async function draftOnEngine(args: readonly string[], io: CommandIo): Promise<nu
 }
 
 async function diffOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
-  const [{ diffTemplates }, { TestEngine }] = await Promise.all([
+  const [{ diffTemplates }, { withTestEngine }] = await Promise.all([
     import('./template-diff.ts'),
-    import('../template-tests/test-engine.ts'),
+    import('./template-test.ts'),
   ]);
-  return TestEngine.with((engine) => diffTemplates(args, io, engine));
+  return withTestEngine((engine) => diffTemplates(args, io, engine));
 }
 
 /** Loaded on demand, because the other actions need no engine. */
 async function testOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
-  const [{ testFiles }, { TestEngine }] = await Promise.all([
-    import('./template-test.ts'),
-    import('../template-tests/test-engine.ts'),
-  ]);
-  return TestEngine.with((engine) => testFiles(args, io, (run) => engine.run(run)));
+  const { testFiles, withTestEngine } = await import('./template-test.ts');
+  return withTestEngine((engine) => testFiles(args, io, (run) => engine.run(run)));
 }

@@ -189,6 +189,11 @@ const CLEAR_LINE = '\r\u001b[K';
 /** Periods per line if standard error is a file or a pipe, where lines are not overwritten. */
 const PERIODS_OF_LINES = 4;
 
+/** When a Progress prints, given the switches of a command with QUIET_FLAG. */
+export function progressShown(switches: ReadonlySet<string>): 'auto' | 'never' {
+  return switches.has('quiet') ? 'never' : 'auto';
+}
+
 export class Progress {
   readonly #stream: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly #isTerminal: boolean;

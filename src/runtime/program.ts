@@ -7,6 +7,20 @@ import { runCli } from '../commands/run-cli.ts';
 /** 128 plus the number of SIGPIPE, the convention of shells. */
 const PIPE_CLOSED_STATUS = 141;
 
+/** Numbers of the signals that end a command. */
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Exits on a signal that the command does not handle. The default action would leave temporary folders, which are
+ * removed when the process exits. The status is 128 plus the number of the signal, the convention of shells.
+ */
+function exitOnSignals(): void {
+  for (const [signal, number] of Object.entries(SIGNALS))
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(128 + number);
+    });
+}
+
 /** @param args arguments without the program's name */
 export async function runProgram(args: readonly string[]): Promise<void> {
   let status: number | null = null;
@@ -24,6 +38,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     fault = error;
     settle();
   });
+  exitOnSignals();
   try {
     status = await runCli(args, process);
   } catch (error) {

@@ -1,8 +1,7 @@
 // Runs the tests of Templates on the real engine, with one thread, a memory budget and a temporary folder, as in the
 // service.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { faultOf } from '../../workers/protocol/fault-text.ts';
@@ -35,15 +34,13 @@ export class TestEngine {
   readonly #tables: Readonly<Record<string, TaskTable>>;
   readonly #secretsDirectory: string | null;
 
-  /** Calls `body` with an engine, and closes the engine afterwards. */
-  static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
-    const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
+  /** Calls `body` with an engine, and closes the engine afterwards. @param folder as in `open` */
+  static async with<Result>(folder: string, body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
     const engine = TestEngine.open(folder);
     try {
       return await body(engine);
     } finally {
       await engine.#pool.close();
-      await rm(folder, { recursive: true, force: true });
     }
   }
 

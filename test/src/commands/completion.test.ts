@@ -27,10 +27,12 @@ t.test('bash completes commands, actions, flags and files', async (t) => {
   t.strictSame(offered('run', 'ord'), ['order.yaml', 'orders.csv']);
   t.strictSame(offered('template', 'che'), ['check']);
   t.strictSame(offered('template', 'check', '--'), [
+    '--color',
     '--format',
     '--help',
     '--json',
     '--lenient',
+    '--quiet',
     '--sample',
     '--strict',
   ]);
