@@ -30,7 +30,7 @@ import { PartTurns, RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
 import type { RunJob } from '../run/run-job.ts';
-import { runShare } from '../run/run-share.ts';
+import { runShare, SpareMemory } from '../run/run-share.ts';
 import { headForParts } from '../run/split.ts';
 import { CoreShare } from '../scheduling/core-share.ts';
 import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
@@ -100,6 +100,7 @@ export class Thread {
   readonly #templates: TemplateCache;
   readonly #formats: readonly InputFormat[];
   readonly #tables = new TableCache();
+  readonly #spareMemory = new SpareMemory();
   /** Sources of the active Runs over files. They receive the `grown` messages. */
   readonly #sources = new Map<number, FileSource>();
   readonly #claims: TaskClaims;
@@ -277,6 +278,7 @@ export class Thread {
       turns: new PartTurns(turns, partBytes),
       head,
       progress: this.#progress,
+      spareMemory: this.#spareMemory,
       first: knownHead === null ? first : null,
       isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
     });

@@ -13,7 +13,7 @@ import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
 import { type PreparedTemplate, TemplateCache } from '../../../workers/plan/template-cache.ts';
 import type { RunOutcome, RunTask } from '../../../workers/protocol/messages.ts';
 import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
-import { runShare, type ShareJob } from '../../../workers/run/run-share.ts';
+import { runShare, type ShareJob, SpareMemory } from '../../../workers/run/run-share.ts';
 import { headForParts, seemsSplittable } from '../../../workers/run/split.ts';
 import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 
@@ -94,6 +94,7 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
     formats: inputFormats,
     turns,
     progress: null,
+    spareMemory: new SpareMemory(),
     cancelled: () => false,
     beat: () => undefined,
   };
@@ -118,6 +119,23 @@ test('a share pays for its Run and for its outputs, and releases all of it', asy
   t.equal(statSync(output).size, 'a,b\n'.length + 2 * ROWS.length);
   t.ok(budget.peakBytes > RUN_RESERVATION_BYTES, `${budget.peakBytes} bytes`);
   t.equal(budget.takenBytes, 0);
+});
+
+test('a thread uses the memory for outputs again in its next share', async (t) => {
+  const spareMemory = new SpareMemory();
+  const memories: Uint8Array[][] = [];
+  for (const letter of ['x', 'y']) {
+    const rows = ROWS.replaceAll('x', letter);
+    const { output, share } = await shared(t, `a\n${rows}`, { b: 'a' }, 50_000);
+    t.equal((await share(unlimitedShare(), { spareMemory }))!.failure, null);
+    t.equal(readFileSync(output, 'utf8'), `a,b\n${rows.replaceAll(/.+/g, '$&,$&')}`);
+    const memory = spareMemory.take();
+    memories.push([...memory]);
+    spareMemory.leave(memory);
+  }
+  const [first, second] = memories as [Uint8Array[], Uint8Array[]];
+  t.ok(first.length > 0);
+  for (const memory of first) t.ok(second.includes(memory));
 });
 
 test('without memory a share takes no part', async (t) => {

@@ -35,24 +35,23 @@ const CAPACITY_BYTES_SECOND = 4096;
 const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 export class MemorySink implements OutputSink {
-  #kept = NOTHING;
+  #kept: Uint8Array<ArrayBuffer>;
   #sizeBytes = 0;
   readonly #bytesMax: number;
-  readonly #capacityBytes: number;
   readonly #pay: ((bytes: number) => void) | null;
 
   /**
    * @param bytesMax a larger output throws Failed (RUN_RESOURCE_LIMIT)
-   * @param capacityBytes initial capacity, if this size is usual: growing creates garbage
-   * @param pay called with each increase of the capacity above `capacityBytes`; may throw Failed
+   * @param memory used until the output is larger
+   * @param pay called with each increase of the capacity above the size of `memory`; may throw Failed
    */
   constructor(
     bytesMax: number = Number.POSITIVE_INFINITY,
-    capacityBytes = 0,
+    memory: Uint8Array<ArrayBuffer> = NOTHING,
     pay: ((bytes: number) => void) | null = null,
   ) {
     this.#bytesMax = bytesMax;
-    this.#capacityBytes = capacityBytes;
+    this.#kept = memory;
     this.#pay = pay;
   }
 
@@ -98,9 +97,8 @@ export class MemorySink implements OutputSink {
   }
 
   #begin(size: number): void {
-    const capacity = Math.max(size, this.#capacityBytes);
-    if (capacity > this.#capacityBytes) this.#pay?.(capacity - this.#capacityBytes);
-    this.#kept = Buffer.allocUnsafe(capacity);
+    this.#pay?.(size);
+    this.#kept = Buffer.allocUnsafe(size);
   }
 
   #grow(size: number): void {
