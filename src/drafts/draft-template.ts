@@ -4,8 +4,10 @@
 import { statSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { inputFormats } from '../../workers/input/index.ts';
 import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import type { RunReport } from '../../workers/protocol/report.ts';
+import { inspectFile } from '../../workers/run/inspect.ts';
 import { headerKey } from '../../workers/template/file-columns.ts';
 import { columnNames } from './column-names.ts';
 import {
@@ -234,11 +236,13 @@ const TABLE_SIZE_MIN = 2;
 
 /** Returns null if a Run without settings reads a table of sufficient size, or if there is no other table. */
 async function likelyReading(path: string, profile: SampleProfile): Promise<DeclaredReading | null> {
-  const { head, rows, columns, sheets } = profile;
+  const { head, rows, columns } = profile;
   if (head.format === 'csv') return await recordsOfTypes(path, profile);
   if (head.format === 'json') return rows === 1 ? await nestedRecords(path) : null;
-  if (sheets === null || (rows >= TABLE_SIZE_MIN && columns.length >= TABLE_SIZE_MIN)) return null;
-  const [largest] = sheets
+  if (rows >= TABLE_SIZE_MIN && columns.length >= TABLE_SIZE_MIN) return null;
+  // Every sheet is read to its end, so this is not done for each workbook.
+  const { sheets } = await inspectFile(path, { formats: inputFormats, headOnly: true });
+  const [largest] = (sheets ?? [])
     .filter((sheet) => sheet.visibility === 'visible' && sheet.problem === null && !sheet.isRead)
     // One row more, because the header counts as a row here.
     .filter((sheet) => sheet.rows > TABLE_SIZE_MIN && sheet.columns >= TABLE_SIZE_MIN)

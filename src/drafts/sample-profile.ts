@@ -177,7 +177,6 @@ export interface SampleProfile {
   readonly reading: SampleReading;
   /** Why the sample was read with these settings. */
   readonly readingEvidence: string;
-  readonly sheets: Inspection['sheets'];
   readonly rows: number;
   /** Over the body rows, without blank rows, repeated headers, totals and the footer. */
   readonly columns: readonly ColumnProfile[];
@@ -250,6 +249,9 @@ const KEY_COLUMNS_MAX = 8;
 /** Rows between two reports of the progress. */
 const PROGRESS_ROWS = 1_000;
 
+/** Formats whose rows cannot change what the head says. The rows of a CSV file can: they decide about the encoding. */
+const HEAD_ONLY_FORMATS: readonly string[] = ['xlsx', 'parquet'];
+
 /** @param progress receives the share of the rows that are profiled */
 export async function profileSample(
   path: string,
@@ -259,7 +261,13 @@ export async function profileSample(
 ): Promise<SampleProfile> {
   const reading = declared?.settings ?? {};
   const options = declared === null ? {} : { template: declared.template };
-  const { head, explanation, sheets } = await inspectFile(path, { formats: inputFormats, explains: true, ...options });
+  const { head, explanation } = await inspectFile(path, {
+    formats: inputFormats,
+    explains: true,
+    headOnly: HEAD_ONLY_FORMATS,
+    describesSheets: false,
+    ...options,
+  });
   const result = await run(templateText(JSON.stringify(bareTemplate(head, reading)), 'json'));
   const { failure, report } = result.outcome;
   if (failure !== null) throw new SampleRefusedError(failure);
@@ -279,7 +287,6 @@ export async function profileSample(
     explanation,
     reading,
     readingEvidence: declared?.evidence ?? DECLARED,
-    sheets,
     rows: report.rows_read,
     oddities: report.input.errors,
     sums: null,
@@ -369,16 +376,7 @@ interface Place {
 }
 
 /** The parts of a profile that the rows do not determine. */
-type Unprofiled =
-  | 'head'
-  | 'headers'
-  | 'explanation'
-  | 'reading'
-  | 'readingEvidence'
-  | 'sheets'
-  | 'rows'
-  | 'oddities'
-  | 'sums';
+type Unprofiled = 'head' | 'headers' | 'explanation' | 'reading' | 'readingEvidence' | 'rows' | 'oddities' | 'sums';
 
 class RowCounter {
   readonly #headers: readonly string[];

@@ -128,8 +128,10 @@ export interface InspectOptions {
   readonly delimiter?: string;
   /** Sheet of a workbook. Overrides the Template's sheet, or the first sheet with cells. */
   readonly sheet?: string | number;
-  /** True: the rows are neither read nor counted. */
-  readonly headOnly?: boolean;
+  /** True: the rows are neither read nor counted. A list names the formats to which this applies. */
+  readonly headOnly?: boolean | readonly string[];
+  /** False: `sheets` is null, and a workbook has no explanation. Both need every sheet to be read to its end. */
+  readonly describesSheets?: boolean;
 }
 
 /**
@@ -178,6 +180,9 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
   const explain = (found: FileExplanation): void => {
     explanation = found;
   };
+  const onSheets = (sizes: readonly SheetSize[]): void => {
+    sheets = sizes.map((size) => ({ ...size, kinds: size.kinds.map(byName) }));
+  };
   try {
     const opening = openRows(source, {
       input: inputFor(options),
@@ -194,9 +199,7 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
       onDoubt: ({ failure }) => {
         doubt ??= failure.message;
       },
-      onSheets: (sizes) => {
-        sheets = sizes.map((size) => ({ ...size, kinds: size.kinds.map(byName) }));
-      },
+      ...(options.describesSheets === false ? {} : { onSheets }),
       ...(options.explains === true ? { onExplained: explain } : {}),
     });
     reader = await runCoroutine(opening);
@@ -204,7 +207,8 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
     const counter = head.hasKinds === undefined ? null : new KindCounter(head.headers.length);
     // Without kinds, the rows are only counted and no cell is examined.
     const rowsMax = counter === null ? 0 : BATCH_ROWS_MAX;
-    const next = (): ReturnType<RowReader['next']> => (options.headOnly === true ? 'end' : reader!.next(rowsMax));
+    const isHeadOnly = isHeadOnlyOf(options, head);
+    const next = (): ReturnType<RowReader['next']> => (isHeadOnly ? 'end' : reader!.next(rowsMax));
     for (let state = next(); state !== 'end'; state = next()) {
       if (state === 'wait') await reader.wait();
       else counter?.add(state);
@@ -216,6 +220,10 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
     source.close();
     spill.remove();
   }
+}
+
+function isHeadOnlyOf({ headOnly = false }: InspectOptions, { format }: FileHead): boolean {
+  return typeof headOnly === 'boolean' ? headOnly : headOnly.includes(format);
 }
 
 /** Returns what is wrong with an encoding name for InspectOptions.encoding; null if it is valid. */
