@@ -4,6 +4,7 @@ import { isIdentifierName } from '../column-names.ts';
 import type { ColumnProfile } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, grouped, list, scalar } from '../draft-line.ts';
 import { isSumWord } from '../sample-profile.ts';
+import { recordTypes } from './input-rules.ts';
 import { expressionName, expressionText } from './row-rules.ts';
 
 const BOOLEANS: readonly (readonly [string, string])[] = [
@@ -37,6 +38,9 @@ export function booleanLines({ profile, names }: DraftedSample): DraftLine[] {
 const REPEATED_MIN = 3;
 const VALUE_LIST_MAX = 20;
 
+/** Name of the first column if it has no header. */
+const FIRST_WITHOUT_HEADER = 'column_1';
+
 export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
   return profile.columns.flatMap(({ values, cells, numbers, dates, nativeNumbers, nativeOthers }, at) => {
     // A list of the numbers of a sample would refuse those of other files; booleans have no other values.
@@ -44,6 +48,8 @@ export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
     if (values === null || values.size < 2 || values.size > VALUE_LIST_MAX || cells < values.size * REPEATED_MIN)
       return [];
     if (numbers.marks['.'].reads > 0 || numbers.marks[','].reads > 0 || dates.readings.length > 0) return [];
+    // A file without a header may have records of several types, of which a Template keeps one.
+    if (at === 0 && names[0] === FIRST_WITHOUT_HEADER && recordTypes(profile.columns[0]!) !== null) return [];
     const texts = [...values.keys()].filter((text) => !isSumWord(text)).sort();
     if (texts.length < 2) return [];
     const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: in, values: ${list(texts)}}]}}`;

@@ -275,6 +275,11 @@ test('records of several types are no header and rows', async (t) => {
   t.match(text, /^header_row: "none"/m);
   t.match(text, /^columns: 4 /m);
   t.match(text, /^# - \{filter: .*== "D".*# records of several types: D 2, H 1, T 1; keep one type/m);
+  const items = ['Widget,9.50', 'Gadget,19.50', 'Tool,1.50', 'Nail,0.50', 'Screw,0.10', 'Saw,7.00', 'Glue,3.00'];
+  const many = `H,2026-10-01,ACME,9\n${items.map((item, at) => `D,${at + 1},${item}\n`).join('')}T,7,41.10\n`;
+  const typed = (await drafted(t, many + many.replace('-10-', '-11-'))).join('\n');
+  t.match(typed, /records of several types: D 14, H 2, T 2/);
+  t.notMatch(typed, /column: column_1, check: in/);
   t.match(text, /sample of 4 rows and 4 columns/);
   t.match(text, /^# Active lines lose no data of the sample\. /m);
   // A table with years as headers is no such file.
