@@ -2,10 +2,12 @@
 // constructs that are valid but may be unintended.
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import { placeOfName } from '../../workers/plan/sample-problems.ts';
+import { checkTemplate } from '../../workers/plan/template-cache.ts';
 import { HINTED_COLUMNS_MAX, undeclaredNotes } from '../../workers/template/file-columns.ts';
 import type { ScanNote } from '../../workers/template/scan.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
+import { withMissingColumns } from '../studio/valid-part.ts';
 import { annotationLine, FORMAT_FLAGS, wantsAnnotations } from './annotations.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, JSON_FLAGS, parseFlags, QUIET_FLAG, UsageError } from './command.ts';
 import { refuseSecondStandardInput, UnreadableFileError, withLocalFile } from './local-input.ts';
@@ -55,7 +57,8 @@ export async function checkFiles(args: readonly string[], io: CommandIo): Promis
     for (const path of positionals) {
       const file = await readTemplateFile(path);
       const found = findings(file, strictness);
-      const problems = [...found.problems, ...(await problemsOfSample(file, samplePath))];
+      const known = await withColumnsOf(file, found.problems, samplePath);
+      const problems = [...known, ...(await problemsOfSample(file, samplePath))];
       const notes = problems.length > found.problems.length ? [] : found.notes;
       if (problems.length > 0) status = EXIT_FAILED;
       writeFindings({ path, problems, notes }, form, io);
@@ -122,6 +125,41 @@ async function problemsOfSample(file: TemplateFile, path: string | undefined): P
   ]);
   return sampleProblems(template, parsed(source, format), await sampleHead(path, template));
 }
+
+/**
+ * Says of a problem with the type of a column if the column is missing in the sample. Without a sample, says if the
+ * column is not declared, because such a column counts as text whatever its name is.
+ */
+async function withColumnsOf(
+  { source, format, template }: TemplateFile,
+  problems: readonly Problem[],
+  samplePath: string | undefined,
+): Promise<readonly Problem[]> {
+  const read = template === null ? parseTemplate(source, format) : { problems: [] };
+  if ('problems' in read) return problems;
+  const { input = {} } = (read.text.root.value ?? {}) as { readonly input?: { readonly columns?: unknown } };
+  const { columns = [] } = input;
+  const declared = Array.isArray(columns) ? columns.map((column) => (column as { readonly name?: unknown })?.name) : [];
+  const names = declared.filter((name) => typeof name === 'string');
+  const checked = checkTemplate(JSON.stringify({ format: 1, input, operations: [] }), 'json');
+  if ('problems' in checked) return problems;
+  if (samplePath !== undefined) {
+    const { sampleHead } = await import('./sample-head.ts');
+    const { headers } = await sampleHead(samplePath, checked.template);
+    const known = new Set([...headers.filter((header) => header !== ''), ...names]);
+    return withMissingColumns(source, format, problems, [...known]);
+  }
+  // A Template without declared columns gets a name that no column has, because no list of columns may be empty.
+  const known = names.length === 0 ? ['\u0000'] : names;
+  return withMissingColumns(source, format, problems, known).map((problem, index) => {
+    const { code, message } = problems[index]!;
+    if (problem.message === message) return problem;
+    const why = problem.message.replace('does not exist at this step', UNDECLARED);
+    return { ...problem, code, message: `${message} ${why}` };
+  });
+}
+
+const UNDECLARED = 'is not declared under input.columns, so it counts as text';
 
 interface Strictness {
   /** Requested by a flag. */

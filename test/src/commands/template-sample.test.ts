@@ -47,3 +47,36 @@ test('a column that the sample does not have is a problem at its place', async (
     stderr: /sample cannot be read/,
   });
 });
+
+test('a type that does not fit is explained by a column that is missing or not declared', async (t) => {
+  const operations = `operations:
+  - {set: {columns: {double: 'amuont * 2'}}}
+  - {round: {columns: amuont, scale: 2}}
+`;
+  const folder = t.testdir({
+    'declared.yaml': `input: {columns: [{name: amount, match: [Betrag]}]}\n${operations}`,
+    'undeclared.yaml': operations,
+    'broken.yaml': 'operations: [',
+    'sample.csv': 'Betrag,party\n1,Ada\n',
+  });
+  const check = async (...args: readonly string[]): Promise<string> =>
+    (await cli('template', 'check', ...args.map((arg) => (arg.startsWith('@') ? join(folder, arg.slice(1)) : arg))))
+      .stdout;
+  const declared = await check('@declared.yaml');
+  t.match(
+    declared,
+    /EXPR_TYPE .* The column "amuont" is not declared under input.columns, so it counts as text. Did you mean "amount"\?/,
+  );
+  t.match(
+    declared,
+    /WRONG_TYPE .* The column "amuont" is not declared under input.columns, so it counts as text. Did you mean "amount"\?/,
+  );
+  t.match(
+    await check('@undeclared.yaml'),
+    /EXPR_TYPE .* The column "amuont" is not declared under input.columns, so it counts as text.\n/,
+  );
+  const sampled = await check('--sample', '@sample.csv', '@declared.yaml');
+  t.match(sampled, /UNKNOWN_COLUMN The column "amuont" does not exist at this step. Did you mean "amount"\?\n/);
+  t.notMatch(sampled, /does not take|is text at this step/);
+  t.match(await check('--sample', '@sample.csv', '@broken.yaml'), /SYNTAX/);
+});
