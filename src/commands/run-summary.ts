@@ -118,6 +118,7 @@ function guessLines({ encoding, encoding_guess }: RunReport['input']): string[] 
 /** Explanations of codes that are counted although the values were used. */
 const HINTS: Readonly<Record<string, string>> = {
   NUMBERS_AS_TEXT: ' (numbers, dates or times were compared as texts, so that 10 is before 9: parse the column before)',
+  AMBIGUOUS_ZONE: ' (abbreviations of zones that have several meanings: replace them with offsets such as +05:30)',
   DATE_IN_DST_GAP: ' (local times that do not exist because the clock changed; "dst" sets how they are read)',
   DATE_IN_DST_OVERLAP:
     ' (local times that exist twice because the clock changed; the earlier one is used unless "dst" is set)',

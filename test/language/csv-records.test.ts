@@ -269,6 +269,13 @@ golden('the number of columns of a file without a header', [
     output: 'a,c6\nD,"6,"\n',
   },
   {
+    name: 'is declared, and no delimiter is found',
+    template: WIDE(''),
+    input: `${HEADS.replaceAll(',', '')}D,1,a,b,c,6\n`,
+    error:
+      'MALFORMED_FILE: The Template declares 6 columns (input.csv.columns), but the first records of the file have one field each, whatever the delimiter. Declare the delimiter in the Template: input.csv.delimiter.',
+  },
+  {
     name: 'is declared for a delimiter of several characters',
     template: WIDE(', delimiter: "||"'),
     input: `${HEADS.replaceAll(',', '||')}D||1||a||b||c||6\n`,

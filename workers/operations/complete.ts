@@ -63,7 +63,7 @@ const parameters = Type.Object({
       ],
       {
         description:
-          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row belongs to the month, quarter or year of its date. Added dates have the same day of the month as the rows, or the last day of the month if all rows have it.',
+          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row belongs to the month, quarter or year of its date, with `every` to the period that a step begins. A table without rows remains empty. Added dates have the same day of the month as the rows, or the last day of the month if all rows have it.',
       },
     ),
   ),

@@ -47,7 +47,9 @@ const parameters = Type.Object({
     }),
   ),
   fill: Type.Optional(
-    Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'Value of cells without a row.' }),
+    Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+      description: 'Value of cells without a value: no row, or only nulls. Counts of no rows are 0.',
+    }),
   ),
   other: Type.Optional(
     Type.Union(

@@ -28,6 +28,7 @@ export type RowErrorCode =
   | 'NOT_A_DURATION'
   | 'AMBIGUOUS_DATE'
   | 'AMBIGUOUS_NUMBER'
+  | 'AMBIGUOUS_ZONE'
   | 'DATE_IN_DST_GAP'
   | 'DATE_IN_DST_OVERLAP'
   | 'NOT_A_BOOLEAN'

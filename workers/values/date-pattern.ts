@@ -3,7 +3,7 @@
 
 import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';
 import { normalise } from './normalise.ts';
-import { zoneTextAt, zoneTextOf } from './time-zone.ts';
+import { type TimeZone, ZoneNames, zoneTextAt, zoneTextOf } from './time-zone.ts';
 import {
   type CivilDate,
   civilDate,
@@ -77,6 +77,7 @@ const COUNTS: Readonly<Record<string, readonly number[]>> = {
   Y: [4],
   w: [1, 2],
   e: [1],
+  o: [1],
 };
 
 /** Returns the pieces, or a sentence about what is wrong with the pattern. */
@@ -102,6 +103,8 @@ export function splitPattern(source: string): DatePart[] | string {
         return `D is the day of the year, written D or DDD${letterHint('D')}`;
       if (!allowed.includes(piece.length)) return `${run} is written ${allowed.map((n) => run.repeat(n)).join(' or ')}`;
       if (parts.some((part) => part.letter === run)) return `${run} comes twice`;
+      if (run === 'o' && parts.at(-1)?.letter !== 'd')
+        return 'o is the ending of a day (1st, 31st), as in MMMM do, yyyy';
       parts.push({ letter: run, count: piece.length, literal: '' });
     }
   }
@@ -157,6 +160,7 @@ function formatPart({ letter, count }: DatePart, names: DateNames, fields: DateF
   if (letter === 'M' && count >= 3) return (count === 3 ? names.monthsShort : names.months)[month - 1]!;
   if (letter === 'M') return digits(month);
   if (letter === 'd') return digits(day);
+  if (letter === 'o') return names.ordinalOf(day);
   if (letter === 'D') return String(dayOfYear(fields.days)).padStart(count, '0');
   if (letter === 'E') return (count === 4 ? names.weekdays : names.weekdaysShort)[isoWeekday(fields.days) - 1]!;
   if (letter === 'H') return digits(hour);
@@ -224,6 +228,7 @@ export function compileDatePattern(
   const lacksYear = options.defaultYear !== undefined && !has('y') && !has('Y');
   const pivot = options.twoDigitYearPivot ?? 68;
   const hasNames = parts.some(isName);
+  const zones = new ZoneNames();
   const hasDate = (lacksYear || has('y') || has('Y')) && definesDay(letters, hasTime);
   return {
     source,
@@ -235,7 +240,7 @@ export function compileDatePattern(
     // Accents of names may be separate characters, as written by file systems and some exports.
     parse: (text) =>
       parseWith(
-        { parts, names, pivot, year: options.defaultYear ?? 1970, takesMidnight: hasDate && has('H') },
+        { parts, names, pivot, zones, year: options.defaultYear ?? 1970, takesMidnight: hasDate && has('H') },
         hasNames && MARK.test(text) ? normalise(text, 'NFC') : text,
       ),
     format: (fields) => writeDate(parts, names, fields),
@@ -301,6 +306,7 @@ interface Reading {
   second: number;
   nanos: number;
   offset: number | null;
+  zone: TimeZone | null;
 }
 
 /** A pattern compiled for parsing. `year` is the year of texts without one. */
@@ -308,12 +314,14 @@ interface Compiled {
   readonly parts: readonly DatePart[];
   readonly names: DateNames;
   readonly pivot: number;
+  readonly zones: ZoneNames;
   readonly year: number;
   /** The hour 24 is the midnight at the end of the day, as in ISO 8601. */
   readonly takesMidnight: boolean;
 }
 
-function parseWith({ parts, names, pivot, year, takesMidnight }: Compiled, text: string): DateFields | null {
+function parseWith(compiled: Compiled, text: string): DateFields | null {
+  const { parts, year, takesMidnight } = compiled;
   const reading: Reading = {
     year,
     quarter: 1,
@@ -329,11 +337,12 @@ function parseWith({ parts, names, pivot, year, takesMidnight }: Compiled, text:
     second: 0,
     nanos: 0,
     offset: null,
+    zone: null,
   };
   let position = 0;
   for (const [index, part] of parts.entries()) {
     const start = position;
-    position = parsePart(part, names, pivot, text, position, reading);
+    position = parsePart(part, compiled, text, position, reading);
     if (position < 0) return null;
     const isShort = (isName(part) && position - start <= ABBREVIATION_LENGTH_MAX) || part.letter === 'a';
     // Skips the dot of an abbreviation, unless the pattern contains it.
@@ -350,18 +359,16 @@ function parseWith({ parts, names, pivot, year, takesMidnight }: Compiled, text:
   if (hour > 23 && !isMidnight) return null;
   const days = dayOf(reading);
   if (days === null) return null;
-  if (isMidnight) return days === DAY_MAX || !isWeekdayOf(reading, days) ? null : midnightAfter(days, reading);
-  if (!isWeekdayOf(reading, days)) return null;
+  if (!isWeekdayOf(reading, days) || (isMidnight && days === DAY_MAX)) return null;
   const second = hour * 3600 + reading.minute * 60 + reading.second;
-  return { days, second, nanos: reading.nanos, offsetSeconds: reading.offset };
+  const fields: DateFields = isMidnight
+    ? { days: days + 1, second: 0, nanos: 0, offsetSeconds: reading.offset }
+    : { days, second, nanos: reading.nanos, offsetSeconds: reading.offset };
+  return reading.zone === null ? fields : { ...fields, zone: reading.zone };
 }
 
 function isWeekdayOf({ weekday }: Reading, days: number): boolean {
   return weekday === 0 || isoWeekday(days) === weekday;
-}
-
-function midnightAfter(days: number, { offset }: Reading): DateFields {
-  return { days: days + 1, second: 0, nanos: 0, offsetSeconds: offset };
 }
 
 function dayOf({ year, quarter, week, weekDay, month, day, dayOfYear: ordinal }: Reading): number | null {
@@ -380,8 +387,7 @@ function dayOfOrdinal(year: number, ordinal: number): number | null {
 /** Parses one piece at a position. Returns the position after it, or -1. */
 function parsePart(
   part: DatePart,
-  names: DateNames,
-  pivot: number,
+  { names, pivot, zones }: Compiled,
   text: string,
   at: number,
   reading: Reading,
@@ -402,10 +408,13 @@ function parsePart(
   if (part.anyLength === true) return parseFraction(text, at, reading);
   if (letter === 'X' || letter === 'Z') return parseOffsetPart(text, at, reading);
   if (letter === 'z') {
-    const zone = zoneTextAt(text, at);
-    if (zone !== null) reading.offset = zone.offsetSeconds;
-    return zone?.end ?? -1;
+    const found = zones.at(text, at) ?? zoneTextAt(text, at);
+    // An offset before the name of a zone is certain: `2024-03-01T10:00+01:00[Europe/Berlin]`.
+    if (found !== null && 'zone' in found) reading.zone = reading.offset === null ? found.zone : null;
+    else if (found !== null) reading.offset = found.offsetSeconds;
+    return found?.end ?? -1;
   }
+  if (letter === 'o') return parseOrdinal(names, text, at);
   if (letter === 'Q') return parseQuarter(text, at, count, reading);
   const least = letter === 'y' && count === 1 ? 4 : count;
   const most =
@@ -483,6 +492,16 @@ function parseFraction(text: string, at: number, reading: Reading): number {
   reading.nanos = Number(match[1]!.padEnd(9, '0'));
   return FRACTION.lastIndex;
 }
+
+/** The ending of a day may be missing: `1er mars`, `2 mars`. */
+function parseOrdinal({ ordinals }: DateNames, text: string, at: number): number {
+  const rest = foldName(text.slice(at, at + ORDINAL_LENGTH_MAX));
+  const ending = ordinals.find((each) => rest.startsWith(each));
+  return ending === undefined || /^\p{L}/u.test(text.slice(at + ending.length)) ? at : at + ending.length;
+}
+
+/** Length of the longest ending in month-names.ts, in characters. */
+const ORDINAL_LENGTH_MAX = 4;
 
 function parseName(choices: readonly Spelling[], text: string, at: number, found: (index: number) => void): number {
   const rest = foldName(text.slice(at, at + NAME_LENGTH_MAX));

@@ -17,6 +17,10 @@ export interface DateNames {
   readonly monthsShort: readonly string[];
   readonly weekdays: readonly string[];
   readonly weekdaysShort: readonly string[];
+  /** Endings of ordinal numbers of days, folded, the longest first: `1st`, `1er`, `1º`. */
+  readonly ordinals: readonly string[];
+  /** The ending with which a day is written. */
+  readonly ordinalOf: (day: number) => string;
   /** All accepted spellings: these names and the forms that people and banks use. The longest come first. */
   readonly spellings: {
     readonly months: readonly Spelling[];
@@ -50,11 +54,24 @@ const POLISH_NOMINATIVES = Object.fromEntries(
     .map((name, index) => [name, index + 1]),
 );
 
+/** Endings by kind of language. The first day of a month may have an ending of its own. */
+const ORDINALS = {
+  en: { read: ['st', 'nd', 'rd', 'th'], first: 'st', other: 'th' },
+  dot: { read: ['.'], first: '.', other: '.' },
+  fr: { read: ['er', 'eme', 're', 'e'], first: 'er', other: '' },
+  nl: { read: ['ste', 'de', 'e'], first: 'e', other: 'e' },
+  sign: { read: ['º', '°', 'ª', 'o', 'a'], first: 'º', other: '' },
+} as const;
+
+/** English days from 11 to this one end in `th`. */
+const LAST_TEEN = 20;
+
 /** Names by language code. A Map, so that no code can reach properties of Object. */
 export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'en',
     names(
+      'en',
       'January February March April May June July August September October November December',
       'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec',
       'Monday Tuesday Wednesday Thursday Friday Saturday Sunday',
@@ -65,6 +82,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'de',
     names(
+      'dot',
       'Januar Februar März April Mai Juni Juli August September Oktober November Dezember',
       'Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez',
       'Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag',
@@ -78,6 +96,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'fr',
     names(
+      'fr',
       'janvier février mars avril mai juin juillet août septembre octobre novembre décembre',
       'janv févr mars avr mai juin juil août sept oct nov déc',
       'lundi mardi mercredi jeudi vendredi samedi dimanche',
@@ -88,6 +107,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'es',
     names(
+      'sign',
       'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre',
       'ene feb mar abr may jun jul ago sept oct nov dic',
       'lunes martes miércoles jueves viernes sábado domingo',
@@ -98,6 +118,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'it',
     names(
+      'sign',
       'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre',
       'gen feb mar apr mag giu lug ago set ott nov dic',
       'lunedì martedì mercoledì giovedì venerdì sabato domenica',
@@ -108,6 +129,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'nl',
     names(
+      'nl',
       'januari februari maart april mei juni juli augustus september oktober november december',
       'jan feb mrt apr mei jun jul aug sep okt nov dec',
       'maandag dinsdag woensdag donderdag vrijdag zaterdag zondag',
@@ -118,6 +140,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'pt',
     names(
+      'sign',
       'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro',
       'jan fev mar abr mai jun jul ago set out nov dez',
       'segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo',
@@ -127,6 +150,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   [
     'pl',
     names(
+      'dot',
       'stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia',
       'sty lut mar kwi maj cze lip sie wrz paź lis gru',
       'poniedziałek wtorek środa czwartek piątek sobota niedziela',
@@ -142,7 +166,14 @@ export function localeProblem(locale: string): string | null {
   return known.includes(locale) ? null : `Write the language as ${known.slice(0, -1).join(', ')} or ${known.at(-1)}.`;
 }
 
+function ordinalOf(kind: keyof typeof ORDINALS): (day: number) => string {
+  const { first, other } = ORDINALS[kind];
+  if (kind !== 'en') return (day) => (day === 1 ? first : other);
+  return (day) => (day > 3 && day <= LAST_TEEN ? 'th' : (['th', 'st', 'nd', 'rd'][day % 10] ?? 'th'));
+}
+
 function names(
+  kind: keyof typeof ORDINALS,
   months: string,
   monthsShort: string,
   weekdays: string,
@@ -161,7 +192,7 @@ function names(
     weekdays: spellingsOf(own.weekdays),
     weekdaysShort: spellingsOf(own.weekdaysShort),
   };
-  return { ...own, spellings };
+  return { ...own, ordinals: ORDINALS[kind].read.map(foldName), ordinalOf: ordinalOf(kind), spellings };
 }
 
 function spellingsOf(own: readonly string[], others: Readonly<Record<string, number>> = {}): Spelling[] {

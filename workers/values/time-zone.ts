@@ -234,6 +234,42 @@ export function zoneTextAt(text: string, at: number): { readonly offsetSeconds: 
   return { offsetSeconds: sign === '+' ? offset : 0 - offset, end };
 }
 
+/**
+ * Abbreviations that several countries use for different offsets. They are not read; row errors name them apart from
+ * other texts.
+ */
+const AMBIGUOUS = /(?<!\p{L})(?:ACT|ADT|AMT|AST|BST|BT|ECT|GST|IST|LMT|SST|WST)(?![\p{L}\d])/iu;
+
+/** True if a text has an abbreviation of a zone with several meanings. */
+export function hasAmbiguousZone(text: string): boolean {
+  return AMBIGUOUS.test(text);
+}
+
+/** Names of zones in texts, such as `Europe/Berlin`, with the zones that were found. */
+export class ZoneNames {
+  readonly #zones = new Map<string, TimeZone | null>();
+
+  /** The zone at a position and the position after it; null: no name of a zone of the IANA database. */
+  at(text: string, at: number): { readonly zone: TimeZone; readonly end: number } | null {
+    ZONE_NAME.lastIndex = at;
+    const name = ZONE_NAME.exec(text)?.[0];
+    if (name === undefined) return null;
+    let zone = this.#zones.get(name);
+    if (zone === undefined) {
+      zone = timeZone(name);
+      if (this.#zones.size >= ZONE_NAMES_MAX) this.#zones.clear();
+      this.#zones.set(name, zone);
+    }
+    return zone === null ? null : { zone, end: at + name.length };
+  }
+}
+
+/** Names without a slash, such as `Japan`, are not used by programs. */
+const ZONE_NAME = /[A-Za-z]{2,}(?:\/[A-Za-z][A-Za-z0-9_+-]*){1,2}/y;
+
+/** Texts of a file may contain any number of words with a slash. The database has about 600 names. */
+const ZONE_NAMES_MAX = 1_000;
+
 /** `UTC`, `UTC+02:00`. */
 export function zoneTextOf(offsetSeconds: number): string {
   const minutes = Math.round(Math.abs(offsetSeconds) / MINUTE);

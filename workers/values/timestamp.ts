@@ -339,6 +339,8 @@ export interface DateFields {
   second: number;
   nanos: number;
   offsetSeconds: number | null;
+  /** Named zone of the text, which has no offset then. */
+  zone?: { readonly name: string; offsetAt(seconds: number): number };
 }
 
 /** The fields of an instant in the instant's offset. */

@@ -112,3 +112,15 @@ t.test('run names the rows of a sheet in which cells were wrong', async (t) => {
   t.equal(status, 0);
   t.match(stderr, /1 parse_number: NOT_A_NUMBER 4 times, first in sheet 1 rows 4 6, sheet 2 rows 4 6$/m);
 });
+
+t.test('a sheet that does not exist: the message names the sheets of the workbook', async (t) => {
+  for (const setting of ['sheet: Nope', 'table: "Nope!B5"', 'table: Nope']) {
+    writeFileSync(at('nope.yaml'), `input: {${setting}}\noperations: []\n`);
+    const { status, stderr } = await cli('run', at('nope.yaml'), at('cover.xlsx'));
+    t.equal(status, 1);
+    t.match(
+      stderr,
+      /lacks the .*"Nope.*", which the Template reads\. Its sheets: "Cover", "Data", "Old", "Empty", "Broken"\./,
+    );
+  }
+});

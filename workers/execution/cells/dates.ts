@@ -29,7 +29,7 @@ import type { RowErrorCode } from '../../protocol/report.ts';
 import type { OperatorContext } from '../../template/operation.ts';
 import type { DatePart, DatePattern } from '../../values/date-pattern.ts';
 import { decimalText } from '../../values/decimal.ts';
-import { instantsOfLocal, type TimeZone } from '../../values/time-zone.ts';
+import { hasAmbiguousZone, instantsOfLocal, type TimeZone } from '../../values/time-zone.ts';
 import {
   CalendarDate,
   DAY_MAX,
@@ -222,6 +222,7 @@ export function nativeDateReader(reading: DateReading): NativeReader {
 /** Returns a function that returns the value of a text, or a CellFault. */
 export function dateReader(reading: DateReading): (value: unknown) => unknown {
   const { patterns, onlySure } = reading;
+  const readsZones = patterns.some(({ parts }) => parts.some(({ letter }) => letter === 'z'));
   return (value) => {
     const text = (value as string).trim();
     let found: DateFields | null = null;
@@ -233,7 +234,8 @@ export function dateReader(reading: DateReading): (value: unknown) => unknown {
       if (!onlySure) break;
     }
     found ??= count(text, reading);
-    return found === null ? new CellFault('NOT_A_DATE') : result(found, reading);
+    if (found !== null) return result(found, reading);
+    return new CellFault(readsZones && hasAmbiguousZone(text) ? 'AMBIGUOUS_ZONE' : 'NOT_A_DATE');
   };
 }
 
@@ -249,7 +251,8 @@ function nativeCount(text: string, reading: DateReading): DateFields | null {
 }
 
 function result(fields: DateFields, reading: DateReading): unknown {
-  const { type, zone, toZone, dst } = reading;
+  const { type, toZone, dst } = reading;
+  const zone = fields.zone ?? reading.zone;
   if (type === 'date' && toZone === null) return new CalendarDate(fields.days);
   const local = fields.days * DAY_SECONDS + fields.second;
   if (fields.offsetSeconds !== null || zone === null)

@@ -3,7 +3,7 @@
 import { nativeDate } from '../../batch/native-cell.ts';
 import { KIND_NUMBER } from '../../kernel/layout/cells.ts';
 import { compileDatePattern, type DatePattern } from '../../values/date-pattern.ts';
-import { type TimeZone, timeZone } from '../../values/time-zone.ts';
+import { instantsOfLocal, type TimeZone, timeZone } from '../../values/time-zone.ts';
 import {
   addMonths,
   type CalendarDate,
@@ -208,8 +208,21 @@ function parser(_context: Context, constants: Constants) {
   return (text: string) => {
     const fields = pattern.parse(text);
     if (fields === null) throw NOT_A_DATE;
-    return pattern.hasTime ? inTime(timestampOfFields(fields, 0)) : dateOf(fields.days);
+    return parsedValue(fields, pattern);
   };
+}
+
+/**
+ * In a named zone, a local time that occurs twice is the earlier instant, and one that does not exist is an error, as in
+ * parse_date.
+ */
+function parsedValue(fields: DateFields, { hasTime }: DatePattern): Timestamp | CalendarDate {
+  if (!hasTime) return dateOf(fields.days);
+  if (fields.zone === undefined) return inTime(timestampOfFields(fields, 0));
+  const local = fields.days * SECONDS_PER_DAY + fields.second;
+  const { kind, earlier } = instantsOfLocal(fields.zone, local);
+  if (kind === 'gap') throw NOT_A_DATE;
+  return inTime(timestampOf(earlier, fields.nanos, local - earlier));
 }
 
 /** A native date is used unchanged; a whole number is parsed as the text of its digits. */
@@ -219,7 +232,7 @@ function parsedNative(constants: Constants) {
     const isDigits = kind === KIND_NUMBER && /^[0-9]+$/.test(text);
     const fields = isDigits ? pattern.parse(text) : nativeDate(text, kind);
     if (fields === null) throw NOT_A_DATE;
-    return pattern.hasTime ? inTime(timestampOfFields(fields, 0)) : dateOf(fields.days);
+    return parsedValue(fields, pattern);
   };
 }
 

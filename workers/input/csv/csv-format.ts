@@ -33,6 +33,7 @@ import {
   goOnAtOnce,
   isDelimiterDeclared,
   isFastDialect,
+  noDelimiter,
   WIDE_ROWS_MIN,
 } from './csv-input.ts';
 import { openCsvReader } from './csv-reader.ts';
@@ -175,8 +176,9 @@ function columnsOf(
 /** In a file of several columns, the first records may have one field, so that no delimiter was found in them. */
 function declaredColumns(form: CsvForm, { overrides, input }: OpenSettings): CsvForm {
   const delimiter = overrides.delimiter ?? input.csv.delimiter;
-  if (form.headerRow !== null || form.oneColumn !== true || (input.csv.columns ?? 1) === 1 || delimiter === null)
-    return form;
+  const columns = input.csv.columns ?? 1;
+  if (form.headerRow !== null || form.oneColumn !== true || columns === 1) return form;
+  if (delimiter === null) return { ...form, doubt: form.doubt ?? noDelimiter(columns) };
   const { oneColumn: _, ...rest } = form;
   return { ...rest, delimiter, quote: input.csv.quote ?? '"' };
 }

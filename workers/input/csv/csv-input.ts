@@ -120,6 +120,14 @@ export function drawnTable(line: number): Failed {
   return new Failed('MALFORMED_FILE', message);
 }
 
+/** The Template declares several columns, but no delimiter was found. */
+export function noDelimiter(columns: number): Failed {
+  const message =
+    `The Template declares ${columns} columns (input.csv.columns), but the first records of the file have one field each, ` +
+    'whatever the delimiter. Declare the delimiter in the Template: input.csv.delimiter.';
+  return new Failed('MALFORMED_FILE', message);
+}
+
 /** The file seems to have a delimiter of several characters, but its records have different lengths with it. */
 export function unsureDelimiter(delimiter: string): Failed {
   const name = JSON.stringify(delimiter);

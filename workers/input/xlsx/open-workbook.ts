@@ -1,4 +1,5 @@
 // An open workbook, and the choice of the cells that a Template reads.
+import { columnsShown } from '../../batch/schema.ts';
 import {
   MEANING_DATE as DATE,
   MEANING_DATE_TIME as DATE_TIME,
@@ -468,7 +469,7 @@ function sheetsOf(all: readonly ChosenSheet[], wanted: readonly (string | number
   const byFoldedName = firstByName(all, foldCase);
   return wanted.map((one) => {
     const found = typeof one === 'number' ? all[one - 1] : (byName.get(one) ?? byFoldedName.get(foldCase(one)));
-    if (found === undefined || found.sheet.part === null) throw lacksSheet(one);
+    if (found === undefined || found.sheet.part === null) throw lacksSheet(one, all);
     return found;
   });
 }
@@ -482,11 +483,16 @@ function firstByName(all: readonly ChosenSheet[], keyOf: (name: string) => strin
   return found;
 }
 
-function lacksSheet(wanted: string | number): Failed {
+function lacksSheet(wanted: string | number, sheets: readonly ChosenSheet[]): Failed {
   const name = typeof wanted === 'number' ? `number ${wanted}` : JSON.stringify(wanted);
-  return new Failed('TEMPLATE_COLUMNS_MISSING', `The workbook lacks the sheet ${name}, which the Template reads.`, {
-    columns: [],
-  });
+  return lacks(`The workbook lacks the sheet ${name}, which the Template reads.`, sheets);
+}
+
+/** The names of the sheets are part of the file, so only its owner sees them. */
+function lacks(message: string, sheets: readonly ChosenSheet[]): Failed {
+  const names = sheets.filter(({ sheet }) => sheet.part !== null).map(({ sheet }) => sheet);
+  const localMessage = `${message} ${columnsShown(names, 'Its sheets')}`;
+  return new Failed('TEMPLATE_COLUMNS_MISSING', message, { columns: [], localMessage });
 }
 
 /** @param isSheetNamed true if the Template names these sheets, false if they are all sheets */
@@ -507,7 +513,16 @@ function* tableOf(
   const definitions = definitionsOf(workbook, isSheetNamed ? sheets : [], name);
   const range = namedRange(definitions, sheets) ?? rangeOfCells(sheets, name);
   if (range !== null) return range;
-  throw new Failed('TEMPLATE_COLUMNS_MISSING', whyNoRange(definitions, JSON.stringify(name)), { columns: [] });
+  const sheetName = sheetOfCells(name);
+  if (sheetName !== null && !sheets.some(({ sheet }) => isSameName(sheet.name, sheetName)))
+    throw lacksSheet(sheetName, sheets);
+  throw lacks(whyNoRange(definitions, JSON.stringify(name)), sheets);
+}
+
+/** The sheet of a range such as `Orders!B5:H200`; null for other texts. */
+function sheetOfCells(text: string): string | null {
+  const [, quoted, plain] = CELLS.exec(text) ?? [];
+  return quoted?.replaceAll("''", "'") ?? plain ?? null;
 }
 
 function whyNoRange(definitions: readonly DefinedName[], name: string): string {
