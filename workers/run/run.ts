@@ -482,7 +482,7 @@ export class RunAttempt {
       const left = (watch?.rowsMax ?? Number.POSITIVE_INFINITY) - reader.rowsRead;
       if (left <= 0) return;
       const read = reader.next(Math.min(rowsMax, wanted, left));
-      if (read === 'wait') yield this.#clock.rest(() => reader.wait());
+      if (read === 'wait') yield this.#restFor(() => reader.wait());
       else if (read === 'end') {
         this.#showProgress(reader.rowsRead);
         return;
@@ -582,7 +582,15 @@ export class RunAttempt {
     if (this.#clock.check()) await this.#rest();
   };
 
-  readonly #restFor: Rest = (wait) => this.#clock.rest(wait);
+  /**
+   * Waits, and then for the Run's turn: one message may bring bytes for many Runs, which would otherwise continue one
+   * after the other before the thread receives its next message.
+   */
+  readonly #restFor: Rest = (wait) =>
+    this.#clock.rest(async () => {
+      await wait();
+      await this.#job.turn?.();
+    });
 
   #rest(): Promise<void> {
     return this.#clock.rest(this.#job.turn ?? nextTurnOfLoop);

@@ -1,6 +1,6 @@
-// Time slices of long work: the steps of a coroutine, and the clock that ends a slice. Work that could block the thread
-// for long is done in pieces, with pauses in which the thread's other Runs continue. The Run (run.ts) drives the
-// work, checks the clock and cancellation, and returns to the event loop.
+// Time slices of long work: the steps of a coroutine, the clock that ends a slice, and whose slice is next. Work that
+// could block the thread for long is done in pieces, with pauses in which the thread's other Runs continue. The Run
+// (run.ts) drives the work, checks the clock and cancellation, and returns to the event loop.
 
 /** A point at which work may pause. Its memory in the arena stays valid. */
 export type Pause = 'pause';
@@ -140,4 +140,39 @@ export class SliceClock implements Pauses {
 /** Yields to timers and messages, for a Run that is alone in its thread. */
 export function nextTurnOfLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+// Turns of the paused Runs of one thread. One Run continues for one time slice per turn of the event loop, so that messages
+// are received between two slices.
+
+/**
+ * Accounts take turns, and so do the Runs of one account. A small Run therefore waits for one time slice of each other
+ * account, regardless of how many large Runs these accounts have.
+ */
+export class ThreadTurns {
+  /** Waiting Runs by account. The first account has the next turn. */
+  readonly #waiting = new Map<number, (() => void)[]>();
+
+  /**
+   * Resolves when it is the caller's turn.
+   * @param accountRow see RunTask
+   */
+  next(accountRow: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.size === 0) setImmediate(this.#pass);
+      const runs = this.#waiting.get(accountRow);
+      if (runs === undefined) this.#waiting.set(accountRow, [resolve]);
+      else runs.push(resolve);
+    });
+  }
+
+  readonly #pass = (): void => {
+    for (const [accountRow, runs] of this.#waiting) {
+      runs.shift()!();
+      this.#waiting.delete(accountRow);
+      if (runs.length > 0) this.#waiting.set(accountRow, runs);
+      break;
+    }
+    if (this.#waiting.size > 0) setImmediate(this.#pass);
+  };
 }

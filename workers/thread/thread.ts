@@ -34,26 +34,7 @@ import { runShare, SpareMemory } from '../run/run-share.ts';
 import { headForParts } from '../run/split.ts';
 import { CoreShare } from '../scheduling/core-share.ts';
 import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
-
-// Round-robin scheduling of the paused Runs of one thread. One Run continues for one time slice per turn of the event
-// loop, so that a new small Run waits for one slice only, regardless of how many large Runs are active.
-
-class ThreadTurns {
-  readonly #waiting: (() => void)[] = [];
-
-  /** Resolves when it is the caller's turn. */
-  next(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      if (this.#waiting.length === 1) setImmediate(this.#pass);
-    });
-  }
-
-  readonly #pass = (): void => {
-    this.#waiting.shift()?.();
-    if (this.#waiting.length > 0) setImmediate(this.#pass);
-  };
-}
+import { ThreadTurns } from '../scheduling/time-slices.ts';
 
 // The Runs of one worker thread. Starts and cancels them as messages request, and forwards the growth of uploads to
 // their sources. States of a Run: running -> done | cancelled | fault. The thread sends each end state to the main
@@ -91,7 +72,7 @@ export class Thread {
   readonly #control: Int32Array;
   readonly #cancel: Int32Array;
   readonly #largeRow: Int32Array;
-  readonly #slices = new ThreadTurns();
+  readonly #turns = new ThreadTurns();
   readonly #number: number;
   readonly #progress: SharedArrayBuffer | null;
   readonly #kernels: KernelPool;
@@ -112,7 +93,6 @@ export class Thread {
   #isTakingInMemory = false;
   /** Runs over bytes in memory that took longer than one turn of the event loop. Other Runs start meanwhile. */
   readonly #longInMemory = new Set<Promise<void>>();
-  readonly #turn = (): Promise<void> => this.#slices.next();
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
   constructor(start: ThreadStart, parts: ThreadParts = {}) {
@@ -183,6 +163,8 @@ export class Thread {
     this.#cores.take();
     this.#sources.set(task.task, source);
     try {
+      // One message may start many Runs, and each begins with a time slice of work.
+      if (this.#sources.size > 1) await this.#turns.next(task.accountRow ?? NO_ACCOUNT);
       await runCoroutine(this.#run(task, source));
     } finally {
       this.#sources.delete(task.task);
@@ -244,7 +226,7 @@ export class Thread {
         largeRowOwner: largeRowOwner(this.#number),
         tables: this.#tables,
         formats: this.#formats,
-        turn: this.#turn,
+        turn: () => this.#turns.next(task.accountRow ?? NO_ACCOUNT),
         cancelled: () => this.#isCancelled(task),
         beat,
         progressed: this.#progressed(task, progress),
