@@ -3,7 +3,7 @@ import type { Batch } from '../batch/batch.ts';
 import { NativeText } from '../batch/native-cell.ts';
 import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { groupOrder } from '../execution/aggregate/group-order.ts';
+import { groupOrder } from '../execution/aggregate/subtotal-order.ts';
 import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
 import { type ValueRow, valueBatch } from '../execution/cells/value-cells.ts';
 import {
