@@ -4,13 +4,30 @@
 //
 // States: first (one thread, parts not decided or no thread to lend) -> parts -> ending (a part has failed or the Run
 // was cancelled, and its shares are ending) -> whole (the file is read again) -> over. A Run that its first thread
-// processes as a whole goes from first to over.
+// processes as a whole goes from first to over. If the shares have grouped the rows, a last task merges their groups:
+// parts -> merging -> over, or whole if that task fails.
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
-import type { PartOutcome, RunTask, SharePiece, Splits, TaskOutcome } from '../../workers/protocol/messages.ts';
+import {
+  GROUPS_SUFFIX,
+  type PartOutcome,
+  type RunOutcome,
+  type RunTask,
+  type SharePiece,
+  type Splits,
+  type TaskGroups,
+  type TaskOutcome,
+} from '../../workers/protocol/messages.ts';
 import { taskOutcome } from '../../workers/protocol/outcome-codec.ts';
-import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/protocol/report.ts';
+import {
+  type CodeCounts,
+  type OperationReport,
+  REPORT_ROWS_MAX,
+  type RowErrorCode,
+  type RunReport,
+} from '../../workers/protocol/report.ts';
 import { PartTurns, TURNS_BYTES } from '../../workers/protocol/task-claims.ts';
 import type { PooledRun, TaskEnd } from './pool-thread.ts';
 
@@ -83,7 +100,7 @@ export class SharedRun implements PooledRun {
   readonly #ended: (end: TaskEnd) => void;
   readonly #shared = new SharedArrayBuffer(TURNS_BYTES);
   readonly #turns: PartTurns;
-  #state: 'first' | 'parts' | 'ending' | 'whole' | 'over' = 'first';
+  #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
   /** Its first share, later the task that reads the whole file again. */
   #main: SharedTask;
@@ -121,7 +138,7 @@ export class SharedRun implements PooledRun {
   }
 
   rowsRead(): number {
-    return this.#state === 'parts' ? this.#turns.rows.read : this.#main.rowsRead();
+    return this.#state === 'parts' || this.#state === 'merging' ? this.#turns.rows.read : this.#main.rowsRead();
   }
 
   grown(bytes: number, ended: boolean): void {
@@ -202,34 +219,67 @@ export class SharedRun implements PooledRun {
     else {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
-      const outcome = this.#state === 'ending' ? null : joined(outcomes, count);
-      if (outcome === null) void this.#readWhole();
-      else this.#over({ kind: 'done', outcome: { ...outcome, threads: this.#threads.size } }, count);
+      const joint = this.#state === 'ending' ? null : joined(outcomes, count);
+      if (joint === null) void this.#readWhole();
+      else if (joint.groups === null) this.#done(joint.outcome);
+      else void this.#merge(joint.outcome, { ...joint.groups, head: this.#head });
     }
   }
 
   async #readWhole(): Promise<void> {
     this.#state = 'whole';
+    if (!(await this.#removeOutput())) return;
+    this.#sharing.restarted?.();
+    this.#startAgain({}, (end) => this.#over(end, 1));
+  }
+
+  async #merge(shares: RunOutcome, groups: TaskGroups): Promise<void> {
+    this.#state = 'merging';
+    if (!(await this.#removeOutput())) return;
+    this.#startAgain({ groups }, (end) => {
+      if (end.kind !== 'done') this.#over(end, 1);
+      else if (end.outcome.failure !== null) void this.#readWhole();
+      else this.#done(merged(shares, end.outcome));
+    });
+  }
+
+  /** Removes what the shares have written to the output. Returns false if the Run is over. */
+  async #removeOutput(): Promise<boolean> {
     try {
       await rm(this.#task.output.path, { force: true });
     } catch (error) {
       this.#over({ kind: 'fault', ...faultText(error) }, 1);
-      return;
+      return false;
     }
-    if (this.#isCancelled) {
-      this.#over({ kind: 'cancelled' }, 1);
-      return;
-    }
-    this.#sharing.restarted?.();
-    const task = { ...this.#task, task: this.#pool.nextTask() };
-    this.#main = this.#pool.start(task, (end) => this.#over(end, 1), null);
+    if (this.#isCancelled) this.#over({ kind: 'cancelled' }, 1);
+    return !this.#isCancelled;
+  }
+
+  #startAgain(more: Partial<RunTask>, ended: (end: TaskEnd) => void): void {
+    this.#main = this.#pool.start({ ...this.#task, ...more, task: this.#pool.nextTask() }, ended, null);
     if (this.#grown !== null) this.#main.grown(this.#grown.bytes, this.#grown.ended);
+  }
+
+  #done(outcome: RunOutcome): void {
+    const done = { ...taskOutcome(outcome), threads: this.#threads.size };
+    this.#over({ kind: 'done', outcome: done }, this.#turns.count);
   }
 
   #over(end: TaskEnd, parts: number): void {
     this.#state = 'over';
-    this.#sharing.ended?.(parts);
-    this.#ended(end);
+    const over = (last: TaskEnd): void => {
+      this.#sharing.ended?.(parts);
+      this.#ended(last);
+    };
+    const groups = this.#task.spillDirectory + GROUPS_SUFFIX;
+    if (this.#head === null || !existsSync(groups)) {
+      over(end);
+      return;
+    }
+    rm(groups, { recursive: true, force: true }).then(
+      () => over(end),
+      (error) => over({ kind: 'fault', ...faultText(error) }),
+    );
   }
 }
 
@@ -242,8 +292,15 @@ function isEmpty(end: TaskEnd): boolean {
   return end.kind === 'done' && end.outcome.failure === null && !hasParts(end);
 }
 
+/** The outcomes of all shares as one. */
+interface Joint {
+  readonly outcome: RunOutcome;
+  /** Null if the shares have written the output. */
+  readonly groups: Omit<TaskGroups, 'head'> | null;
+}
+
 /** Joins the outcomes of all shares. Null if a part is missing. */
-function joined(shares: readonly TaskOutcome[], partCount: number): TaskOutcome | null {
+function joined(shares: readonly TaskOutcome[], partCount: number): Joint | null {
   const pieces = shares.flatMap((share) => share.pieces!);
   if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
   const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
@@ -254,13 +311,44 @@ function joined(shares: readonly TaskOutcome[], partCount: number): TaskOutcome 
   const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
   // A thread that started late has no part and therefore no output.
   const { output, ...first } = shares.find((share) => share.output !== null)!;
-  return taskOutcome({
+  const outcome = {
     ...first,
     report,
     rowsWritten: sum(({ rowsWritten }) => rowsWritten),
     busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
     output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
-  });
+  };
+  const hasGroups = pieces.some(({ groups }) => groups !== undefined);
+  const names = pieces.flatMap(({ groups = [] }) => groups);
+  return { outcome, groups: hasGroups ? { names, rowsBefore: rowsBefore(pieces, firstRows) } : null };
+}
+
+/** For each part, the number to add to its row numbers in the report of its piece. */
+function rowsBefore(pieces: readonly SharePiece[], firstRows: readonly number[]): number[] {
+  const missing: number[] = [];
+  for (const { parts } of pieces) {
+    let before = 0;
+    for (const { number, rows } of parts) {
+      missing[number] = firstRows[number]! - before;
+      before += rows;
+    }
+  }
+  return missing;
+}
+
+/** Adds the outcome of the task that merged the groups of the shares. Its report begins with the merging operation. */
+function merged({ report, busyMilliseconds }: RunOutcome, last: TaskOutcome): RunOutcome {
+  const { reportText, ...outcome } = last;
+  const { operations, output } = JSON.parse(reportText) as RunReport;
+  const [first, ...others] = operations as [OperationReport, ...OperationReport[]];
+  const merging = report.operations.at(-1)!;
+  merging.rows_out = first.rows_out;
+  merging.cells_changed = first.cells_changed;
+  addCounts(merging.errors, first.errors, (row) => row);
+  report.operations.push(...others);
+  report.output = output;
+  report.rows_written = outcome.rowsWritten!;
+  return { ...outcome, report, busyMilliseconds: busyMilliseconds + last.busyMilliseconds };
 }
 
 /** Number of rows in the file before each part. */

@@ -1,5 +1,5 @@
 // The files to which a Run spills state, and their folder: writing, reading and removal.
-import { closeSync, ftruncateSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failed } from '../protocol/failure.ts';
 import type { Heap } from './heap.ts';
@@ -8,14 +8,24 @@ import type { Heap } from './heap.ts';
 
 export class SpillFolder {
   readonly #directory: string;
+  readonly #prefix: string;
   /** null before the first file. Most Runs create no file. */
   #open: Set<number> | null = null;
   #made = false;
-  #count = 0;
+  readonly #names: string[] = [];
 
-  /** @param directory a path for this Run only, created at first use and removed by `remove` */
-  constructor(directory: string) {
+  /**
+   * @param directory a path for this Run only, created at first use and removed by `remove`
+   * @param prefix begins the names of files, if several threads use the directory
+   */
+  constructor(directory: string, prefix = '') {
     this.#directory = directory;
+    this.#prefix = prefix;
+  }
+
+  /** Names of the files that were created. */
+  get names(): readonly string[] {
+    return this.#names;
   }
 
   /** Creates an empty file, opened for reading and writing. */
@@ -24,7 +34,17 @@ export class SpillFolder {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
       this.#made = true;
     }
-    const descriptor = openSync(join(this.#directory, `${this.#count++}.spill`), 'wx+', 0o600);
+    const name = `${this.#prefix}${this.#names.length}.spill`;
+    const descriptor = openSync(join(this.#directory, name), 'wx+', 0o600);
+    this.#names.push(name);
+    this.#open ??= new Set();
+    this.#open.add(descriptor);
+    return descriptor;
+  }
+
+  /** Opens a file that another thread has created. */
+  reopen(name: string): number {
+    const descriptor = openSync(join(this.#directory, name), 'r');
     this.#open ??= new Set();
     this.#open.add(descriptor);
     return descriptor;
@@ -34,11 +54,16 @@ export class SpillFolder {
     if (this.#open?.delete(descriptor)) closeSync(descriptor);
   }
 
-  /** Closes and removes everything. */
-  remove(): void {
+  /** Closes all files and does not remove them. */
+  leave(): void {
     if (this.#open === null) return;
     for (const descriptor of this.#open) closeSync(descriptor);
     this.#open.clear();
+  }
+
+  /** Closes and removes everything. */
+  remove(): void {
+    this.leave();
     if (this.#made) rmSync(this.#directory, { recursive: true, force: true });
   }
 }
@@ -59,12 +84,16 @@ export interface SpillBytes {
 export class SpillFile implements SpillBytes {
   readonly #folder: SpillFolder;
   readonly #descriptor: number;
+  readonly #isOwn: boolean;
   #sizeBytes = 0;
   #dropped = false;
 
-  constructor(folder: SpillFolder) {
+  /** @param name of a file that another thread has written; by default, the file is new */
+  constructor(folder: SpillFolder, name: string | null = null) {
     this.#folder = folder;
-    this.#descriptor = guarded(() => folder.create());
+    this.#isOwn = name === null;
+    this.#descriptor = name === null ? guarded(() => folder.create()) : folder.reopen(name);
+    if (name !== null) this.#sizeBytes = fstatSync(this.#descriptor).size;
   }
 
   get sizeBytes(): number {
@@ -95,7 +124,8 @@ export class SpillFile implements SpillBytes {
   drop(): void {
     if (this.#dropped) return;
     this.#dropped = true;
-    ftruncateSync(this.#descriptor, 0);
+    // Another attempt of the Run may need the file of another thread again.
+    if (this.#isOwn) ftruncateSync(this.#descriptor, 0);
     this.#folder.close(this.#descriptor);
   }
 }

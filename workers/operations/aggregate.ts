@@ -8,6 +8,7 @@ import { METRICS, type MetricName, metricType, movesCell } from '../execution/ag
 import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
+import { canMerge, mayMerge, mergeGroups, partialMetrics, writeGroups } from '../execution/aggregate/partial-groups.ts';
 import { SubtotalOrder } from '../execution/aggregate/subtotal-order.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { setCell, textOfValue, valueBatch } from '../execution/cells/value-cells.ts';
@@ -18,7 +19,13 @@ import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER } from '../kernel/l
 import { DONE, PAUSE, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { columnName, columnSet, PARAMETER_LENGTH_MAX } from '../template/base-parameters.ts';
 import { checkCondition } from '../template/check-expression.ts';
-import { defineOperation, type Next, type Operator, type OperatorContext } from '../template/operation.ts';
+import {
+  defineOperation,
+  type Next,
+  type Operator,
+  type OperatorContext,
+  type PartGroups,
+} from '../template/operation.ts';
 import { namesFor, valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 
@@ -321,8 +328,12 @@ export const aggregate = defineOperation({
     const label = totals?.label ?? null;
     return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted', label, levels };
   },
+  merges: ({ metrics, rest = 'drop', totals }) => rest === 'drop' && totals === undefined && metrics.every(mayMerge),
+  mergesColumns: ({ metrics }) => metrics.every(canMerge),
   *start(planned, context): Sliced<Operator> {
     const { groups, metrics, sorted, label, levels } = planned;
+    if (context.groups?.kind === 'collect') return yield* partialGroups(planned, context, context.groups);
+    if (context.groups?.kind === 'merge') return mergeGroups(context, planned, context.groups, withBlankFlags(context));
     const conditions = new MetricConditions(metrics, context);
     const rows = yield* groupedRows(groups.length, planned, context, sorted && levels.length === 0);
     const subtotals: HashAggregate[] = [];
@@ -392,15 +403,27 @@ function* groupedRows(
   { groups, metrics }: PlannedGroups,
   context: OperatorContext,
   sorted: boolean,
+  isPartial = false,
 ): Sliced<HashAggregate> {
   const { clock } = context;
   const reads = readsOf(groups.slice(0, leading), metrics, context);
   if (clock.isDue()) yield PAUSE;
-  const made = groupMetrics(metrics, reads);
+  const made = groupMetrics(metrics, reads).map((each) => (isPartial ? { ...each, isPartial } : each));
   if (clock.isDue()) yield PAUSE;
   const rows = new HashAggregate(context, { ...reads, metrics: made, sorted });
   if (clock.isDue()) yield PAUSE;
   return rows;
+}
+
+/** Groups the rows of one thread, if several threads process the Run. */
+function* partialGroups(planned: PlannedGroups, context: OperatorContext, files: PartGroups): Sliced<Operator> {
+  const metrics = partialMetrics(planned.metrics);
+  const conditions = new MetricConditions(metrics, context);
+  const rows = yield* groupedRows(planned.groups.length, { ...planned, metrics }, context, false, true);
+  return {
+    push: (batch) => conditions.apply(batch, (chosen) => rows.add(chosen, files.firstOrder)),
+    finish: () => writeGroups(rows, files),
+  };
 }
 
 /** Emits the groups, with each subtotal after its groups. */

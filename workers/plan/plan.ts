@@ -159,6 +159,14 @@ export interface RunPlan {
   };
 }
 
+/**
+ * Index of the first step that needs more than one row at a time, or -1. If several threads process a file, this step
+ * merges their groups.
+ */
+export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
+  return steps.findIndex(({ rowLocal }) => !rowLocal);
+}
+
 export interface PlanSettings {
   /** The language in which the Template was checked; defaults to the language of this version. */
   readonly language?: TemplateLanguage;

@@ -54,12 +54,18 @@ export class PreparedTemplate {
     this.expected = ExpectedHeaders.of(template);
   }
 
-  /** True if each operation needs only one row at a time, whatever the file contains. */
-  get isRowLocal(): boolean {
-    return this.template.operations.every(({ name, parameters }) => {
-      const memory = this.#language.operations.get(name)?.memory;
-      return (typeof memory === 'function' ? memory(parameters) : memory) === 'R';
-    });
+  /**
+   * False if one thread has to process all rows, whatever the file contains: the first operation that needs more than
+   * one row at a time cannot merge the groups of several threads.
+   */
+  get mayShare(): boolean {
+    for (const { name, parameters } of this.template.operations) {
+      const definition = this.#language.operations.get(name);
+      const memory = definition?.memory;
+      if ((typeof memory === 'function' ? memory(parameters) : memory) === 'R') continue;
+      return definition?.merges?.(parameters) === true;
+    }
+    return true;
   }
 
   /** The most recent plan, if it was made for the same headers. */

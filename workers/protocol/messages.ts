@@ -90,6 +90,21 @@ export interface RunTask {
   readonly parts?: FileParts;
   /** Set if the Run processes one part of its file. */
   readonly part?: TaskPart;
+  /** Set if threads have grouped the rows of the file: the Run merges the groups, and does not read the file. */
+  readonly groups?: TaskGroups;
+}
+
+/** Suffix that turns the spill folder of a Run into the folder through which its threads exchange groups. */
+export const GROUPS_SUFFIX = '.groups';
+
+/** The groups of all parts of a file. */
+export interface TaskGroups {
+  /** Result of reading the beginning of the file. */
+  readonly head: FileHead;
+  /** Names of the files, in the folder with GROUPS_SUFFIX. */
+  readonly names: readonly string[];
+  /** For each part, the number to add to its row numbers (see SharePiece) so that they count the rows of the file. */
+  readonly rowsBefore: readonly number[];
 }
 
 /** A large file that several threads may process in parts. A thread takes the next one when it has finished a part. */
@@ -124,6 +139,8 @@ export interface SharePiece {
   readonly sizeBytes: number;
   /** Rows are numbered as if these parts were the whole file. */
   readonly report: RunReport;
+  /** Set if the parts have no output yet, but groups: names of their files (see TaskGroups). */
+  readonly groups?: readonly string[];
 }
 
 export interface RunOutcomeOutput {

@@ -1,7 +1,7 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
 import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
-import { type FileParts, NO_ACCOUNT, type RunTask, type TaskFile, type ToWorker } from './messages.ts';
+import { type FileParts, NO_ACCOUNT, type RunTask, type TaskFile, type TaskGroups, type ToWorker } from './messages.ts';
 
 /**
  * Number of shared values that a thread remembers. The oldest value is replaced first; if more accounts and Templates
@@ -37,6 +37,7 @@ type PackedTask = readonly [
   showsHeaders: boolean,
   fileName: string | null,
   more: readonly TaskFile[],
+  groups: TaskGroups | null,
 ];
 
 type PackedMessage =
@@ -98,6 +99,7 @@ export class TaskEncoder {
       task.showsHeaders ?? false,
       task.fileName ?? null,
       task.more ?? NO_FILES,
+      task.groups ?? null,
     ];
   }
 
@@ -132,7 +134,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, parts, showsHeaders, fileName, more] = shared;
+    const [template, limits, tables, parts, showsHeaders, fileName, more, groups] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -152,6 +154,7 @@ export class TaskDecoder {
       showsHeaders,
       fileName,
       more,
+      ...(groups === null ? {} : { groups }),
     };
   }
 }

@@ -2,15 +2,17 @@
 // allowing for quotes after spaces. The results of that attempt are discarded. The next attempt reads the file again
 // from the spool, or the file is refused with a message that names the most likely encoding. Also decides whether a
 // broken file is reported as too large.
+import { columnsShown } from '../batch/schema.ts';
 import { LateQuote } from '../input/csv/late-quote.ts';
 import { canTryAgain, cutOffFailure, type EncodingTries, mixtureOf } from '../input/encoding/encoding.ts';
 import { withEncodingAdvice } from '../input/encoding/encoding-advice.ts';
 import { NO_LINES, type NonAsciiSample } from '../input/encoding/non-ascii-lines.ts';
 import { LateUtf8, mixedEncodings, type Undecodable } from '../input/encoding/undecodable.ts';
 import { openContent } from '../input/open-rows.ts';
+import type { FileHead } from '../input/reader.ts';
 import { nonAsciiLinesOfFile } from '../input/scan-encoding.ts';
 import { compressionOf } from '../input/source/compression.ts';
-import { Cancelled, Failed } from '../protocol/failure.ts';
+import { Cancelled, Failed, type Failure } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { SliceClock } from '../scheduling/time-slices.ts';
@@ -161,4 +163,24 @@ function* count(job: RunJob, inflatedBytesMax: number): Coroutine<void> {
   } finally {
     source.close();
   }
+}
+
+// Failures of a file that does not fit its Template. The message describes how the file was read, because a wrong
+// delimiter or header row is often the cause.
+
+/**
+ * Adds how the file was read to a failure about missing or ambiguous columns. The local message also lists the
+ * columns of the file, which show whether the file or the header row is the wrong one.
+ */
+export function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHead): Failure {
+  if (failure.code !== 'TEMPLATE_COLUMNS_MISSING' || failure.columns?.length === 0) return failure;
+  const parts = [
+    ...(delimiter === null ? [] : [`delimiter ${JSON.stringify(delimiter)}`]),
+    headerRow === null ? 'no header row' : `header row ${headerRow}`,
+    headers.length === 1 ? '1 column' : `${headers.length} columns`,
+  ];
+  const message = `${failure.message} The file was read with ${parts.join(', ')}.`;
+  const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
+  const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
+  return { ...failure, message, localMessage: `${message}${hint}` };
 }

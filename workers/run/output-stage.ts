@@ -144,7 +144,10 @@ export interface StageParts {
   readonly partSink: PartSink | null;
 }
 
-/** The last stage of a chain. */
+/** The last stage of a chain, as the chain needs it. */
+export type OutputPart = Pick<OutputStage, keyof OutputStage>;
+
+/** Writes the rows. */
 export class OutputStage {
   readonly #columns: readonly number[];
   readonly #rowsMax: number;
@@ -270,6 +273,20 @@ export class OutputStage {
     if (!this.#taken) this.#sink.abandon();
   }
 }
+
+/** The last stage of a chain whose last operation writes groups instead of rows. */
+export const NO_OUTPUT: OutputPart = {
+  rowsWritten: 0,
+  truncated: false,
+  ahead: null,
+  holdsRows: false,
+  push: () => DONE,
+  *flush(): Steps {},
+  endPart() {},
+  *finish(): Steps {},
+  take: () => ({ bytes: null, sizeBytes: 0, sha256: null, mimeType: '', ending: '' }),
+  close() {},
+};
 
 function filesOf(parts: StageParts, tools: WriterTools): OutputFiles {
   const { plan, template, arena, clock, kernel, spill } = parts;

@@ -32,9 +32,9 @@ import {
   type Slices,
   type Steps,
 } from '../scheduling/time-slices.ts';
-import type { Next } from '../template/operation.ts';
+import type { MergedGroups, Next, PartGroups } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { countedAhead, OutputStage } from './output-stage.ts';
+import { countedAhead, NO_OUTPUT, type OutputPart, OutputStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
@@ -217,6 +217,8 @@ export interface PipelineParts {
   readonly watch: RunWatch | null;
   /** Ends that earlier attempts of the Run have found. */
   readonly ends: KnownEnds;
+  /** Set if the last operation of the plan writes groups, or if the first one merges them. */
+  readonly groups: PartGroups | MergedGroups | null;
 }
 
 export interface Pipeline {
@@ -270,7 +272,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { watch } = parts;
   const publicName: PublicName = (step, name) => publicColumn(parts.plan, parts.template, step, name);
   const errors = new RunErrors(rejectedRows(parts), watch?.continuesAfterFailure === true, publicName);
-  const output = new OutputStage(parts, errors);
+  const output = parts.groups?.kind === 'collect' ? NO_OUTPUT : new OutputStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
   const { startedAt, secretsDirectory, fileName = null } = parts.task;
   const works: (() => Steps)[] = [];
@@ -279,6 +281,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { steps } = parts.plan;
   const reports = steps.map(emptyReport);
   parts.report.operations = reports;
+  const groupsAt = parts.groups?.kind === 'merge' ? 0 : steps.length - 1;
   const links: Link[] = [];
   const inProgress: PushInProgress = { mode: null };
   for (let index = steps.length - 1; index >= 0; index--) {
@@ -313,6 +316,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       meta: parts.meta,
       fileOf: parts.fileOf,
       secretsDirectory,
+      groups: index === groupsAt ? parts.groups : null,
       defersRows: () => holdRowsBack(link),
     });
     const started = isSliced(starting) ? yield* starting : starting;
@@ -396,7 +400,7 @@ class Chain implements Pipeline {
   readonly #trial: EndTrial | null;
   readonly #first: Next;
   readonly #errors: RunErrors;
-  readonly #output: OutputStage;
+  readonly #output: OutputPart;
   readonly #works: readonly (() => Steps)[];
   readonly #nullViews: number;
 
@@ -406,7 +410,7 @@ class Chain implements Pipeline {
     inProgress: PushInProgress,
     first: Next,
     errors: RunErrors,
-    output: OutputStage,
+    output: OutputPart,
     works: readonly (() => Steps)[],
   ) {
     this.#works = works;
@@ -544,6 +548,7 @@ class Chain implements Pipeline {
   close(): void {
     this.#errors.rejected?.close();
     this.#output.close();
+    this.#parts.groups?.leave();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {

@@ -1,5 +1,6 @@
 // Inputs of a Run, and the interface for observing it.
 import type { Batch } from '../batch/batch.ts';
+import { MergedGroupFiles, type PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
@@ -10,10 +11,10 @@ import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
-import type { RunPlan } from '../plan/plan.ts';
+import { mergingStep, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
-import type { RunTask, TaskFile } from '../protocol/messages.ts';
+import { GROUPS_SUFFIX, type RunTask, type TaskFile } from '../protocol/messages.ts';
 import { type RowErrorCode, type RunReport, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
@@ -124,6 +125,8 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
 /** The parts of a file that one Run processes. */
 export interface PartFeed {
   readonly sink: PartSink;
+  /** Receives the groups, if the chain has to merge those of all threads. */
+  readonly groups: PartGroupFiles;
   /**
    * Called at the end of a part, when the sink has all of its output. Returns true if the source has another part.
    * @param rowsRead number of rows in all parts so far
@@ -176,6 +179,25 @@ export interface RunJob {
  */
 export function gatedRun(job: RunJob): GatedRun {
   return { cancelled: () => job.cancelled(), arrived: () => job.source.hasArrived };
+}
+
+/** The steps that a thread runs, and the groups that their last step writes, or that their first step merges. */
+export interface ThreadSteps {
+  readonly plan: RunPlan;
+  readonly groups: PartGroupFiles | MergedGroupFiles | null;
+}
+
+/** If the threads of a Run group its rows, each runs the steps up to the groups, and the last task those after. */
+export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSteps {
+  const index = mergingStep(plan);
+  if (task.groups !== undefined) {
+    const { names, rowsBefore } = task.groups;
+    const groups = new MergedGroupFiles(task.spillDirectory + GROUPS_SUFFIX, names, rowsBefore);
+    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups };
+  }
+  if (parts === undefined || index < 0) return { plan, groups: null };
+  parts.groups.isUsed = true;
+  return { plan: { ...plan, steps: plan.steps.slice(0, index + 1) }, groups: parts.groups };
 }
 
 /** A Run's report before its first byte. */

@@ -3,6 +3,7 @@
 // than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
 // part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
+import { PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import type { SplittableInput } from '../input/format.ts';
 import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
@@ -10,7 +11,13 @@ import { FileSource } from '../input/source/file-source.ts';
 import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
 import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
 import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
-import type { PartOutcome, RunOutcome, RunTask, SharePiece } from '../protocol/messages.ts';
+import {
+  GROUPS_SUFFIX,
+  type PartOutcome,
+  type RunOutcome,
+  type RunTask,
+  type SharePiece,
+} from '../protocol/messages.ts';
 import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
@@ -96,7 +103,8 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
       busyMilliseconds += outcome.busyMilliseconds;
       if (outcome.failure !== null) return outcome;
       const { rowsWritten, output, report } = outcome;
-      pieces.push({ parts: piece.parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report });
+      const groups = piece.groups.isUsed ? piece.groups.names : undefined;
+      pieces.push({ parts: piece.parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, groups });
     }
     yield* outputs.write(0, UNMEASURED);
     return { ...outcome, busyMilliseconds, pieces };
@@ -128,6 +136,7 @@ function* nextPart(job: ShareJob, outputs: PartOutputs, rest: Rest): Coroutine<n
 /** One Run of a share: over the first part of the file, or over all other parts that the thread takes. */
 class Piece implements PartFeed {
   readonly sink: PartSink;
+  readonly groups: PartGroupFiles;
   readonly parts: PartOutcome[] = [];
   readonly #job: ShareJob;
   readonly #outputs: PartOutputs;
@@ -143,6 +152,7 @@ class Piece implements PartFeed {
     this.#part = part;
     this.#outputs = outputs;
     this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.#part, pending, bytes));
+    this.groups = new PartGroupFiles(job.task.spillDirectory + GROUPS_SUFFIX, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);
     this.#progress = job.progress === null ? null : new RunProgress(job.progress, this.#source);
@@ -199,6 +209,7 @@ class Piece implements PartFeed {
   }
 
   #enter(part: number): void {
+    this.groups.part = part;
     this.#source.enter(part);
     this.#progress?.skip();
   }

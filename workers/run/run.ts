@@ -3,7 +3,6 @@
 // EndPassed). The next attempt starts at the first byte of the spool.
 
 import { BATCH_ROWS_MAX, type Batch } from '../batch/batch.ts';
-import { columnsShown } from '../batch/schema.ts';
 import { RunTables, TableCache } from '../execution/tables/run-tables.ts';
 import { LateQuote } from '../input/csv/late-quote.ts';
 import type { RaggedRow } from '../input/csv/selected-rows.ts';
@@ -25,10 +24,19 @@ import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, removeCounts, removeSkipped, reportInput } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
-import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize } from './misread.ts';
+import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize, withReading } from './misread.ts';
 import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
-import { emptyReport, gatedRun, inFile, MoreFiles, needsOneMeta, placeRows, type RunJob } from './run-job.ts';
+import {
+  emptyReport,
+  gatedRun,
+  inFile,
+  MoreFiles,
+  needsOneMeta,
+  placeRows,
+  type RunJob,
+  stepsOfThread,
+} from './run-job.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
 
 /**
@@ -193,26 +201,6 @@ function sourceRow(batch: Batch, position: number): number {
   return batch.sourceRow(batch.physicalRow(position));
 }
 
-// Failures of a file that does not fit its Template. The message describes how the file was read, because a wrong
-// delimiter or header row is often the cause.
-
-/**
- * Adds how the file was read to a failure about missing or ambiguous columns. The local message also lists the
- * columns of the file, which show whether the file or the header row is the wrong one.
- */
-function withReading(failure: Failure, { delimiter, headerRow, headers }: FileHead): Failure {
-  if (failure.code !== 'TEMPLATE_COLUMNS_MISSING' || failure.columns?.length === 0) return failure;
-  const parts = [
-    ...(delimiter === null ? [] : [`delimiter ${JSON.stringify(delimiter)}`]),
-    headerRow === null ? 'no header row' : `header row ${headerRow}`,
-    headers.length === 1 ? '1 column' : `${headers.length} columns`,
-  ];
-  const message = `${failure.message} The file was read with ${parts.join(', ')}.`;
-  const columns = headers.map((header, index) => ({ name: header === '' ? `column_${index + 1}` : header }));
-  const hint = headers.length === 0 ? '' : ` ${columnsShown(columns, 'Its columns')}`;
-  return { ...failure, message, localMessage: `${message}${hint}` };
-}
-
 // One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
 // before the next batch is read. The work is done in time slices; between two slices the Run yields to other Runs,
 // waits for bytes, and checks for cancellation.
@@ -292,8 +280,10 @@ export class RunAttempt {
       if (this.#job.prepared.template.usesTables) yield this.#openTables();
       const pipeline = yield* this.#start(reader);
       if (pipeline?.hasWorks) yield* this.#goThrough(pipeline.prepare());
-      yield* this.#readAll(reader, pipeline);
-      yield* this.#readMoreParts(reader, pipeline);
+      if (this.#job.task.groups === undefined) {
+        yield* this.#readAll(reader, pipeline);
+        yield* this.#readMoreParts(reader, pipeline);
+      }
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
       return yield* this.#end(reader, pipeline);
     } catch (error) {
@@ -307,6 +297,7 @@ export class RunAttempt {
 
   *#end(reader: RowReader, pipeline: Pipeline): Coroutine<RunOutcome> {
     const { cutAt } = this.#parts;
+    const { task, watch } = this.#job;
     const { fatal, holdsRows } = pipeline;
     if (this.#thrown === null) {
       try {
@@ -316,7 +307,7 @@ export class RunAttempt {
         this.#thrown = error.failure;
       }
     }
-    const mayCut = cutAt === null && this.#job.watch === undefined && this.#job.task.part === undefined;
+    const mayCut = cutAt === null && watch === undefined && task.part === undefined && task.groups === undefined;
     if (fatal !== null && mayCut && (holdsRows || this.#thrown !== null)) throw new RowsCut(fatal);
     if (this.#thrown !== null) return this.#outcome(this.#thrown, null);
     this.#report.rows_read = reader.rowsRead;
@@ -358,13 +349,14 @@ export class RunAttempt {
       arena: this.#parts.arena,
       kernel: this.#parts.kernel,
       largeRow: this.#parts.gate,
-      readAhead,
+      ...(task.groups === undefined && { readAhead }),
       giveWay: this.#giveWay,
       clock: this.#clock,
       rest: this.#restFor,
     };
     // The first part starts at the beginning of the file, so it reads the header itself. JSON has no header.
-    const head = task.part === undefined || (task.part.number === 0 && !task.part.head.keys) ? null : task.part.head;
+    const isFirst = task.part === undefined || (task.part.number === 0 && !task.part.head.keys);
+    const head = task.groups?.head ?? (isFirst ? null : task.part.head);
     const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
     reportInput(this.#report, reader.head);
@@ -400,8 +392,10 @@ export class RunAttempt {
     const ready = yield* this.#inSlices(plan.output.planned.ready());
     if (ready !== null) yield this.#clock.rest(() => ready);
     else if (this.#clock.isDue()) yield this.#rest();
+    const own = stepsOfThread(this.#job, plan);
     const building = buildPipeline({
-      plan,
+      plan: own.plan,
+      groups: own.groups,
       template: this.#job.prepared.template,
       task: this.#job.task,
       kernel: this.#parts.kernel,

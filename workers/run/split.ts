@@ -1,5 +1,6 @@
 // Decides whether a Run can be processed in parts by several threads. This is possible if the result of a row depends
-// on that row alone and the file is plain text. run-share.ts processes the parts.
+// on that row alone, up to the output or to an operation whose groups can be merged, and the file is plain text.
+// run-share.ts processes the parts.
 //
 // Parts are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
 // open quote; the whole file is then read again from its beginning, as after every other failure of a part.
@@ -9,7 +10,7 @@ import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import { isZip } from '../input/zip/is-zip.ts';
-import type { RunPlan } from '../plan/plan.ts';
+import { mergingStep, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { RunTask } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
@@ -63,13 +64,16 @@ function* splittableHead(job: RunJob): Coroutine<FileHead | null> {
 }
 
 /** True if the Template allows parts. Error limits and tables need the whole file in one place. */
-function canSplit({ template, isRowLocal }: PreparedTemplate): boolean {
+function canSplit({ template, mayShare }: PreparedTemplate): boolean {
   const { defaults, usesTables } = template;
-  return isRowLocal && !usesTables && defaults.maxErrors === null && defaults.maxErrorRatio === null;
+  return mayShare && !usesTables && defaults.maxErrors === null && defaults.maxErrorRatio === null;
 }
 
-function canSplitPlan({ usesRunRow, output }: RunPlan): boolean {
-  return output.planned.file.splittable && !usesRunRow;
+function canSplitPlan(plan: RunPlan): boolean {
+  const { steps, output, usesRunRow } = plan;
+  const step = steps[mergingStep(plan)];
+  if (usesRunRow) return false;
+  return step === undefined ? output.planned.file.splittable : step.definition.mergesColumns?.(step.plan) === true;
 }
 
 function* isPackedSource(source: StoredSource): Coroutine<boolean> {

@@ -9,7 +9,7 @@ import type { MetaValues, PlacedFile } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
-import type { SpillFolder } from '../memory/spill-file.ts';
+import type { SpillFile, SpillFolder } from '../memory/spill-file.ts';
 import type { RowsAhead } from '../output/writer.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../protocol/report.ts';
 import { isSliced, type Pauses, type Sliced, type Slices, type Steps } from '../scheduling/time-slices.ts';
@@ -99,6 +99,32 @@ export interface OperatorContext {
   readonly fileOf: ((sourceRow: number) => PlacedFile | null) | null;
   /** Folder with one file per secret of the account, named like the secret, or null. */
   readonly secretsDirectory: string | null;
+  /**
+   * Set for an operation that `merges`, if several threads process the Run: the operator writes the groups of its rows,
+   * or it receives no rows and emits the groups of all threads.
+   */
+  readonly groups?: PartGroups | MergedGroups | null;
+}
+
+/** Receives the groups that one thread finds in its parts of a file. */
+export interface PartGroups {
+  readonly kind: 'collect';
+  /** Number of the current part. */
+  readonly part: number;
+  /** Order number of the first row of the current part, if the rows of the thread are counted from 0. */
+  readonly firstOrder: number;
+  create(): SpillFile;
+  /** Closes the files, and leaves them for the thread that merges them. */
+  leave(): void;
+}
+
+/** The groups that all threads have found. */
+export interface MergedGroups {
+  readonly kind: 'merge';
+  open(): readonly SpillFile[];
+  /** Number to add to the source row of a row with this order number. */
+  rowsBefore(order: number): number;
+  leave(): void;
 }
 
 /**
@@ -231,6 +257,12 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * row in the call in which it arrived, or never, or at the end. Without this method, anything may be changed.
    */
   edits?(plan: Plan): readonly number[];
+  /**
+   * True if several threads may each group some of the rows (OperatorContext.groups). Without this method, one thread
+   * has to process all rows. `mergesColumns` decides the same again when the columns of the file are known.
+   */
+  merges?(parameters: Static<P>): boolean;
+  mergesColumns?(plan: Plan): boolean;
   /** Secrets of the account that its parameters name, with their place in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

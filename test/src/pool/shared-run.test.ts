@@ -1,7 +1,7 @@
 // A Run that several threads share while its file grows: output and report are those of one thread, and a Run whose
 // parts fail, whose threads are lost or which ends early ends as it would with one thread.
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -11,6 +11,7 @@ import type { PooledRun, TaskEnd } from '../../../src/pool/pool-thread.ts';
 import { SharedRun, type SharedTask, type Sharing, type SharingPool } from '../../../src/pool/shared-run.ts';
 import { heldUnits, RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import type { RunTask, TaskLimits, TaskOutcome } from '../../../workers/protocol/messages.ts';
+import type { RunReport } from '../../../workers/protocol/report.ts';
 import { partly } from '../../partly.ts';
 import { type Noise, noise } from '../../random.ts';
 
@@ -157,6 +158,9 @@ test('a Run that may not be shared is processed as a whole', async (t) => {
   const rejected = { operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }] };
   for (const template of [
     { operations: [{ op: 'dedupe', by: ['name'] }] },
+    { operations: [{ op: 'aggregate', metrics: [{ fn: 'first', column: 'name' }] }] },
+    { operations: [{ op: 'aggregate', metrics: [{ fn: 'max', column: 'name' }] }] },
+    { operations: [{ op: 'aggregate', group_by: 'name', metrics: [{ fn: 'count' }], totals: { label: 'all' } }] },
     rejected,
     { defaults: { max_errors: 3 } },
   ]) {
@@ -165,6 +169,109 @@ test('a Run that may not be shared is processed as a whole', async (t) => {
     t.match(divided, { parts: 1, threads: undefined });
     t.strictSame(seen(divided), seen(whole));
   }
+});
+
+// Operations that merge the groups of the threads.
+
+const PARSED = [
+  { op: 'parse_number', columns: ['amount'], on_error: 'flag' },
+  { op: 'cast', columns: { id: 'integer' } },
+  { op: 'set', columns: { even: 'id % 2 == 0', tens: 'id / 10', day: '"2026-01-1" + string(id % 7)' } },
+  { op: 'parse_date', columns: 'day' },
+];
+const METRICS = [
+  { fn: 'count', as: 'rows' },
+  { fn: 'count_values', column: 'amount' },
+  { fn: 'count', as: 'rest', where: 'amount > 1000' },
+  ...['sum', 'mean', 'min', 'max'].map((fn) => ({ fn, column: 'id' })),
+  ...['sum', 'mean'].map((fn) => ({ fn, column: 'amount', where: 'amount > 50' })),
+  ...['min', 'max'].map((fn) => ({ fn, column: 'day', as: fn })),
+  ...['any', 'all'].map((fn) => ({ fn, column: 'even', as: fn })),
+];
+const BY_NAME = { op: 'aggregate', group_by: 'name', metrics: METRICS };
+const WIDE = [
+  { op: 'set', columns: { wide: '"9000000000000000000" + string(id % 10) + ".5"' } },
+  { op: 'parse_number', columns: 'wide' },
+];
+
+const GROUPED: Readonly<Record<string, object>> = {
+  'few groups': { operations: [...PARSED, BY_NAME] },
+  'one group': { operations: [...PARSED, { op: 'aggregate', metrics: METRICS }] },
+  'sorted groups': { operations: [...PARSED, { ...BY_NAME, order: 'sorted', group_by: ['even', 'name'] }] },
+  'groups of numbers': { operations: [...PARSED, { ...BY_NAME, group_by: ['amount', 'day'] }] },
+  'groups of one row': { operations: [...PARSED, { ...BY_NAME, group_by: 'id' }] },
+  'sums beyond 64 bits': {
+    operations: [
+      ...[...PARSED, ...WIDE],
+      { ...BY_NAME, metrics: ['sum', 'mean'].map((fn) => ({ fn, column: 'wide' })) },
+    ],
+  },
+  'operations on the groups': {
+    operations: [
+      ...PARSED,
+      BY_NAME,
+      { op: 'parse_number', columns: 'name', on_error: 'flag' },
+      { op: 'set', columns: { share: 'sum_id / (rows - 30)' }, on_error: 'blank' },
+      { op: 'aggregate', group_by: 'rows', metrics: [{ fn: 'count', as: 'names' }] },
+      { op: 'sort', by: 'names' },
+    ],
+  },
+  'an error that ends the Run': { operations: [...PARSED, BY_NAME, { op: 'parse_number', columns: 'name' }] },
+  'the first groups': { operations: [...PARSED, BY_NAME, { op: 'slice', skip: 3, take: 5 }] },
+  'no rows': {
+    operations: [
+      { op: 'filter', where: 'name == "x"' },
+      { ...BY_NAME, metrics: METRICS.slice(0, 2) },
+    ],
+  },
+  'another file': { operations: [...PARSED, BY_NAME], output: { format: 'json' } },
+};
+
+test('two threads group the rows as one thread does', async (t) => {
+  const { taskOf, run, folder } = await rig(t);
+  const change = (row: number, line: string): string => {
+    if (row % 50 === 7) return `${row},"two\nlines",${row % 3}.${'0'.repeat(row % 4)}`;
+    return row % 4 === 1 ? line : `${row},name ${row % 31},${row % 9}.5${'0'.repeat(row % 3)}`;
+  };
+  const file = textOf(change);
+  for (const [name, template] of Object.entries(GROUPED)) {
+    const whole = await run(file, taskOf(template), null);
+    t.match(whole.end, { kind: 'done' }, name);
+    const divided = await run(file, taskOf(template), SHARING, noise(4));
+    t.ok(JSON.stringify(seen(divided)) === JSON.stringify(seen(whole)), name);
+    const isWhole = name === 'groups of one row' || name === 'an error that ends the Run';
+    t.equal(divided.parts > 1, !isWhole, `${name}: ${divided.parts} parts`);
+  }
+  t.notOk(
+    readdirSync(folder).some((entry) => entry.includes('.spill')),
+    'the files of the groups are removed',
+  );
+});
+
+test('groups of lines of JSON keep the kinds of their cells', async (t) => {
+  const { taskOf, run } = await rig(t);
+  const lines = Array.from({ length: ROWS }, (_, row) =>
+    JSON.stringify({ key: row % 2 ? row % 40 : `${row % 40}`, row }),
+  );
+  const operations = [{ op: 'aggregate', group_by: 'key', metrics: [{ fn: 'count', as: 'rows' }] }];
+  const template = { operations, output: { format: 'ndjson' } };
+  const whole = await run(lines.join('\n'), { ...taskOf(template), ending: 'ndjson' }, null);
+  const divided = await run(lines.join('\n'), { ...taskOf(template), ending: 'ndjson' }, SHARING);
+  t.ok(divided.parts > 1);
+  t.strictSame(seen(divided), seen(whole));
+});
+
+test('groups for which the memory is too small are merged from files', async (t) => {
+  const { taskOf, run } = await rig(t, 2, MEMORY_BUDGET_BYTES_MIN);
+  const rows = Array.from({ length: 400_000 }, (_, row) => `key ${row >>> 1},${row % 97}`);
+  const file = `key,amount\n${rows.join('\n')}\n`;
+  const metrics = [{ fn: 'count', as: 'rows' }];
+  const template = { operations: [{ op: 'aggregate', group_by: 'key', metrics }] };
+  const sharing = { ...SHARING, sizes: { ...SIZES, partBytes: 700_000 } };
+  const whole = await run(file, taskOf(template), null);
+  const divided = await run(file, taskOf(template), sharing);
+  t.ok(JSON.stringify(seen(divided)) === JSON.stringify(seen(whole)));
+  t.ok(divided.parts > 1);
 });
 
 test('failures and limits are those of the whole file', async (t) => {
@@ -300,6 +407,33 @@ for (const [how, end] of [
     t.strictSame(ends, [FAILED]);
   });
 }
+
+const PIECE = { rowsWritten: 0, sizeBytes: 0 };
+const SHARE: TaskOutcome = partly<TaskOutcome>({
+  ...{ failure: null, busyMilliseconds: 1, output: partly<NonNullable<TaskOutcome['output']>>({ sizeBytes: 0 }) },
+  pieces: [
+    { ...PIECE, parts: [{ number: 0, rows: 1 }], report: partly<RunReport>({ operations: [] }), groups: ['0-0.spill'] },
+  ],
+});
+
+test('if the groups cannot be merged, the file is read again as a whole', async (t) => {
+  for (const end of [FAILED, CANCELLED, { kind: 'interrupted' } as const]) {
+    const { run, tasks, ends } = twoShares(t);
+    run.grown(10, true);
+    tasks[1]!.end({ kind: 'done', outcome: partly<TaskOutcome>({ failure: null, pieces: [] }) });
+    tasks[0]!.end({ kind: 'done', outcome: SHARE });
+    await until(() => tasks.length === 3);
+    t.match(tasks[2]!.task.groups, { names: ['0-0.spill'], rowsBefore: [0] });
+    run.cancel();
+    t.match(tasks[2]!.told.at(-1), 'cancel');
+    tasks[2]!.end(end);
+    if (end !== FAILED) t.strictSame(ends, [end]);
+    else {
+      await until(() => ends.length === 1);
+      t.strictSame(ends, [CANCELLED], 'a cancelled Run is not started again');
+    }
+  }
+});
 
 test('a suspended, cancelled or lost Run ends once all its shares have ended', async (t) => {
   const suspended = twoShares(t);

@@ -245,14 +245,25 @@ export class HashAggregate {
     this.#rows = new GroupRows(context, groupTypes);
   }
 
-  *add(batch: Batch): Slices {
+  /** Number of groups in the table. */
+  get count(): number {
+    return this.#table.count;
+  }
+
+  /** Number of rows that were added. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** @param firstOrder added to the order numbers of the rows, which count them */
+  *add(batch: Batch, firstOrder = 0): Slices {
     const { clock } = this.#context;
     for (const [place, index] of this.#plan.reads.entries()) {
       if (batch.columns[index]!.kind !== 'typed') batch.views(index);
       if (place % COLUMNS_AT_ONCE === COLUMNS_AT_ONCE - 1 && clock.isDue()) yield PAUSE;
     }
     const read = batch.withColumns(this.#plan.reads.map((index) => batch.columns[index]!));
-    const taken = this.#taken;
+    const taken = firstOrder + this.#taken;
     this.#taken += batch.live;
     yield* this.#take(read, (position) => taken + position);
   }
@@ -279,6 +290,23 @@ export class HashAggregate {
     });
     writer.flush();
     yield* mergeFiles({ arena, kernel, spill, types: this.#types }, results, byOrder(arena), next);
+  }
+
+  /** Writes the groups with their metrics to files, each of them in the order first seen. */
+  *writeGroups(create: () => SpillFile): Steps {
+    const { arena, kernel } = this.#context;
+    const writer = new SpillWriter(arena.heap, new RowCodec(arena.heap, kernel, this.#types), create());
+    const write = (): Steps =>
+      this.#emit((batch, orders) => {
+        writer.write(batch, { rows: batch.selection, count: batch.live, orders });
+        return DONE;
+      });
+    yield* write();
+    yield* this.#takeParts(() => {
+      writer.turnTo(create());
+      return write();
+    });
+    writer.flush();
   }
 
   *#finishSorted(next: Next): Steps {

@@ -22,6 +22,7 @@ import {
 } from '../../kernel/layout/groups.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { BudgetShare } from '../../memory/budget.ts';
+import { Failed } from '../../protocol/failure.ts';
 import { compareDecimals, Decimal, decimalOf, divideDecimals } from '../../values/decimal.ts';
 import { CellFault, setCell } from '../cells/value-cells.ts';
 import type { MetricName } from './accumulators.ts';
@@ -46,6 +47,10 @@ export interface GroupMetric {
   readonly separator: string;
   /** From 0 to 100. */
   readonly percent: number;
+  /** For a mean of sums: index of the column with the number of values in each sum. */
+  readonly countsPlace?: number;
+  /** True if the result is a part of a larger sum, so that a sum with too many digits is no result. */
+  readonly isPartial?: boolean;
 }
 
 /** Location of the states: the address for group 0, and the distance to the next group in bytes. */
@@ -228,7 +233,18 @@ export class AggregateState implements MetricState {
     }
     if (this.#metric.fn !== 'mean') return;
     heap.u32[(fold + STATES) >>> 2] = states.at + this.stateBytes - STATE_BYTES;
-    this.#kernel.foldValues(fold, count);
+    const { countsPlace } = this.#metric;
+    if (countsPlace === undefined) this.#kernel.foldValues(fold, count);
+    else this.#addCounts(batch, countsPlace, fold, count);
+  }
+
+  #addCounts(batch: Batch, place: number, fold: number, count: number): void {
+    const counts = batch.columns[place]!;
+    if (counts.kind !== 'typed') throw new Error('counts are integers');
+    const { u32 } = this.#arena.heap;
+    u32[(fold + VALUES) >>> 2] = counts.at;
+    u32[(fold + META) >>> 2] = counts.meta;
+    if (this.#kernel.foldSum(fold, 0, count) < count) throw new Error('a file has fewer rows');
   }
 
   #runKernel(fold: number, from: number, count: number): number {
@@ -280,6 +296,8 @@ export class AggregateState implements MetricState {
     }
     let sum = this.#sumOf(id, state);
     if (sum !== null && fn === 'mean') sum = divideDecimals(sum, new Decimal(count, 0));
+    if (sum === null && this.#metric.isPartial === true)
+      throw new Failed('RUN_RESOURCE_LIMIT', 'A sum of the parts has too many digits.');
     if (sum === null) return new CellFault('OUT_OF_RANGE');
     return makes === 'integer' ? sum.digits : sum;
   }

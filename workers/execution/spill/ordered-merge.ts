@@ -65,14 +65,14 @@ export interface MergeTools {
 }
 
 /**
- * Emits the merged rows in batches that are valid until the generator continues, and yields after each. Drops the
- * files.
+ * Emits the merged rows in batches that are valid until the generator continues, with their order numbers (f64 per
+ * row), and yields after each. Drops the files.
  */
 export function* mergeFiles(
   tools: MergeTools,
   files: readonly SpillFile[],
   before: MergeOrder,
-  next: (batch: Batch) => Slices,
+  next: (batch: Batch, orders: number) => Slices,
 ): Steps {
   const codec = new RowCodec(tools.arena.heap, tools.kernel, tools.types);
   const ways = Math.min(MERGE_WAYS, files.length);
