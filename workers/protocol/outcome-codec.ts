@@ -140,6 +140,12 @@ export class FrameSender {
     if (this.#encoder.size >= FRAME_MESSAGES_MAX) this.#flush();
   }
 
+  /** Posts the message at once, after those that were sent before. The current turn may last a time slice of 8 ms. */
+  sendNow(message: FromWorker): void {
+    this.#encoder.add(message);
+    this.#flush();
+  }
+
   #flush(): void {
     if (this.#encoder.size === 0) return;
     const frame = this.#encoder.frame();

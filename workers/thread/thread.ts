@@ -249,7 +249,7 @@ export class Thread {
     const head = knownHead ?? (yield* headForParts(job));
     if (head === null) return null;
     const first = {
-      opened: (): void => this.#sender.send({ kind: 'splits', task: task.task, head }),
+      opened: (): void => this.#sender.sendNow({ kind: 'splits', task: task.task, head }),
       arrival: (): Promise<void> => {
         source.seek(source.sizeBytes);
         return source.wait();

@@ -1,8 +1,10 @@
 // Messages between the main thread and a worker thread arrive unchanged: tasks whose common values are sent once, more of them
 // than a thread remembers, short and long byte strings, outcomes with and without an output.
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import t from 'tap';
+import type { Frame } from '../../../workers/protocol/frame.ts';
 import type { FromWorker, RunOutcome, RunTask, ToWorker } from '../../../workers/protocol/messages.ts';
-import { messagesOf, OutcomeCodec, taskOutcome } from '../../../workers/protocol/outcome-codec.ts';
+import { FrameSender, messagesOf, OutcomeCodec, taskOutcome } from '../../../workers/protocol/outcome-codec.ts';
 import { TaskDecoder, TaskEncoder } from '../../../workers/protocol/task-codec.ts';
 
 const LIMITS = { rowsMax: 10, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
@@ -141,4 +143,25 @@ t.test('outcomes arrive with their outputs and reports', async (t) => {
   t.ok(Buffer.from(back[0]!.output!.bytes!).equals(filled(100, 1)));
   t.ok(Buffer.from(back[2]!.output!.bytes!).equals(filled(40_000, 2)));
   t.equal(back[3]!.output!.bytes, null);
+});
+
+t.test('an urgent message does not wait for the end of the turn', async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.teardown(() => port1.close());
+  const sender = new FrameSender(port1);
+  const tasks = (): number[] | null => {
+    const received = receiveMessageOnPort(port2) as { readonly message: Frame } | undefined;
+    return received === undefined
+      ? null
+      : messagesOf(received.message).map((message) => (message as { task: number }).task);
+  };
+  sender.send({ kind: 'cancelled', task: 1 });
+  t.equal(tasks(), null);
+  sender.sendNow({ kind: 'cancelled', task: 2 });
+  t.strictSame(tasks(), [1, 2]);
+  sender.send({ kind: 'cancelled', task: 3 });
+  // The turn of the first message ends without a message that is still to be sent.
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(tasks(), [3]);
+  t.equal(tasks(), null);
 });
