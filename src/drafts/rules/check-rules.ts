@@ -51,7 +51,8 @@ export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
     // A file without a header may have records of several types, of which a Template keeps one.
     if (at === 0 && names[0] === FIRST_WITHOUT_HEADER && recordTypes(profile.columns[0]!) !== null) return [];
     const texts = [...values.keys()].filter((text) => !isSumWord(text)).sort();
-    if (texts.length < 2) return [];
+    // Lists and objects of JSON are no values that a person would list.
+    if (texts.length < 2 || texts.some((each) => /^[[{]/.test(each))) return [];
     const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: in, values: ${list(texts)}}]}}`;
     return [offer(text, `${counted(texts.length, 'distinct value')} in ${counted(cells, 'cell')}`)];
   });

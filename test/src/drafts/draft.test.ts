@@ -268,6 +268,12 @@ test('numbers and booleans of the file have no list of values', async (t) => {
     lines.filter((line) => line.includes('check: in')),
     ['# - {validate: {rules: [{column: kind, check: in, values: [x, z]}]}}  # 2 distinct values in 8 cells'],
   );
+  // In a CSV file, lists of JSON are texts.
+  const lists = await drafted(
+    t,
+    `id,tags\n${Array.from({ length: 8 }, (_, at) => `${at},"[""${at % 2}""]"\n`).join('')}`,
+  );
+  t.notMatch(lists.join('\n'), /check: in/);
 });
 
 test('records of several types are no header and rows', async (t) => {
