@@ -55,17 +55,13 @@ function rowsText(rows: number): string {
   return rows === 1 ? '1 row' : `${rows} rows`;
 }
 
-function ErrorNote({ error: { advice, details } }: { readonly error: ErrorText }): JSX.Element {
+function ErrorNote({ error: { advice, message, support } }: { readonly error: ErrorText }): JSX.Element {
   return (
-    <p role="alert">
-      {advice !== null && (
-        <>
-          {advice}
-          <br />
-        </>
-      )}
-      {advice === null ? details : <small>{details}</small>}
-    </p>
+    <div role="alert">
+      {advice !== null && <p>{advice}</p>}
+      <p class={advice === null ? '' : 'quiet'}>{message}</p>
+      {support !== null && <p class="quiet">If you ask for help, send this too: {support}</p>}
+    </div>
   );
 }
 

@@ -2,16 +2,21 @@
 import { type ErrorCode, TemplateRunError } from '../../client/browser/template-run-client.ts';
 
 export interface ErrorText {
-  /** What is wrong and what to do; null: the service's message says it. */
+  /** What is wrong and what to do; null: the message says it. */
   readonly advice: string | null;
-  /** The code and the message of the service, and the number of the request for its operator. */
-  readonly details: string;
+  /** The message of the service. */
+  readonly message: string;
+  /** The code and the number of the request, for the operator of the service; null: there are none. */
+  readonly support: string | null;
 }
 
 const OTHER_TEMPLATE = 'Check that you chose the right file, and the Template for files of this kind.';
 const ASK = 'Ask the person who gave you the key.';
 
-const ADVICE: Partial<Record<ErrorCode, string>> = {
+/** These requests are made by this page alone. */
+const PAGE_OUTDATED = `This page does not fit the service, perhaps because the service was updated. Reload the page. ${ASK}`;
+
+const ADVICE: Readonly<Record<ErrorCode, string>> = {
   API_KEY_MISSING: `The service got no key. ${ASK}`,
   API_KEY_INVALID: `The service does not know this key, or it has expired. Check that you copied all of it. ${ASK}`,
   INSUFFICIENT_SCOPE: `Your key does not allow this. ${ASK}`,
@@ -35,15 +40,26 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   RUN_INTERRUPTED: 'The service stopped before the file was processed. Send the file again.',
   RUN_TIMEOUT: 'The file takes too long to process. Split it into smaller files.',
   RUN_RESOURCE_LIMIT: 'The file or its output needs more space than the service has. Split it into smaller files.',
+  CONNECTION_LOST: 'The service cannot be reached. Check your network, then try again.',
+  UNEXPECTED_ANSWER: `Another program answered instead of the service. Try again in a few minutes. ${ASK}`,
+  OUTPUT_DAMAGED: 'The file was damaged on its way to you. Download it again.',
+  MALFORMED_REQUEST: PAGE_OUTDATED,
+  NOT_FOUND: PAGE_OUTDATED,
+  METHOD_NOT_ALLOWED: PAGE_OUTDATED,
+  IDEMPOTENCY_KEY_REUSED: PAGE_OUTDATED,
+  INVALID_IDEMPOTENCY_KEY: PAGE_OUTDATED,
+  PRECONDITION_FAILED: PAGE_OUTDATED,
+  RANGE_NOT_SATISFIABLE: PAGE_OUTDATED,
   INTERNAL_ERROR: `The service made a mistake. ${ASK} The number of the request helps to find the reason.`,
 };
 
 export function errorText(error: unknown): ErrorText {
-  if (!(error instanceof TemplateRunError)) return { advice: null, details: (error as Error).message };
+  if (!(error instanceof TemplateRunError)) return { advice: null, message: (error as Error).message, support: null };
   const { code, message, requestId } = error;
   return {
     advice: ADVICE[code] ?? null,
-    details: `${code}: ${message}${requestId === null ? '' : ` (request ${requestId})`}`,
+    message,
+    support: requestId === null ? code : `${code}, request ${requestId}`,
   };
 }
 

@@ -158,7 +158,8 @@ t.test('a usage that cannot be read is told, and Runs go on', options, async (t)
   const body = JSON.stringify({ error: 'API_KEY_INVALID', message: 'It was revoked.', request_id: 'r-1' });
   await page.route('**/api/v1/usage', (route) => route.fulfill({ status: 401, contentType: 'application/json', body }));
   await enter(page);
-  await page.getByRole('alert').getByText('API_KEY_INVALID: It was revoked.').waitFor();
+  await page.getByRole('alert').getByText('It was revoked.').waitFor();
+  await page.getByRole('alert').getByText('If you ask for help, send this too: API_KEY_INVALID, request r-1').waitFor();
   await page.unroute('**/api/v1/usage');
   await send(page, 'pick');
   await page.getByText(/Runs used until/).waitFor();
