@@ -244,6 +244,13 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
 /** What to do if the table has no rows. */
 function EmptyNote({ studio }: { readonly studio: Studio }): JSX.Element | null {
   const step = studio.chosen.value;
+  if (step === null && studio.watched.value !== null && studio.failure.value !== null)
+    return (
+      <p class="empty quiet">
+        The sample cannot be read in this way. Edit at step 0 sets its encoding, delimiter, header row and sheet. Open
+        sample… opens another file.
+      </p>
+    );
   if (step === null || studio.filter.value !== 'all' || step.rows > 0) return null;
   const hint =
     studio.step.value === 0

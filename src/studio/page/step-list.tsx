@@ -19,8 +19,11 @@ interface Entry {
   readonly watched: WatchedStep | null;
   /** Index in the list of operations in the text; null: cannot be edited here. */
   readonly item: number | null;
-  /** Off: the text says so. Mistake: the first one is here. Waiting: the step is below the first mistake. */
-  readonly state: 'live' | 'off' | 'mistake' | 'waiting';
+  /**
+   * Off: the text says so. Mistake: the first one is here. Waiting: the step is below the first mistake. Unreadable: the
+   * file cannot be read with the settings of the input.
+   */
+  readonly state: 'live' | 'off' | 'mistake' | 'waiting' | 'unreadable';
   /** Offset in the text; null: none. */
   readonly offset: number | null;
 }
@@ -87,12 +90,17 @@ export function StepList({
           </li>
         ))}
       </ol>
-      {entries.length <= 1 && <p class="empty quiet">No steps yet. Press + Step, or open the menu ▾ of a column.</p>}
+      <EmptyHint entries={entries} />
       <AddButton form={form} />
       <SuggestionList suggestions={suggestions} />
       <Hints />
     </nav>
   );
+}
+
+function EmptyHint({ entries: [input, ...steps] }: { readonly entries: readonly Entry[] }): JSX.Element | null {
+  if (input?.state !== 'live' || steps.length > 0) return null;
+  return <p class="empty quiet">No steps yet. Press + Step, or open the menu ▾ of a column.</p>;
 }
 
 function Hints(): JSX.Element {
@@ -222,7 +230,7 @@ function StepActions({ act, isOff }: { readonly act: (key: string) => void; read
 }
 
 /** Why a step has no rows. */
-const NOTES = { live: '', off: 'off', mistake: 'mistake', waiting: 'not run' } as const;
+const NOTES = { live: '', off: 'off', mistake: 'mistake', waiting: 'not run', unreadable: 'cannot be read' } as const;
 
 function StepLine({
   entry: { label, subject, step, watched, state },
@@ -237,7 +245,7 @@ function StepLine({
   if (watched === null) {
     return (
       <span class="name">
-        {state === 'mistake' && '⚠ '}
+        {(state === 'mistake' || state === 'unreadable') && '⚠ '}
         {label} ({NOTES[state]}) {about}
       </span>
     );
@@ -267,11 +275,22 @@ function StepLine({
   );
 }
 
+const UNREADABLE_INPUT: Entry = {
+  label: 'input',
+  subject: '',
+  step: 0,
+  watched: null,
+  item: null,
+  state: 'unreadable',
+  offset: null,
+};
+
 /** All steps in the order of the text, both those that run and those that do not. */
 function entriesOf(studio: Studio): readonly Entry[] {
   const { items } = operationList(studio.preview.value ?? studio.text.value);
   const steps = studio.watched.value?.steps ?? [];
-  const mistake = studio.mistakeItem.value ?? items.length;
+  const isUnreadable = studio.watched.value !== null && steps.length === 0;
+  const mistake = isUnreadable ? -1 : (studio.mistakeItem.value ?? items.length);
   const entries = steps.map((watched, step): Entry => {
     const item = step === 0 ? null : itemOf(watched);
     const label =
@@ -279,6 +298,8 @@ function entriesOf(studio: Studio): readonly Entry[] {
     const { subject, node } = (item === null ? undefined : items[item]) ?? { subject: '', node: null };
     return { label, subject, step, watched, item, state: 'live', offset: node?.from ?? null };
   });
+  // Its form is where the settings are corrected.
+  if (isUnreadable) entries.push(UNREADABLE_INPUT);
   for (const [item, { isOff, name, subject, node }] of items.entries()) {
     if (!isOff && item < mistake) continue;
     const state = isOff ? 'off' : item === mistake ? 'mistake' : 'waiting';

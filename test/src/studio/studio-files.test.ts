@@ -55,6 +55,28 @@ test('another sample is opened, and the Template stays', options, async (t) => {
   t.strictSame(problems, []);
 });
 
+test('a file that cannot be read is made readable by the form of the input', options, async (t) => {
+  const studio = await startStudio(t, { template: null, sample: 'a,b\n1;2\n3;4\n5;6\n' });
+  const { page, problems } = await openPage(t, studio.address, 'light', 'footer');
+  await page.getByText('A Run would end here. MALFORMED_FILE').waitFor();
+  await page.getByText('The sample cannot be read in this way. Edit at step 0').waitFor();
+  t.equal(await page.getByText('No steps yet').count(), 0);
+  await page.locator('button.step', { hasText: 'input (cannot be read)' }).focus();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    t.strictSame(await axeFindings(page), [], colorScheme);
+  }
+  await page.keyboard.press('e');
+  const csv = page.getByRole('form', { name: 'Edit input' }).getByRole('group', { name: 'csv' });
+  await csv.getByRole('combobox', { name: 'Kind of delimiter' }).selectOption('text');
+  await csv.getByRole('textbox', { name: 'delimiter', exact: true }).fill(';');
+  await page.locator('.grid [role=columnheader]', { hasText: 'column_2' }).waitFor();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('A Run would write 4 rows.').waitFor();
+  await page.getByText('No steps yet').waitFor();
+  t.strictSame(problems, []);
+});
+
 test('a file becomes a table, and is joined by a form', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);
