@@ -102,10 +102,11 @@ export function Editor({ studio }: { readonly studio: Studio }): JSX.Element {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const view = new EditorView({ parent: parent.current!, state: startState(studio) });
+    const shown: ShownStep = { step: -1, line: -1 };
     const ends = [
       effect(() => showText(view, studio.text.value)),
       effect(() => showProblems(view, studio.problems.value)),
-      effect(() => showStep(view, studio)),
+      effect(() => showStep(view, studio, shown)),
       effect(() => showOffset(view, studio)),
     ];
     return () => {
@@ -171,10 +172,20 @@ function showText(view: EditorView, text: string): void {
   });
 }
 
-/** Moves the cursor to the chosen step, unless the user is in the text. */
-function showStep(view: EditorView, studio: Studio): void {
+/** The step that the cursor was moved to last, with its line. */
+interface ShownStep {
+  step: number;
+  line: number;
+}
+
+/** Moves the cursor to the chosen step when another one is chosen, unless the user is in the text. */
+function showStep(view: EditorView, studio: Studio, shown: ShownStep): void {
   const line = studio.chosen.value?.line ?? null;
+  const step = studio.step.peek();
   if (line === null || view.hasFocus || studio.preview.peek() !== null || line > view.state.doc.lines) return;
+  // New rows of the same step leave the text where it is, for example at a new test.
+  if (shown.step === step && shown.line === line) return;
+  Object.assign(shown, { step, line });
   const anchor = view.state.doc.line(line).from;
   view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
 }

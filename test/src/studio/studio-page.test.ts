@@ -237,6 +237,11 @@ test('a test that is made slowly is saved too', options, async (t) => {
   release();
   await page.getByText('Saved.').waitFor();
   t.match(readFileSync(studio.templatePath, 'utf8'), /- name: "rows of a sample, scrambled/);
+  // The text shows the new test, also when new rows of the chosen step arrive.
+  await page.locator('footer [data-busy=false]').waitFor();
+  const written = await page.locator('.cm-line', { hasText: '- name: "rows of a sample' }).boundingBox();
+  const pane = (await page.locator('.cm-scroller').boundingBox())!;
+  t.ok(written !== null && written.y >= pane.y && written.y < pane.y + pane.height);
   await page.getByRole('button', { name: 'Run tests' }).click();
   await page.getByText('All tests passed.').waitFor();
   // A test that cannot be made is said.
@@ -247,6 +252,21 @@ test('a test that is made slowly is saved too', options, async (t) => {
   await page.locator('.cell.number', { hasText: /^2$/ }).click();
   await page.getByRole('button', { name: '+ Test (1)' }).click();
   await page.getByText('NO_TEST: None.').waitFor();
+  // A save that waited for it says so, too.
+  let fail = (): void => {};
+  const failed = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  await page.unroute('**/api/test');
+  await page.route('**/api/test', async (route) => {
+    await failed;
+    await route.fulfill({ status: 422, json: { code: 'NO_TEST', message: 'None.' } });
+  });
+  await page.getByRole('button', { name: '+ Test (1)' }).click();
+  await page.getByText('The test is being made…').waitFor();
+  await page.keyboard.press('Control+s');
+  fail();
+  await page.getByText('Saved without the test. NO_TEST: None.').waitFor();
   t.strictSame(
     problems.filter((problem) => !problem.includes('422')),
     [],
