@@ -25,7 +25,7 @@ interface FooterRow {
 
 /** Matches whole words only. Uses a lookahead because \b knows ASCII letters only. */
 const SUM_WORD =
-  /^(?:grand total|sub-?total|totals?|sum|summe|gesamt(?:summe|betrag)?|zwischensumme|total général|somme|totale|totaal|suma|total general|итого)(?![\p{L}\p{N}_])/iu;
+  /^(?:grand total|(?:sub|sous)[- ]?tota(?:l|le|al)|totals?|sum|summe|gesamt(?:summe|betrag)?|zwischen(?:summe|total)|total général|somme|totales?|totaal|suma|total general|итого)(?![\p{L}\p{N}_])/iu;
 
 /** A number with its separators, optionally with a currency before or after it. */
 const AMOUNT = /^[-+(]?\s*(?:\p{Sc}|[A-Z]{3})?\s*[-+]?\d[\d.,'\u2019\s]*(?:\p{Sc}|[A-Z]{3}|%)?\s*[-)]?$/u;

@@ -38,7 +38,12 @@ export function totalNotations(column: ColumnProfile): readonly Notation[] {
   const { cells, numbers, nativeNumbers } = column;
   if (cells === 0) return [];
   if (nativeNumbers === cells) return [{ decimal: '.', grouping: '' }];
-  return numbers.integers === cells ? DECIMAL_MARKS.map((decimal) => ({ decimal, grouping: '' })) : [];
+  // Without a proof of the decimal mark, such as whole numbers in groups, the sum decides.
+  return DECIMAL_MARKS.flatMap((decimal) => {
+    const { reads, groupings } = numbers.marks[decimal];
+    const used = [...groupings.keys()].filter((grouping) => grouping !== '');
+    return reads === cells && used.length <= 1 ? [{ decimal, grouping: used[0] ?? '' }] : [];
+  });
 }
 
 /**

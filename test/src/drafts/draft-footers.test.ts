@@ -270,6 +270,7 @@ test('subtotals are dropped, and the grand total is checked', async (t) => {
   for (const [words, last, filter, stop] of [
     [() => 'Subtotal', ['Grand total'], 'region == "Subtotal"', 'region == "Grand total"'],
     [(group) => `Total ${names[group]}`, ['Total'], 'region.startsWith("Total ")', 'region == "Total"'],
+    [(group) => `Sous-total ${names[group]}`, ['Total'], 'region.startsWith("Sous-total ")', 'region == "Total"'],
     [(group) => `${names[group]} Total`, ['Grand Total'], 'region.endsWith(" Total")', 'region == "Grand Total"'],
     [() => 'Total', ['Total'], 'region == "Total"', null],
     [() => 'Summe', [], 'region == "Summe"', null],
@@ -312,4 +313,23 @@ test('a subtotal that is no sum makes the filter a suggestion, and rows with a w
     lines.find((line) => line.includes('{filter:')) ?? lines.join('\n'),
     /^# - .*5 rows with a word for a total; the amounts of 4 rows are the sums of rows above them/,
   );
+});
+
+test('a total of whole numbers in groups is their sum', async (t) => {
+  for (const [space, cells] of [
+    ['space', ['1 228', '694', '2 419']],
+    ['no-break space', ['1\u00a0228', '694', '2\u00a0419']],
+    ['narrow no-break space', ['1\u202f228', '694', '2\u202f419']],
+    ['point', ['1.228', '1.694', '1.419']],
+  ] as const) {
+    const mark = /\D/.exec(cells[0])![0];
+    const total = cells.reduce((sum, cell) => sum + Number(cell.replace(mark, '')), 0);
+    const grouped = String(total).replace(/(?=\d{3}$)/, mark);
+    const lines = await drafted(
+      t,
+      `district,voters\n${cells.map((cell) => `North,${cell}\n`).join('')}Total,${grouped}\n`,
+    );
+    const stop = lines.find((line) => line.includes('stop_when')) ?? '';
+    t.match(stop, /^- \{stop_when: .*1 row at the end; 1 amount is the sum of the cells above$/, space);
+  }
 });
