@@ -49,6 +49,8 @@ export interface GroupMetric {
   readonly percent: number;
   /** For a mean of sums: index of the column with the number of values in each sum. */
   readonly countsPlace?: number;
+  /** For the minimum or maximum of decimals from several parts of a file, see `#refuseTie`. */
+  readonly refusesTies?: boolean;
   /** True if the result is a part of a larger sum, so that a sum with too many digits is no result. */
   readonly isPartial?: boolean;
 }
@@ -221,15 +223,20 @@ export class AggregateState implements MetricState {
 
   #foldValues(batch: Batch, fold: number, count: number, states: FoldStates): void {
     const { heap } = this.#arena;
-    let isBound = false;
-    for (let at = 0; ; at++) {
-      at = this.#runKernel(fold, at, count);
+    const { refusesTies = false } = this.#metric;
+    if (refusesTies) this.#reader!.bind(batch);
+    let isBound = refusesTies;
+    for (let at = 0; at < count; at++) {
+      if (!refusesTies) at = this.#runKernel(fold, at, count);
       if (at === count) break;
       if (!isBound) this.#reader!.bind(batch);
       isBound = true;
       const row = heap.u32[(heap.u32[(fold + ROWS) >>> 2]! >>> 2) + at]!;
       const id = heap.u32[(heap.u32[(fold + IDS) >>> 2]! >>> 2) + at]!;
-      this.#addBeside(id, states.at + id * states.stride, this.#reader!.read(row));
+      const state = states.at + id * states.stride;
+      const value = this.#reader!.read(row);
+      if (refusesTies) this.#refuseTie(id, state, value as Decimal | null);
+      if (!refusesTies || this.#runKernel(fold, at, at + 1) === at) this.#addBeside(id, state, value);
     }
     if (this.#metric.fn !== 'mean') return;
     heap.u32[(fold + STATES) >>> 2] = states.at + this.stateBytes - STATE_BYTES;
@@ -245,6 +252,16 @@ export class AggregateState implements MetricState {
     u32[(fold + VALUES) >>> 2] = counts.at;
     u32[(fold + META) >>> 2] = counts.meta;
     if (this.#kernel.foldSum(fold, 0, count) < count) throw new Error('a file has fewer rows');
+  }
+
+  /**
+   * Of equal decimals, such as 1.5 and 1.50, the first one in the file counts. Which part has it is not known, so one
+   * thread has to process the file again. Throws Failed.
+   */
+  #refuseTie(id: number, state: number, value: Decimal | null): void {
+    const kept = value === null ? null : this.#kept(id, state);
+    if (value === null || kept === null || kept.scale === value.scale || compareDecimals(kept, value) !== 0) return;
+    throw new Failed('RUN_RESOURCE_LIMIT', 'Parts have equal decimals of different lengths.');
   }
 
   #runKernel(fold: number, from: number, count: number): number {

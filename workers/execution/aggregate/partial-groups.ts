@@ -88,8 +88,8 @@ interface SharedMetric {
 
 const EXACT = new Set<ColumnType | undefined>(['integer', 'decimal']);
 
-/** Types whose equal values have the same text, so that any of them can be the minimum. */
-const ONE_TEXT = new Set<ColumnType | undefined>(['integer', 'date']);
+/** Types whose equal values have the same text, so that any of them can be the minimum, and decimals (`refusesTies`). */
+const COMPARED = new Set<ColumnType | undefined>(['integer', 'decimal', 'date']);
 
 const MERGEABLE = new Set<MetricName>(['count', 'count_values', 'any', 'all', 'sum', 'mean', 'min', 'max']);
 
@@ -101,7 +101,7 @@ export function mayMerge({ fn }: Pick<SharedMetric, 'fn'>): boolean {
 /** True if the metric of some rows and that of the others give the metric of all rows. */
 export function canMerge({ fn, source }: SharedMetric): boolean {
   if (fn === 'sum' || fn === 'mean') return EXACT.has(source?.type);
-  if (fn === 'min' || fn === 'max') return ONE_TEXT.has(source?.type) && !movesCell(fn, source);
+  if (fn === 'min' || fn === 'max') return COMPARED.has(source?.type) && !movesCell(fn, source);
   return mayMerge({ fn });
 }
 
@@ -126,7 +126,7 @@ function mergingMetrics(metrics: readonly SharedMetric[], groups: number): Group
     if (fn === 'sum') return { ...rest, fn, type: 'decimal', reads: 'decimal', makes: type, place };
     if (fn === 'count' || fn === 'count_values')
       return { ...rest, fn: 'sum', type: 'integer', reads: 'integer', makes: type, place };
-    return { ...rest, fn, type, reads: type, makes: type, place };
+    return { ...rest, fn, type, reads: type, makes: type, place, refusesTies: type === 'decimal' };
   });
 }
 
