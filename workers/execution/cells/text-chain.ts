@@ -124,9 +124,11 @@ function* editStrings(
     let text = arena.decode(start, arena.heap.u32[at + 1]!);
     for (let index = first; index < steps.length && text.length <= CELL_BYTES_MAX; index++) {
       const step = steps[index]!;
+      const before = text;
       if (step.editInSlices !== undefined && (text.length > PIECE_UNITS || step.isLong?.(text) === true)) {
         text = yield* pausing(step.editInSlices(text), clock);
       } else text = step.edit(text);
+      if (text !== before) arena.made(text);
       if (text.length > LONG_TEXT && clock.isDue()) yield PAUSE;
     }
     if (!writeCell(arena, at, text)) return false;
