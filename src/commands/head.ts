@@ -10,7 +10,11 @@ const ROWS_MAX = 10_000;
 const FLAGS: Readonly<Record<string, Flag>> = {
   rows: { kind: 'value', short: 'n', placeholder: 'N', purpose: `number of rows (default ${ROWS_DEFAULT})` },
   delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (otherwise detected)' },
-  'header-row': { kind: 'value', placeholder: 'N', purpose: 'record of the header, from 0 (otherwise detected)' },
+  'header-row': {
+    kind: 'value',
+    placeholder: 'N',
+    purpose: 'record of the header, from 0, or none (otherwise detected)',
+  },
   quiet: QUIET_FLAG,
 };
 

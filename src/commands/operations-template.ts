@@ -9,8 +9,10 @@ import { parseTemplate, type TemplateText } from '../../workers/template/templat
 import { UsageError } from './command.ts';
 import type { LocalTemplate } from './template-file.ts';
 
-/** Formats of --to. `table` is text with aligned columns, made of a CSV. */
-export const TO_FORMATS: readonly string[] = [...outputFormats.keys(), 'table'];
+/** Formats of --to that are made of a CSV: text with aligned columns, and a table in Markdown. */
+export const TEXT_TABLES: readonly string[] = ['table', 'markdown'];
+
+export const TO_FORMATS: readonly string[] = [...outputFormats.keys(), ...TEXT_TABLES];
 
 /** Separates the fields of the CSV that is printed as a table. Cells rarely contain it, so few are quoted. */
 export const TABLE_DELIMITER = '\u001f';
@@ -18,16 +20,29 @@ export const TABLE_DELIMITER = '\u001f';
 /** Settings of a CSV that determine how values are written. The others describe the file, which a table does not have. */
 const VALUE_SETTINGS: readonly string[] = ['decimal', 'date_format', 'boolean', 'null'];
 
+export interface CommandLineInput {
+  /** Names of the reference tables in the folder of --tables. */
+  readonly tables: readonly string[];
+  readonly hasHeader: boolean;
+}
+
 /**
  * @param expressions operations in the notation of a Template, such as `sort: amount`
  * @param to format of the output
  * @throws UsageError that names the operation
  */
-export function operationsTemplate(expressions: readonly string[], to: string): LocalTemplate {
+export function operationsTemplate(
+  expressions: readonly string[],
+  to: string,
+  { tables, hasHeader }: CommandLineInput,
+): LocalTemplate {
   const operations = expressions.map(operationOf);
   // The encoding is detected, because no Template could declare it. The summary names the encoding.
-  const input = { csv: { encoding: 'auto' } };
-  return checked({ format: 1, name: 'Command line', input, operations, output: outputOf({}, to) }, (pointer) => {
+  const input = { csv: { encoding: 'auto', ...(hasHeader ? {} : { header_row: 'none' }) } };
+  const used = tables.filter((name) => expressions.some((expression) => expression.includes(name)));
+  const declared = Object.fromEntries(used.map((name) => [name, { ref: name }]));
+  const template = { format: 1, name: 'Command line', input, tables: declared, operations, output: outputOf({}, to) };
+  return checked(template, (pointer) => {
     const [, place = '', ...rest] = pointer.split('/').slice(1);
     return `-e ${JSON.stringify(expressions[Number(place)] ?? '')}${rest.length === 0 ? '' : ` at /${rest.join('/')}`}`;
   });
@@ -59,20 +74,44 @@ function operationOf(expression: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, parametersOf(name, inner)]));
 }
 
-/** A value that is not a mapping is the operation's only required parameter: `sort: amount` is `sort: {by: amount}`. */
+/** Main parameters of operations that have no single required parameter: `slice: 10` is `slice: {limit: 10}`. */
+const MAIN_PARAMETERS: Readonly<Record<string, string>> = {
+  dedupe: 'by',
+  reorder: 'first',
+  sample: 'n',
+  slice: 'limit',
+  unpivot: 'columns',
+};
+
+/** Operations whose main parameter is a mapping of columns: `rename: {a: b}` is `rename: {columns: {a: b}}`. */
+const OF_COLUMNS: readonly string[] = ['cast', 'rename', 'set'];
+
+/**
+ * A value that is not a mapping is the operation's main parameter or its only required one: `sort: amount` is
+ * `sort: {by: amount}`.
+ */
 function parametersOf(name: string, inner: unknown): unknown {
-  if (inner === null || isMapping(inner)) return inner;
-  const { required = [] } = (templateLanguage.operations.get(name)?.parameters ?? {}) as {
-    required?: readonly string[];
+  const { required = [], properties = {} } = (templateLanguage.operations.get(name)?.parameters ?? {}) as {
+    readonly required?: readonly string[];
+    readonly properties?: Readonly<Record<string, unknown>>;
   };
-  return required.length === 1 ? { [required[0]!]: inner } : inner;
+  if (isMapping(inner)) {
+    const isParameter = (key: string): boolean => Object.hasOwn(properties, key) || COMMON_PARAMETERS.includes(key);
+    return OF_COLUMNS.includes(name) && !Object.keys(inner).some(isParameter) ? { columns: inner } : inner;
+  }
+  if (inner === null) return inner;
+  const main = MAIN_PARAMETERS[name] ?? (required.length === 1 ? required[0]! : null);
+  return main === null ? inner : { [main]: inner };
 }
+
+/** Parameters of every operation, which cannot be names of columns in the short form. */
+const COMMON_PARAMETERS: readonly string[] = ['id', 'note', 'enabled', 'if_missing', 'on_error', 'where'];
 
 function outputOf(output: Readonly<Record<string, unknown>>, to: string): object {
   const { json, csv, ...all } = output;
-  // A table on a terminal is not split into files.
+  // Text for a terminal or a document is not split into files.
   const { split_by, file_name, ...others } = all;
-  if (to !== 'table') {
+  if (!TEXT_TABLES.includes(to)) {
     // The layout belongs to the Template's own format.
     const { layout: _, ...settings } = isMapping(json) ? json : {};
     return {
@@ -91,11 +130,22 @@ function outputOf(output: Readonly<Record<string, unknown>>, to: string): object
   };
 }
 
+/** No Template can declare the table, but --tables can. */
+function tableHint(message: string): string {
+  return message.replace(
+    /^The Template declares no table (.*?)\. Write tables: .*$/,
+    'There is no table $1. With --tables DIR, each DIR/NAME.csv is the table NAME.',
+  );
+}
+
 function checked(template: object, placeOf: (pointer: string) => string): LocalTemplate {
   const source = JSON.stringify(template);
   const result = checkTemplate(source, 'json');
   if ('problems' in result) {
-    const lines = result.problems.map(({ pointer, code, message }) => `${placeOf(pointer)}: ${code}: ${message}`);
+    const lines = result.problems.map(
+      ({ pointer, code, message }) =>
+        `${placeOf(pointer)}: ${code}: ${code === 'UNKNOWN_TABLE' ? tableHint(message) : message}`,
+    );
     throw new UsageError(lines.join('\n'));
   }
   const { extension, otherExtensions = [] } = outputFile(outputFormats, result.template.output);

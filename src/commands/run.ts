@@ -35,7 +35,7 @@ import {
 } from './command.ts';
 import { LocalEngine, type NamedInput, nameOf } from './local-engine.ts';
 import { refuseSecondStandardInput, systemErrorText, TemporaryFolder } from './local-input.ts';
-import { operationsTemplate, TABLE_DELIMITER, TO_FORMATS, withFormat } from './operations-template.ts';
+import { operationsTemplate, TABLE_DELIMITER, TEXT_TABLES, TO_FORMATS, withFormat } from './operations-template.ts';
 import {
   ARCHIVE_ENDING,
   areCombined,
@@ -49,8 +49,14 @@ import {
 } from './output-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
 import { detectedReading } from './sample-head.ts';
-import { type LocalTemplate, localSecrets, readLocalTables, readLocalTemplate } from './template-file.ts';
-import { alignedLines, Progress, painted } from './terminal.ts';
+import {
+  type LocalTemplate,
+  localSecrets,
+  localTableNames,
+  readLocalTables,
+  readLocalTemplate,
+} from './template-file.ts';
+import { alignedLines, markdownLines, Progress, painted } from './terminal.ts';
 
 // The arguments of `run`: which of them is the Template, which are the inputs, and which format the output has.
 
@@ -58,8 +64,8 @@ export interface RunArguments {
   /** Path of the Template; null: the operations are on the command line, or the files are converted only. */
   readonly templatePath: string | null;
   readonly inputs: readonly string[];
-  /** The output is a table for a terminal. */
-  readonly isTable: boolean;
+  /** The output is written again as a table for a terminal or in Markdown; null: it is written as it is. */
+  readonly textTable: string | null;
   /** The Template if it is valid; otherwise null, after its problems have been written to `stderr`. */
   read(stderr: NodeJS.WritableStream): LocalTemplate | null;
 }
@@ -69,7 +75,7 @@ function runArguments({ values, lists, positionals }: Flags): RunArguments {
   const expressions = lists.get('expression') ?? [];
   const to = formatOf(values.get('to'));
   const isConversion = to !== null && isConverted(positionals);
-  const isTable = to === 'table';
+  const textTable = TEXT_TABLES.find((format) => format === to) ?? null;
   if (expressions.length > 0 || isConversion) {
     if (positionals.length === 0) throw new UsageError('Write an input file; "-" is standard input.');
     const template = positionals.find(isYaml);
@@ -77,8 +83,11 @@ function runArguments({ values, lists, positionals }: Flags): RunArguments {
       throw new UsageError(`With -e all files are inputs: leave ${template} out, or write the operations into it.`);
     }
     const format = to ?? formatOfEnding(values.get('output')) ?? 'csv';
-    const read = operationsTemplate(expressions, format);
-    return { templatePath: null, inputs: positionals, isTable, read: () => read };
+    const read = operationsTemplate(expressions, format, {
+      tables: values.has('tables') ? localTableNames(values.get('tables')!) : [],
+      hasHeader: values.get('header-row') !== 'none',
+    });
+    return { templatePath: null, inputs: positionals, textTable, read: () => read };
   }
   const [templatePath, ...inputs] = positionals;
   if (templatePath === undefined || inputs.length === 0) {
@@ -88,7 +97,7 @@ function runArguments({ values, lists, positionals }: Flags): RunArguments {
   return {
     templatePath,
     inputs,
-    isTable,
+    textTable,
     read(stderr) {
       const read = readLocalTemplate(templatePath, stderr);
       if (read !== null) return to === null ? read : withFormat(read.template, to);
@@ -114,7 +123,7 @@ function formatOf(to: string | undefined): string | null {
 /** Without a Template, the extension of the output file determines the format. */
 function formatOfEnding(output = ''): string | undefined {
   const ending = extname(output).slice(1).toLowerCase();
-  return TO_FORMATS.find((format) => format === ending && format !== 'table');
+  return [...outputFormats.keys()].find((format) => format === ending);
 }
 
 /**
@@ -276,21 +285,23 @@ function written({ name, where, ifMissing, onError, parameters }: TemplateOperat
   };
 }
 
-// The output of `run --to table`: the CSV of a Run, written again with aligned columns.
+// The output of `run --to table` and `run --to markdown`: the CSV of a Run, written again with aligned columns.
 
-/** Extension of tables in a folder. */
-const TABLE_ENDING = 'txt';
+/** Extensions of tables in a folder. */
+const TABLE_ENDINGS: Readonly<Record<string, string>> = { table: 'txt', markdown: 'md' };
 
 /** The result with the table as its output, in a file beside the CSV. */
-async function asTable(result: LocalResult): Promise<LocalResult> {
+async function asTable(result: LocalResult, form: string): Promise<LocalResult> {
+  const ending = TABLE_ENDINGS[form]!;
   const { outcome, outputPath } = result;
   const output = outcome.output!;
   const { bytes } = output;
   const open = (): AsyncIterable<string> =>
     bytes === null ? createReadStream(outputPath, 'utf8') : Readable.from([Buffer.from(bytes).toString('utf8')]);
-  const path = `${outputPath}.${TABLE_ENDING}`;
-  await pipeline(Readable.from(alignedLines(open, TABLE_DELIMITER)), createWriteStream(path, { mode: 0o600 }));
-  const table = { ...output, bytes: null, sizeBytes: statSync(path).size, ending: TABLE_ENDING };
+  const path = `${outputPath}.${ending}`;
+  const lines = form === 'table' ? alignedLines(open, TABLE_DELIMITER) : markdownLines(open, TABLE_DELIMITER);
+  await pipeline(Readable.from(lines), createWriteStream(path, { mode: 0o600 }));
+  const table = { ...output, bytes: null, sizeBytes: statSync(path).size, ending };
   return { ...result, outputPath: path, outcome: { ...outcome, output: table } };
 }
 
@@ -304,7 +315,7 @@ const FLAGS = {
   to: {
     kind: 'value',
     placeholder: 'FORMAT',
-    purpose: `output format, one of ${TO_FORMATS.join(', ')}; table is text with aligned columns (as the Template says)`,
+    purpose: `output format, one of ${TO_FORMATS.join(', ')}; table is text with aligned columns, markdown a table for documents (as the Template says)`,
   },
   output: {
     kind: 'value',
@@ -325,7 +336,8 @@ const FLAGS = {
   'header-row': {
     kind: 'value',
     placeholder: 'N',
-    purpose: '0-based record of the header (as in the Template, otherwise detected)',
+    purpose:
+      '0-based record of the header; without a Template also none, for a file without a header (as in the Template, otherwise detected)',
   },
   workers: {
     kind: 'value',
@@ -374,7 +386,7 @@ Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
 export async function runFiles(args: readonly string[], io: CommandIo, name: string): Promise<number> {
   const flags = parseFlags(args, FLAGS);
   const { values, switches } = flags;
-  const { templatePath, inputs, isTable, read: readTemplate } = runArguments(flags);
+  const { templatePath, inputs, textTable, read: readTemplate } = runArguments(flags);
   refuseSecondStandardInput([templatePath, ...inputs]);
   const isCombined = areCombined(inputs, values.get('output') ?? null);
   const targetInputs = isCombined ? inputs.slice(0, 1) : inputs;
@@ -383,7 +395,7 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   const read = readTemplate(io.stderr);
   if (read === null) return EXIT_FAILED;
   const { template, otherEndings } = read;
-  const ending = isTable ? TABLE_ENDING : read.ending;
+  const ending = textTable === null ? read.ending : TABLE_ENDINGS[textTable]!;
   refuseBinaryOnTerminal(outputs, ending, io.stdout);
   const targets = outputs.map(({ path }) => path(ending));
   const rejectPaths = rejects.map(({ path }) => path(ending));
@@ -392,10 +404,10 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   // With --json only the summaries are printed, as JSON lines.
   const isJson = switches.has('json');
   const isQuiet = switches.has('quiet') || name === 'head';
-  const notes = isJson || isQuiet || isTable ? [] : endingNotes(targets, ending, otherEndings);
+  const notes = isJson || isQuiet || textTable !== null ? [] : endingNotes(targets, ending, otherEndings);
   for (const note of notes) io.stderr.write(`${painted(io, 'stderr', 'note', note)}\n`);
   const workers = count(values, 'workers');
-  const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') };
+  const overrides = { delimiter: delimiter(values.get('delimiter')), headerRow: headerRow(values, templatePath) };
   const temporaryFolder = new TemporaryFolder('template-run-');
   const engine = new LocalEngine({
     temporaryFolder: temporaryFolder.path,
@@ -419,7 +431,7 @@ export async function runFiles(args: readonly string[], io: CommandIo, name: str
   const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), shows);
   const more = isCombined ? inputs.slice(1) : [];
   const [isOnly, showsCell] = [outputs.length === 1, switches.has('show-cell')];
-  const reporting = { name, isJson, isQuiet, isOnly, isTable, template, overrides, more, showsCell };
+  const reporting = { name, isJson, isQuiet, isOnly, textTable, template, overrides, more, showsCell };
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
     const succeeded = await runFile(engine, kept, reporting, { io, progress });
@@ -458,8 +470,7 @@ interface Reporting {
   readonly isQuiet: boolean;
   /** True if only one file is processed, so that a failure need not name it. */
   readonly isOnly: boolean;
-  /** The output is written again with aligned columns. */
-  readonly isTable: boolean;
+  readonly textTable: string | null;
   readonly template: TemplateText;
   readonly overrides: TaskOverrides;
   /** Inputs whose rows follow those of the first one in the same output. */
@@ -471,7 +482,7 @@ interface Reporting {
 async function runFile(
   engine: LocalEngine,
   targets: readonly OutputTarget[],
-  { name, isJson, isQuiet, isOnly, isTable, template, overrides, more, showsCell }: Reporting,
+  { name, isJson, isQuiet, isOnly, textTable, template, overrides, more, showsCell }: Reporting,
   { io, progress }: Terminal,
 ): Promise<boolean> {
   const { input } = targets[0]!;
@@ -481,7 +492,7 @@ async function runFile(
     progress.clear();
     const [output, ...rejects] = targets;
     if (result.outcome.failure === null) {
-      await keepOutput(output!, isTable ? await asTable(result) : result);
+      await keepOutput(output!, textTable === null ? result : await asTable(result, textTable));
       for (const target of rejects) await keepOutput(target, result);
     }
   } catch (error) {
@@ -545,6 +556,13 @@ const SHARING_THREADS_MAX = 8;
 function threadsFor(inputs: number, workers: number | null): number {
   const cores = availableParallelism();
   return inputs === 1 ? (workers ?? Math.min(cores, SHARING_THREADS_MAX)) : Math.min(inputs, workers ?? cores);
+}
+
+/** Null: not given, or the file has no header, which the Template of the command line declares. */
+function headerRow(values: ReadonlyMap<string, string>, templatePath: string | null): number | null {
+  if (values.get('header-row') !== 'none') return count(values, 'header-row');
+  if (templatePath === null) return null;
+  throw new UsageError('Write header_row: none in the Template, below input.csv: the flag takes a number here.');
 }
 
 function count(values: ReadonlyMap<string, string>, flag: string): number | null {

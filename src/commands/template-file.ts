@@ -115,16 +115,21 @@ export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): 
 export function readLocalTables(directory: string | null): Readonly<Record<string, TaskTable>> {
   if (directory === null) return {};
   try {
-    checkFolder(directory);
-    const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
-    const tables = names.map((name): [string, TaskTable] => {
-      const path = resolve(join(directory, name));
-      return [name.slice(0, -'.csv'.length), { path, sha256: sha256(readFileSync(path)) }];
+    const tables = localTableNames(directory).map((name): [string, TaskTable] => {
+      const path = resolve(join(directory, `${name}.csv`));
+      return [name, { path, sha256: sha256(readFileSync(path)) }];
     });
     return Object.fromEntries(tables);
   } catch (error) {
     throw new UsageError(`The reference tables cannot be read: ${systemErrorText(error as Error)}`, false);
   }
+}
+
+/** The names of the reference tables in a folder. Throws UnreadableFileError. */
+export function localTableNames(directory: string): readonly string[] {
+  checkFolder(directory);
+  const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
+  return names.map((name) => name.slice(0, -'.csv'.length));
 }
 
 /** The folder of the secrets; null: no secrets. Throws a UsageError if it cannot be read. */

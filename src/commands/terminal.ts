@@ -108,6 +108,20 @@ export async function* alignedLines(open: () => AsyncIterable<string>, delimiter
   }
 }
 
+/** Lines of a table in Markdown, as GitHub reads it. Whole cells are shown. */
+export async function* markdownLines(open: () => AsyncIterable<string>, delimiter: string): AsyncGenerator<string> {
+  let isHeading = true;
+  for await (const cells of records(open(), delimiter)) {
+    yield markdownLine(cells.map((cell) => printable(cell.replace(/\r\n|[\n\r\t]/g, ' ')).replace(/[\\|]/g, '\\$&')));
+    if (isHeading) yield markdownLine(cells.map(() => '---'));
+    isHeading = false;
+  }
+}
+
+function markdownLine(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
 function characterWidth(character: string): number {
   if (ZERO_WIDTH.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;

@@ -47,7 +47,7 @@ export const explode = defineOperation({
     'Makes one row for each value of a cell. If a cell has no value, its row is kept. Empty values are null. Texts in a JSON array become texts, and other values remain as written.',
   knownAs: [
     {
-      names: 'unnest unnest_longer split_rows split_to_rows expand_rows explode_rows flatten_rows separate_rows',
+      names: 'nest unnest unnest_longer split_rows split_to_rows expand_rows explode_rows flatten_rows separate_rows',
       form: "column: ..., separator: ','",
     },
   ],

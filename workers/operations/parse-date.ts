@@ -25,6 +25,7 @@ export const parseDate = defineOperation({
       names: 'date to_date parse_dates datetime to_datetime strptime as_date parse_datetime parse_timestamp date_parse',
       form: 'columns: ..., formats: [dd.MM.yyyy]',
     },
+    { names: 'sec2gmt sec2gmtdate sec2date from_unixtime', form: 'columns: ..., epoch: s' },
   ],
   parameters: dateParameters,
   cells: true,

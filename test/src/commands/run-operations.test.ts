@@ -25,6 +25,53 @@ t.test('operations of the command line', async (t) => {
   });
 });
 
+t.test('the short forms of the command line', async (t) => {
+  const cases: readonly (readonly [expression: string, stdout: string])[] = [
+    ['slice: 1', 'name,country,amount\nZoë,DE,10.5\n'],
+    ['dedupe: country', 'name,country,amount\nZoë,DE,10.5\n"Müller, Co",FR,2\n'],
+    ['rename: {name: who}', 'who,country,amount\n'],
+    ['set: {name: country + "!"}', 'name,country,amount\nDE!,DE,10.5\n'],
+    ['cast: {amount: decimal}', 'name,country,amount\nZoë,DE,10.5\n'],
+    ['reorder: [amount, name]', 'amount,name,country\n10.5,Zoë,DE\n'],
+  ];
+  for (const [expression, stdout] of cases) {
+    const found = await cli('run', '-e', expression, orders);
+    t.equal(found.status, 0, found.stderr);
+    t.ok(found.stdout.startsWith(stdout), `${expression}: ${found.stdout}`);
+  }
+  t.match(await cli('run', '-e', 'sample: 2', '-e', 'aggregate: {metrics: [{fn: count, as: n}]}', orders), {
+    stdout: 'n\n2\n',
+  });
+  // A key that is also a parameter is the parameter.
+  t.match(await cli('run', '-e', 'set: {note: country}', orders), {
+    status: 2,
+    stderr: /Give exactly one of "columns"/,
+  });
+});
+
+t.test('a file without a header, and reference tables', async (t) => {
+  const first = await cli('run', '--header-row', 'none', '-e', 'slice: 1', orders);
+  t.match(first, { status: 0, stdout: 'column_1,column_2,column_3\nname,country,amount\n' });
+  t.match(await cli('head', '-n', '1', '--header-row', 'none', orders), { status: 0, stdout: /^column_1 .*\nname / });
+  const refused = await cli('run', '--header-row', 'none', at('template.yaml'), orders);
+  t.match(refused, { status: 2, stderr: /Write header_row: none in the Template/ });
+  const tables = t.testdir({ 'codes.csv': 'country,code\nDE,49\n', 'not a name.csv': '' });
+  const join = 'join: {table: codes, on: country}';
+  t.match(await cli('run', '--tables', tables, '-e', join, '-e', 'select: [name, code]', '-e', 'slice: 1', orders), {
+    status: 0,
+    stdout: 'name,code\nZoë,49\n',
+  });
+  t.match(await cli('run', '-e', join, orders), { status: 2, stderr: /There is no table "codes"\. With --tables DIR/ });
+});
+
+t.test('a table in Markdown', async (t) => {
+  writeFileSync(at('marks.csv'), 'a|b,c\n"x\ny",\\|\n,2\n');
+  const { stdout } = await cli('run', '--to', 'markdown', at('marks.csv'));
+  t.equal(stdout, '| a\\|b | c |\n| --- | --- |\n| x y | \\\\\\| |\n|  | 2 |\n');
+  await cli('run', '--to', 'markdown', at('marks.csv'), '-o', at('tables/'));
+  t.match(readFileSync(at('tables/marks.md'), 'utf8'), /^\| a/);
+});
+
 t.test('the long form of an operation, whose parameters may have the names of operations', async (t) => {
   const pivot =
     '{op: pivot, group_by: [country], names_from: name, values_from: amount, values: [Zoë], aggregate: first}';
@@ -39,7 +86,7 @@ t.test('a wrong operation is a usage error that names it', async (t) => {
     [['-e', '3', orders], /-e "3" is not an operation\./],
     [['-e', 'sort: amount'], /Write an input file/],
     [['-e', 'sort: amount', at('template.yaml'), orders], /With -e all files are inputs: leave .*template\.yaml out/],
-    [['--to', 'jsn', orders], /--to takes csv, .*, table\. Did you mean "json"\?/],
+    [['--to', 'jsn', orders], /--to takes csv, .*, markdown\. Did you mean "json"\?/],
   ];
   for (const [args, message] of cases) {
     t.match(await cli('run', ...args), { status: 2, stdout: '', stderr: message }, args.join(' '));
