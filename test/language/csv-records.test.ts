@@ -362,3 +362,30 @@ t.test(
     t.equal((await applyTemplate({ input, operations: [] }, file)).outcome.report.input.comment_lines, 2);
   },
 );
+
+golden('a column without a value', [
+  {
+    name: 'is no delimiter of two characters',
+    template: 'operations: []',
+    input: 'id|note|amount\n1||3.0\n2||4\n',
+    output: 'id,note,amount\n1,,3.0\n2,,4\n',
+  },
+  {
+    name: 'is no delimiter of two characters below a title',
+    template: 'operations: []',
+    input: 'Report\nid|note|amount\n1||3.0\n2||4\n',
+    output: 'id,note,amount\n1,,3.0\n2,,4\n',
+  },
+  {
+    name: 'a delimiter of two characters, of which one is in a cell',
+    template: 'operations: []',
+    input: 'a||b||c\n1||2||3\n4||5|x||6\n',
+    output: 'a,b,c\n1,2,3\n4,5|x,6\n',
+  },
+  {
+    name: 'keeps its name, also if the first row has a text above numbers',
+    template: 'operations: []',
+    input: 'id,note\nBonn,\n7,\n7,\n3.0,\n',
+    output: 'id,note\nBonn,\n7,\n7,\n3.0,\n',
+  },
+]);

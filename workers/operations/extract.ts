@@ -40,7 +40,7 @@ export const extract = defineOperation({
   knownAs: [
     {
       names: 'capture regex_extract regexp_extract str_extract parse_regex grok',
-      form: "column: ..., pattern: '...', into: [...]",
+      form: "column: ..., pattern: '...', into: {1: ..., 2: ...}",
     },
   ],
   parameters: Type.Object({

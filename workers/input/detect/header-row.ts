@@ -159,7 +159,7 @@ function continuesHeader(records: Records, last: number, next: number, width: nu
   const { named, alike, typed } = compareWithBody(record, body);
   if (named === 0 || alike > 0) return false;
   if (isNear && (isUnitsLine(record) || isCompletion(record, named, body))) return true;
-  if (hasNameForEach(above, width, named)) return false;
+  if (hasNameForEach(above, width, named) || lacksNames(above, record)) return false;
   return record.length >= Math.min(width, above.length) && named * 2 >= typed;
 }
 
@@ -177,6 +177,16 @@ function isCompletion(record: Cells, named: number, { records, start, end }: Bod
     if (records.kind(row, 0) !== '') texts++;
   }
   return texts * 2 > rows;
+}
+
+/**
+ * True if the record above has a distinct name in each of its cells, and this record lacks some of them. It is then a row,
+ * such as a row with a text above numbers, and the names without cells belong to columns without a value.
+ */
+function lacksNames(above: Cells, record: Cells): boolean {
+  const names = above.map((cell) => cell.trim());
+  const hasAll = new Set(names).size === names.length && !names.includes('');
+  return record.length === above.length && hasAll && filledCells(record) < names.length;
 }
 
 /** True if at least half of the cells contain digits. */

@@ -67,7 +67,8 @@ function isNarrower(
   own: Sample,
   { delimiter, single }: { readonly delimiter: string; readonly single: string },
 ): boolean {
-  if (single === '' || delimiter.replaceAll(single, '') === '') return false;
+  if (single === '') return false;
+  if (delimiter.replaceAll(single, '') === '') return isRegular(own) && hasSingles(long, own, delimiter.length);
   if (!delimiter.includes(single) && own.rowsByWidth.size !== 1) return false;
   // Occurrences of the single delimiter within the long one.
   const inside = Math.max(1, delimiter.split(single).length - 1);
@@ -83,6 +84,33 @@ function isNarrower(
     if (own.width(record) - 1 > (fields - 1) * inside) wider++;
   }
   return wider * 2 > records;
+}
+
+/**
+ * True if all records from the first one with several fields on have the same number of fields. Needs at least two such
+ * records.
+ */
+function isRegular(own: Sample): boolean {
+  let width = 0;
+  let records = 0;
+  for (let record = 0; own.has(record); record++) {
+    if (!own.isFilled(record)) continue;
+    if (width === 0 && own.width(record) > 1) width = own.width(record);
+    if (width === 0) continue;
+    if (own.width(record) !== width) return false;
+    records++;
+  }
+  return records > 1;
+}
+
+/**
+ * True if the single delimiter also occurs alone: `||` is then an empty field, as in `1||3.0` below `id|note|amount`.
+ * @param length number of characters of the long delimiter
+ */
+function hasSingles(long: Sample, own: Sample, length: number): boolean {
+  for (let record = 0; long.has(record) && own.has(record); record++)
+    if (own.width(record) - 1 > (long.width(record) - 1) * length) return true;
+  return false;
 }
 
 /** True if the first delimiter is directly followed by another one. */
