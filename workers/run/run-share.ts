@@ -3,6 +3,7 @@
 // than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
 // part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import type { SplittableInput } from '../input/format.ts';
 import { formatNamed } from '../input/open-rows.ts';
@@ -166,7 +167,13 @@ class Piece implements PartFeed {
       return yield* runTemplate({
         ...job,
         // The limits of the output hold for all parts together, see `next`.
-        task: { ...task, limits: { ...NO_LIMITS, rowsMax }, part: { number: this.#part, head } },
+        task: {
+          ...task,
+          limits: { ...NO_LIMITS, rowsMax },
+          part: { number: this.#part, head },
+          // Several threads may spill at the same time. The Run removes this folder with that of the groups.
+          spillDirectory: join(task.spillDirectory + GROUPS_SUFFIX, `${this.#part}`),
+        },
         source: this.#source,
         parts: this,
         progressed: (rowsRead) => this.#progress?.update(rowsRead),

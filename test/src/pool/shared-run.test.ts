@@ -289,6 +289,22 @@ test('groups for which the memory is too small are merged from files', async (t)
   t.ok(divided.parts > 1);
 });
 
+test('each thread has files of its own for groups that it has no memory for', async (t) => {
+  const { taskOf, run, folder } = await rig(t, 2, MEMORY_BUDGET_BYTES_MIN);
+  // The first part has few groups. Later parts have so many that both threads defer rows to files.
+  const keyOf = (row: number): number => (row < 30_000 ? row % 5_000 : (row * 7_919) % 450_000);
+  const rows = Array.from({ length: 1_200_000 }, (_, row) => `a rather long key number ${keyOf(row)},${row % 97}`);
+  const file = `key,amount\n${rows.join('\n')}\n`;
+  const operations = [{ op: 'aggregate', group_by: 'key', metrics: [{ fn: 'sum', column: 'amount' }] }];
+  const template = { operations: [{ op: 'cast', columns: { amount: 'integer' } }, ...operations] };
+  const whole = await run(file, taskOf(template), null);
+  for (const partBytes of [1_000_000, 1_600_000]) {
+    const divided = await run(file, taskOf(template), { ...SHARING, sizes: { ...SIZES, partBytes } });
+    t.ok(JSON.stringify(seen(divided)) === JSON.stringify(seen(whole)), `parts of ${partBytes} bytes`);
+  }
+  t.notOk(readdirSync(folder).some((entry) => entry.includes('.spill')));
+});
+
 test('failures and limits are those of the whole file', async (t) => {
   const { taskOf, run } = await rig(t);
   const failing = { operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'fail' }] };
