@@ -244,10 +244,13 @@ function StepLine({
   const about = <span class="subject">{subject}</span>;
   if (watched === null) {
     return (
-      <span class="name">
-        {(state === 'mistake' || state === 'unreadable') && '⚠ '}
-        {label} ({NOTES[state]}) {about}
-      </span>
+      <>
+        {step !== null && <span class="number">{step}</span>}
+        <span class="name">
+          {(state === 'mistake' || state === 'unreadable') && '⚠ '}
+          {label} ({NOTES[state]}) {about}
+        </span>
+      </>
     );
   }
   const lost = before === null ? 0 : before.rows - watched.rows;

@@ -328,7 +328,7 @@ export class Studio {
       const made = await ask<MadeTest>('POST /api/test', { source, rows });
       if (this.text.value !== source) return 'The text has changed while the test was made. Add the test again.';
       this.write(made.source, `Add the test "${made.name}"`);
-      this.shownOffset.value = made.source.lastIndexOf(made.name);
+      this.shownOffset.value = made.source.lastIndexOf('\n', made.source.lastIndexOf(made.name)) + 1;
       this.marked.value = new Set();
       this.message.value = `Added the test "${made.name}". Look at it, then save.`;
       return null;
