@@ -69,6 +69,14 @@ golden('names of zones of the IANA database', [
     output: 't,later\n2026-10-25,2026-10-25T01:30:00Z\n2026-10-26,2026-10-25T19:00:00Z\n',
   },
   {
+    name: 'beside an offset, which decides, in either order',
+    template: `operations:
+  - {set: {columns: {u: 'parse_date(t, "z, yyyy-MM-dd HH:mm X")'}}}
+  - {parse_date: {columns: t, formats: ["z, yyyy-MM-dd HH:mm X"]}}`,
+    input: 't\n"Europe/Berlin, 2026-10-25 02:30 +01:00"\n"Europe/Berlin, 2026-07-01 12:00 +01:00"\n',
+    output: 't,u\n2026-10-25T01:30:00Z,2026-10-25T01:30:00Z\n2026-07-01T11:00:00Z,2026-07-01T11:00:00Z\n',
+  },
+  {
     name: 'in an expression',
     template: `operations: [{set: {columns: {u: 'parse_date(t, "yyyy-MM-dd HH:mm z")'}, on_error: blank}}]`,
     input: 't\n2026-10-25 02:30 Europe/Berlin\n2026-03-29 02:30 Europe/Berlin\n',

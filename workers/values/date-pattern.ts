@@ -364,7 +364,8 @@ function parseWith(compiled: Compiled, text: string): DateFields | null {
   const fields: DateFields = isMidnight
     ? { days: days + 1, second: 0, nanos: 0, offsetSeconds: reading.offset }
     : { days, second, nanos: reading.nanos, offsetSeconds: reading.offset };
-  return reading.zone === null ? fields : { ...fields, zone: reading.zone };
+  // An offset beside the name of a zone is certain: `2024-03-01T10:00+01:00[Europe/Berlin]`.
+  return reading.zone === null || reading.offset !== null ? fields : { ...fields, zone: reading.zone };
 }
 
 function isWeekdayOf({ weekday }: Reading, days: number): boolean {
@@ -409,8 +410,7 @@ function parsePart(
   if (letter === 'X' || letter === 'Z') return parseOffsetPart(text, at, reading);
   if (letter === 'z') {
     const found = zones.at(text, at) ?? zoneTextAt(text, at);
-    // An offset before the name of a zone is certain: `2024-03-01T10:00+01:00[Europe/Berlin]`.
-    if (found !== null && 'zone' in found) reading.zone = reading.offset === null ? found.zone : null;
+    if (found !== null && 'zone' in found) reading.zone = found.zone;
     else if (found !== null) reading.offset = found.offsetSeconds;
     return found?.end ?? -1;
   }
