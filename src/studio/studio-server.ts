@@ -330,10 +330,11 @@ export class StudioServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       this.#checkSender(request);
-      const { pathname } = new URL(request.url ?? '/', this.#origin);
-      const file = this.#files.get(pathname);
+      // Not read as a URL: a target such as // is none, and any page may send one.
+      const path = (request.url ?? '/').split('?', 1)[0]!;
+      const file = this.#files.get(path);
       if (file !== undefined) this.#sendFile(request, response, file);
-      else await this.#sendAnswer(request, response, pathname);
+      else await this.#sendAnswer(request, response, path);
     } catch (error) {
       this.#sendError(response, error);
     }

@@ -63,6 +63,16 @@ test('it answers its own page alone', async (t) => {
       .end();
   });
   t.equal(rebound, 403, 'another Host');
+  const statusOf = (target: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ host: hostname, port, path: target }, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  // Any page can send these, so none is a fault, which the terminal would show.
+  for (const target of ['//', '/\\', '///x:99999/', 'http://[', 'http://example.com/', '*', '/%', '/../page.js'])
+    t.equal(await statusOf(target), 401, target);
+  t.equal(await statusOf('/?from=mail'), 200);
   t.match(await studio.ask('POST /', {}), { status: 405 });
   t.match(await studio.ask('GET /api/nothing'), { status: 404, body: { code: 'NOT_FOUND' } });
   t.match(await studio.ask('POST /api/evaluate', { source: 1 }), { status: 400, body: { code: 'BAD_REQUEST' } });
