@@ -287,6 +287,11 @@ function keptRuns(): readonly KeptRun[] {
   }
 }
 
+/** Removes the Runs of the tab's storage. */
+export function forgetKeptRuns(): void {
+  sessionStorage.removeItem(KEPT_NAME);
+}
+
 /** Runs that the service has started continue; files that have not arrived are lost. */
 function restored({ state, run, error, ...file }: KeptRun, number: number): TabRun {
   const tabRun = { ...newRun(number, file), cancel: null };

@@ -299,6 +299,20 @@ t.test('the Runs of the tab survive a reload', options, async (t) => {
   );
 });
 
+t.test('Runs that another version of the page has kept do not prevent the page', options, async (t) => {
+  const { page, problems } = await openPage(t, address, 'light', ready);
+  const file = { fileName: 'a.csv', template: 'pick', totalBytes: 1, state: 'succeeded', error: null };
+  for (const kept of [5, 'x', {}, [1], [null], [{}], [{ ...file, run: { output: null, report: {} } }]]) {
+    const text = JSON.stringify(kept);
+    await page.evaluate(`sessionStorage.setItem('template-run-console', ${JSON.stringify(text)})`);
+    await page.reload();
+    await page.locator(ready).waitFor();
+    t.equal(await page.locator(ready).count(), 1, text);
+    t.equal(await page.getByRole('article').count(), 0, text);
+  }
+  t.strictSame(problems, []);
+});
+
 t.test('the start page has no findings of axe-core', options, async (t) => {
   const { page, problems } = await openPage(t, service.url, 'light', 'main a');
   t.strictSame(await axeFindings(page), []);
