@@ -131,10 +131,19 @@ export type Run = RunningRun | SucceededRun | FailedRun;
 
 /** True if a response body has the fields that its status requires. */
 export function isRun(body: Partial<RunBody>): body is Run {
-  if (typeof body.id !== 'string') return false;
+  if (typeof body.id !== 'string' || !isFile(body.output) || !isFile(body.rejects)) return false;
   if (body.status === 'succeeded') return typeof body.rows_written === 'number';
   if (body.status === 'failed') return typeof body.error?.code === 'string';
   return body.status === 'running';
+}
+
+/** True if the name and the size of a Run's file have the types that callers rely on. A Run may have no such file. */
+function isFile(file: unknown): boolean {
+  if (file === undefined || file === null) return true;
+  if (typeof file !== 'object') return false;
+  const { name, size_bytes: bytes } = file as Partial<RunOutput>;
+  const isSize = bytes === undefined || (Number.isSafeInteger(bytes) && bytes >= 0);
+  return isSize && (name === undefined || typeof name === 'string');
 }
 
 // Errors with which a client's promises are rejected, besides the reasons of AbortSignals and errors of local files.

@@ -916,9 +916,30 @@ def _printable(text: str) -> str:
 def _run_of(checked: Tuple[Any, _Answer]) -> Tuple[Run, Optional[int]]:
     """The Run, and when to ask again."""
     run, answer = checked
-    if not isinstance(run.get("id"), str) or not isinstance(run.get("status"), str):
+    if not _is_run(run):
         raise answer.unexpected()
     return run, answer.retry_after
+
+
+def _is_run(run: Any) -> bool:
+    """Whether a body has the fields that its status requires, and values of the types that callers rely on."""
+    if not isinstance(run.get("id"), str) or not _is_file(run.get("output")) or not _is_file(run.get("rejects")):
+        return False
+    if run.get("status") == "succeeded":
+        return _is_count(run.get("rows_written"))
+    if run.get("status") == "failed":
+        return isinstance(run.get("error"), dict) and isinstance(run["error"].get("code"), str)
+    return run.get("status") == "running"
+
+
+def _is_file(file: Any) -> bool:
+    if file is None:
+        return True
+    return isinstance(file, dict) and isinstance(file.get("name", ""), str) and _is_count(file.get("size_bytes", 0))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _is_retried(error: TemplateRunError) -> bool:

@@ -74,6 +74,29 @@ for (const [name, { run, skip }] of Object.entries(CLIENTS)) {
     }
   });
 
+  t.test(`${name}: a Run with values of other types is an unexpected response`, { skip }, async (t) => {
+    const runs = [
+      ...[5, {}, [], true].map((value) => ({ output: { name: value } })),
+      ...['10', -1, 1.5, 1e300, {}, true].map((value) => ({ output: { name: 'output.csv', size_bytes: value } })),
+      ...[5, 'text', true].flatMap((file) => [{ output: file }, { rejects: file }]),
+      ...['1', {}].map((rows) => ({ rows_written: rows })),
+      ...[null, 'text', {}, { code: 5 }].map((error) => ({ status: 'failed', error })),
+      { status: 'unknown' },
+      { status: 5 },
+      { id: 5 },
+    ];
+    for (const [index, run] of runs.entries()) {
+      const output = join(folder, `${name}-types-${index}`);
+      const service = await ScriptedService.open(t, [runAnswer(201, run), OUTPUT_ANSWER]);
+      const { status, stdout, stderr } = await send(service, `${output}/`);
+      const what = JSON.stringify(run);
+      t.equal(status, 1, what);
+      t.equal(stdout, '', what);
+      t.match(stderr, 'UNEXPECTED_ANSWER', what);
+      t.equal(stderr.trim().split('\n').length, 1, `${what}: one line, no stack`);
+    }
+  });
+
   t.test(`${name}: control characters and paths do not become part of a file name`, { skip }, async (t) => {
     for (const [index, ending] of [`.c${CONTROLS}`, '.c/../../x', '.c\\x', `.${'x'.repeat(300)}`].entries()) {
       const output = join(folder, `${name}-${index}`);
