@@ -87,7 +87,7 @@ export const aggregate = defineOperation({
   },
   knownAs: [
     {
-      names: 'group_by groupby group summarize summarise count_by stats stats1 summary frequency freq value_counts',
+      names: 'group_by groupby group summarize summarise count_by stats stats1 summary frequency freq',
       form: 'group_by: [...], metrics: [{fn: sum, column: ...}]',
     },
     {
