@@ -7,6 +7,7 @@ import { type JsonSchema, mappingSchema } from './json-schema.ts';
 import type { TemplateLanguage } from './language.ts';
 import { MEMORY_CLASSES, type OperationDefinition, type OperationExample } from './operation.ts';
 import { type StructureOperation, structureOperations, templateSections } from './schema.ts';
+import { operationText } from './template-text.ts';
 
 // Formats texts for Markdown tables.
 
@@ -99,7 +100,7 @@ const RULES: readonly string[] = [
   '',
   '## Fragments',
   '',
-  '`fragments: {tidy: [...]}` names a list of operations; `{op: use, fragment: tidy, with: {name: value}}` puts them in ' +
+  '`fragments: {tidy: [...]}` names a list of operations; `{use: {fragment: tidy, with: {name: value}}}` puts them in ' +
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders of fragments look like this
     'its place. In a fragment, `${name}` is a value of `with`: a text that consists only of it becomes the value ' +
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
@@ -127,7 +128,7 @@ export function templateReference(language: TemplateLanguage): string {
     ...EXPRESSIONS,
     '## Operations',
     '',
-    'An operation is written as `{op: name, ...parameters}`, or in short as `{name: {...parameters}}`.',
+    'An operation is written as `{op: name, ...parameters}`, or in short as `{name: {...parameters}}`. The examples use the short form.',
     '',
     'All operations have these parameters:',
     '',
@@ -254,6 +255,6 @@ function example({ title, operation: written, input, output }: OperationExample)
     ...rows.map((row) => `| ${row.map((value) => cell(value ?? '*null*')).join(' | ')} |`),
     '',
   ];
-  const text = JSON.stringify(written);
-  return [`Example: ${title}.`, '', '```json', text, '```', '', ...grid(input), 'gives', '', ...grid(output)];
+  const text = operationText(written);
+  return [`Example: ${title}.`, '', '```yaml', text, '```', '', ...grid(input), 'gives', '', ...grid(output)];
 }

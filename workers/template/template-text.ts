@@ -1,6 +1,18 @@
 // Parses a Template's text, JSON or YAML, with the positions of all values, and converts positions to problems.
 
-import { Composer, type CST, isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, Parser } from 'yaml';
+import {
+  Composer,
+  type CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  type Pair,
+  Parser,
+  stringify,
+} from 'yaml';
 import {
   checkedNumber,
   LineTable,
@@ -489,4 +501,12 @@ export function parseTemplate(
     return { pointer, ...lines.position(placeOf(root, pointer)), code, message };
   };
   return { text: { root, problem } };
+}
+
+// Writes an operation, for documents that show examples.
+
+/** An operation as an item of `operations`, in YAML and in its short form: `- drop: {columns: [a, b]}`. */
+export function operationText({ op, ...parameters }: Readonly<Record<string, unknown>>): string {
+  const flow = { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 } as const;
+  return `- ${op}: ${stringify(parameters, flow).trim()}`;
 }

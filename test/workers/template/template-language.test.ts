@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
+import { parse } from 'yaml';
 import { FUNCTIONS } from '../../../workers/expression/functions/index.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
 import { explainTemplate } from '../../../workers/plan/explain.ts';
@@ -70,6 +71,7 @@ test('every operation is in the table, the reference and the list of the languag
   });
   t.strictSame([...operationTable.keys()].sort(), defined.sort(), 'a file that defines one is in the table');
   const reference = templateReference(templateLanguage);
+  const written = [...reference.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, text]) => text!);
   for (const [name, { summary, examples, parameters }] of operationTable) {
     t.ok(reference.includes(`\n### ${name}\n\n${summary}`), `${name} is in the reference`);
     t.ok(examples.length > 0, `${name} has examples`);
@@ -78,7 +80,11 @@ test('every operation is in the table, the reference and the list of the languag
     for (const { operation, input, title, tables: texts = {} } of examples) {
       const columns = input.columns.map((column) => ({ name: column }));
       const tables = Object.fromEntries(Object.keys(texts).map((table) => [table, { ref: table }]));
-      const all = problemsOf(JSON.stringify({ input: { columns }, tables, operations: [operation] }), 'json');
+      const text = written.shift()!;
+      const { op, ...settings } = operation;
+      t.strictSame(parse(text), [{ [String(op)]: settings }], `${name}: ${title}, in the reference`);
+      const rest = `input: ${JSON.stringify({ columns })}\ntables: ${JSON.stringify(tables)}`;
+      const all = problemsOf(`${rest}\noperations:\n${text}`, 'yaml');
       // Columns of a file are text: in practice, an example on typed columns follows an operation that types them.
       const problems = input.types === undefined ? all : all.filter(({ code }) => !OF_TYPES.has(code));
       t.strictSame(problems, [], `${name}: ${title}`);
