@@ -21,7 +21,7 @@ const PIECE_UNITS_MAX = 16_384;
  * such runs: the longest of Unicode's examples has a dozen marks.
  */
 export function normalise(text: string, form: NormalForm): string {
-  return text.length <= PIECE_UNITS_MAX ? normalisePiece(text, form) : finished(normaliseInSlices(text, form));
+  return text.length <= PIECE_UNITS_MAX ? normalisePiece(text, form) : done(normaliseInSlices(text, form));
 }
 
 /** Work that yields `undefined` wherever the caller may pause. */
@@ -82,7 +82,7 @@ function isSecondHalf(unit: number): boolean {
 }
 
 function normalisePiece(text: string, form: NormalForm): string {
-  return mayHoldLongRun(text) ? finished(pieceInSlices(text, form)) : text.normalize(form);
+  return mayHoldLongRun(text) ? done(pieceInSlices(text, form)) : text.normalize(form);
 }
 
 /** Pieces of a run of marks that are normalised between two pauses: a few milliseconds of work. */
@@ -101,7 +101,8 @@ function* pieceInSlices(text: string, form: NormalForm): Work<string> {
   return made.join('');
 }
 
-function finished<T>(work: Work<T>): T {
+/** Does the work without pauses. */
+export function done<T>(work: Work<T>): T {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;

@@ -1,12 +1,15 @@
 // The text functions, as operations and expressions apply them to one decoded text. Long texts are edited piece by
 // piece.
-import { normalise, normaliseInSlices, separatePieces } from './normalise.ts';
+import { done, normalise, normaliseInSlices, separatePieces } from './normalise.ts';
 
 // Edits long texts piece by piece, so that the work can pause between pieces. A piece ends only at a position where
 // editing both sides separately gives the same result as editing the whole text.
 
 /** Length of a piece, in UTF-16 units: about a millisecond of work. */
 export const PIECE_UNITS = 65_536;
+
+/** Length of an edited piece. For a longer one, the runtime makes lists that only a full collection frees. */
+const EDITED_UNITS = 8_192;
 
 /** A cut between any two characters, for edits that treat each character by itself. */
 export const BETWEEN_CHARACTERS = /(?![\udc00-\udfff])/g;
@@ -18,13 +21,13 @@ const REPLACEMENTS_MAX = 1_024;
 export type TextWork = Generator<undefined, string, undefined>;
 
 /**
- * Splits a text into pieces of at least PIECE_UNITS units. The rest of a text without a further cut is one piece.
+ * Splits a text into pieces of at least `units` units. The rest of a text without a further cut is one piece.
  * @param cut global pattern; a piece may end after each of its matches
  */
-export function* textPieces(text: string, cut: RegExp): Generator<string, void, undefined> {
+export function* textPieces(text: string, cut: RegExp, units = PIECE_UNITS): Generator<string, void, undefined> {
   let from = 0;
-  while (text.length - from > PIECE_UNITS) {
-    cut.lastIndex = from + PIECE_UNITS;
+  while (text.length - from > units) {
+    cut.lastIndex = from + units;
     const found = cut.exec(text);
     if (found === null) break;
     const to = found.index + found[0].length;
@@ -38,9 +41,15 @@ export function* textPieces(text: string, cut: RegExp): Generator<string, void, 
 export function* editInPieces(text: string, cut: RegExp, edit: (piece: string) => string): TextWork {
   if (text.length <= PIECE_UNITS) return edit(text);
   const made: string[] = [];
-  for (const piece of textPieces(text, cut)) {
-    made.push(edit(piece));
-    yield;
+  let units = 0;
+  for (const piece of textPieces(text, cut, EDITED_UNITS)) {
+    const edited = edit(piece);
+    // Reading a character makes one text of parts that the runtime has only linked, at 64 bytes for each.
+    edited.charCodeAt(0);
+    made.push(edited);
+    units += piece.length;
+    if (units >= PIECE_UNITS) yield;
+    units %= PIECE_UNITS;
   }
   return made.join('');
 }
@@ -64,19 +73,12 @@ function* replacedInSlices(
   return made.join('');
 }
 
-/** Does the work without pauses. */
-export function done<T>(work: Generator<undefined, T, undefined>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
-}
+export { done };
 
 // The text functions, as operations and expressions apply them to one decoded text. Kernels implement the same edits
 // for many plain cells at once; both must agree. Everything uses the root locale, never the locale of the machine.
 
-// Equal to \p{White_Space}, all of which is in the basic plane. Written as ranges, because the search is then twice
-// as fast.
+// Equal to \p{White_Space}, all of which is in the basic plane. Written as ranges, which is twice as fast.
 const WHITE_SPACE_RUNS = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
 // If a class goes beyond the basic plane, the regular expression engine keeps 16 bytes for each repetition, so the
 // number of repetitions is limited.

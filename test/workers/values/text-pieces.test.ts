@@ -1,4 +1,6 @@
 // Edits of long texts piece by piece give the same result as the same edits of the whole text.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'tap';
 import { redacted, redactedInSlices } from '../../../workers/operations/redact.ts';
 import { unescapeHtml, unescapeHtmlInSlices } from '../../../workers/values/html.ts';
@@ -17,6 +19,8 @@ import {
 import { noise, seed } from '../../random.ts';
 
 const isKept = (character: string): boolean => character !== 'a' && character !== '😀';
+/** Pauses between two looks at the memory. */
+const PAUSES_PASSED = 10;
 const PERSONAL: readonly PersonalKind[] = ['email', 'iban', 'card', 'phone'];
 
 const EDITS: Readonly<Record<string, readonly [(text: string) => string, (text: string) => TextWork]>> = {
@@ -118,4 +122,45 @@ test('a text without words is edited in pieces, too', async (t) => {
       t.ok(step.value === whole(text), `${name} of ${kind}, seed ${seed}`);
     }
   }
+});
+
+/** The most memory in bytes that an edit holds at a pause, beside its text. */
+function heldBytes(work: TextWork): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let bytes = 0;
+  let pauses = 0;
+  while (work.next().done !== true) {
+    if (++pauses % PAUSES_PASSED !== 0) continue;
+    collect();
+    bytes = Math.max(bytes, process.memoryUsage().heapUsed - before);
+  }
+  return bytes;
+}
+
+test('a long text with many short edits holds little more than itself', async (t) => {
+  const text = 'zoe, the 1st; '.repeat(150_000);
+  const works = {
+    filter: edits.filterCharactersInSlices(text, (character) => !' ;,'.includes(character)),
+    collapse_spaces: edits.collapseWhiteSpaceInSlices(text),
+    title: edits.titleCaseInSlices(text),
+    sentence: edits.sentenceCaseInSlices(text),
+  };
+  for (const [name, work] of Object.entries(works)) {
+    const bytes = heldBytes(work);
+    t.ok(bytes < 2 * text.length, `${name} holds ${bytes} bytes for ${text.length} characters`);
+  }
+});
+
+test('the pieces of a long text are so short that the lists of their matches are collected soon', async (t) => {
+  const lengths: number[] = [];
+  const upper = (piece: string): string => {
+    lengths.push(piece.length);
+    return piece.toUpperCase();
+  };
+  const text = 'ab '.repeat(PIECE_UNITS);
+  t.equal(done(edits.editInPieces(text, edits.BETWEEN_CHARACTERS, upper)), text.toUpperCase());
+  t.ok(Math.max(...lengths) < PIECE_UNITS / 4, `${Math.max(...lengths)} characters`);
 });
