@@ -115,6 +115,20 @@ export class Arena {
     return text.length > EXACT_LENGTH && this.freeBytes >= Buffer.byteLength(text);
   }
 
+  /**
+   * Makes space for a text that the whole arena could not hold, by exactly what it takes. If it were refused instead, all
+   * texts of its chain would be made again, beside those that are not collected yet. Returns false if
+   * another text does not fit.
+   */
+  makeSpaceFor(text: string): boolean {
+    if (this.hasSpaceFor(text)) return true;
+    if (text.length <= LONG_TEXT_BYTES) return false;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= this.capacityBytes) return false;
+    this.enlarge(bytes);
+    return true;
+  }
+
   /** Writes a text as UTF-8 and returns its length in bytes. Its address is the value of `next` before the call. */
   write(text: string): number {
     const worstBytes = Math.min(text.length * 3, this.freeBytes);

@@ -12,19 +12,21 @@ import { Heap } from '../../../workers/memory/heap.ts';
 const ARENA_BYTES = 24 * 1024 * 1024;
 
 /** Runs the steps of `match: loose` over one cell. Returns the lengths that were reported, and the edited text. */
-function reported(cell: string): { readonly lengths: number[]; readonly text: string } {
+function reported(cell: string, arenaBytes = ARENA_BYTES): { readonly lengths: number[]; readonly text: string } {
   const kernel = instantiateKernel(compileKernels());
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
   const lengths: number[] = [];
-  const arena = new Arena(heap, ARENA_BYTES, (bytes) => lengths.push(bytes));
+  const arena = new Arena(heap, arenaBytes, (bytes) => lengths.push(bytes));
   const views = arena.take(VIEW_BYTES);
   const rows = arena.take(chainScratchBytes(1));
-  const start = arena.next;
-  heap.u32.set([start, arena.write(cell)], views >>> 2);
+  const bytes = Buffer.from(cell);
+  const start = heap.allocate(bytes.length);
+  heap.u8.set(bytes, start);
+  heap.u32.set([start, bytes.length], views >>> 2);
   heap.u32[rows >>> 2] = 0;
-  runTextChain(matchSteps(heap, 'loose'), kernel, arena, { views, rows, count: 1 });
-  const [at, bytes] = heap.u32.subarray(views >>> 2, (views >>> 2) + 2);
-  return { lengths, text: arena.decode(at!, bytes!) };
+  const isDone = runTextChain(matchSteps(heap, 'loose'), kernel, arena, { views, rows, count: 1 });
+  const [at, length] = heap.u32.subarray(views >>> 2, (views >>> 2) + 2);
+  return { lengths, text: isDone ? Buffer.from(heap.u8.slice(at!, at! + length!)).toString() : '' };
 }
 
 t.test('the texts between the steps of a long cell are reported', async (t) => {
@@ -39,4 +41,12 @@ t.test('the texts between the steps of a long cell are reported', async (t) => {
 t.test('texts of usual length are not reported', async (t) => {
   const { lengths } = reported('Zoë, The 1st; '.repeat(1_000));
   t.strictSame(lengths, []);
+});
+
+t.test('a text that the whole arena cannot hold is made once', async (t) => {
+  const cell = 'Ｚoë, The 1st; '.repeat(150_000);
+  const small = reported(cell, 1024 * 1024);
+  const large = reported(cell);
+  t.equal(small.text, large.text, 'the arena was enlarged, and no step refused the text');
+  t.strictSame(small.lengths, large.lengths);
 });

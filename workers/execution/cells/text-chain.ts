@@ -153,7 +153,7 @@ export function writeCell(arena: Arena, at: number, text: string): boolean {
     arena.heap.u32[at + 1] = CELL_BYTES_MAX + 1;
     return true;
   }
-  if (!arena.hasSpaceFor(text)) return false;
+  if (!arena.makeSpaceFor(text)) return false;
   const start = arena.next;
   const bytes = arena.write(text);
   arena.heap.u32[at] = start;
