@@ -219,10 +219,10 @@ export class SharedRun implements PooledRun {
     else {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
-      const joint = this.#state === 'ending' ? null : joined(outcomes, count);
-      if (joint === null) void this.#readWhole();
-      else if (joint.groups === null) this.#done(joint.outcome);
-      else void this.#merge(joint.outcome, { ...joint.groups, head: this.#head });
+      const shares = this.#state === 'ending' ? null : joined(outcomes, count);
+      if (shares === null) void this.#readWhole();
+      else if (shares.groups === null) this.#done(shares.outcome);
+      else void this.#merge(shares.outcome, { ...shares.groups, head: this.#head });
     }
   }
 
@@ -230,13 +230,13 @@ export class SharedRun implements PooledRun {
     this.#state = 'whole';
     if (!(await this.#removeOutput())) return;
     this.#sharing.restarted?.();
-    this.#startAgain({}, (end) => this.#over(end, 1));
+    this.#startTask({}, (end) => this.#over(end, 1));
   }
 
   async #merge(shares: RunOutcome, groups: TaskGroups): Promise<void> {
     this.#state = 'merging';
     if (!(await this.#removeOutput())) return;
-    this.#startAgain({ groups }, (end) => {
+    this.#startTask({ groups }, (end) => {
       if (end.kind !== 'done') this.#over(end, 1);
       else if (end.outcome.failure !== null) void this.#readWhole();
       else this.#done(merged(shares, end.outcome));
@@ -255,7 +255,7 @@ export class SharedRun implements PooledRun {
     return !this.#isCancelled;
   }
 
-  #startAgain(more: Partial<RunTask>, ended: (end: TaskEnd) => void): void {
+  #startTask(more: Partial<RunTask>, ended: (end: TaskEnd) => void): void {
     this.#main = this.#pool.start({ ...this.#task, ...more, task: this.#pool.nextTask() }, ended, null);
     if (this.#grown !== null) this.#main.grown(this.#grown.bytes, this.#grown.ended);
   }
@@ -292,15 +292,15 @@ function isEmpty(end: TaskEnd): boolean {
   return end.kind === 'done' && end.outcome.failure === null && !hasParts(end);
 }
 
-/** The outcomes of all shares as one. */
-interface Joint {
+/** The joined outcomes of all shares. */
+interface JoinedShares {
   readonly outcome: RunOutcome;
   /** Null if the shares have written the output. */
   readonly groups: Omit<TaskGroups, 'head'> | null;
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */
-function joined(shares: readonly TaskOutcome[], partCount: number): Joint | null {
+function joined(shares: readonly TaskOutcome[], partCount: number): JoinedShares | null {
   const pieces = shares.flatMap((share) => share.pieces!);
   if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
   const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
@@ -336,7 +336,7 @@ function rowsBefore(pieces: readonly SharePiece[], firstRows: readonly number[])
   return missing;
 }
 
-/** Adds the outcome of the task that merged the groups of the shares. Its report begins with the merging operation. */
+/** Joins the outcome of the shares with that of the task that merged their groups, whose first operation is the merge. */
 function merged({ report, busyMilliseconds }: RunOutcome, last: TaskOutcome): RunOutcome {
   const { reportText, ...outcome } = last;
   const { operations, output } = JSON.parse(reportText) as RunReport;

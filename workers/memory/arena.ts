@@ -48,8 +48,8 @@ export class Arena {
     return Buffer.from(this.heap.u8.buffer, start, length).toString('utf8');
   }
 
-  /** Reports a text that was made from a decoded cell: until the next collection, it stays beside the texts before it. */
-  made(text: string): void {
+  /** Reports a text that was made from a decoded cell. All such texts take memory until the next garbage collection. */
+  reportText(text: string): void {
     if (text.length > LONG_TEXT_BYTES) this.#madeTexts(text.length);
   }
 

@@ -16,7 +16,7 @@ export class SpillFolder {
 
   /**
    * @param directory a path for this Run only, created at first use and removed by `remove`
-   * @param prefix begins the names of files, if several threads use the directory
+   * @param prefix of the file names, different for each thread if several threads use the directory
    */
   constructor(directory: string, prefix = '') {
     this.#directory = directory;
@@ -54,8 +54,8 @@ export class SpillFolder {
     if (this.#open?.delete(descriptor)) closeSync(descriptor);
   }
 
-  /** Closes all files and does not remove them. */
-  leave(): void {
+  /** Closes all files. Does not remove them. */
+  closeFiles(): void {
     if (this.#open === null) return;
     for (const descriptor of this.#open) closeSync(descriptor);
     this.#open.clear();
@@ -63,7 +63,7 @@ export class SpillFolder {
 
   /** Closes and removes everything. */
   remove(): void {
-    this.leave();
+    this.closeFiles();
     if (this.#made) rmSync(this.#directory, { recursive: true, force: true });
   }
 }
@@ -124,7 +124,7 @@ export class SpillFile implements SpillBytes {
   drop(): void {
     if (this.#dropped) return;
     this.#dropped = true;
-    // Another attempt of the Run may need the file of another thread again.
+    // A file of another thread is not emptied, because another attempt of the Run may read it again.
     if (this.#isOwn) ftruncateSync(this.#descriptor, 0);
     this.#folder.close(this.#descriptor);
   }

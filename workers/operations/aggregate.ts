@@ -5,11 +5,11 @@ import { NativeText } from '../batch/native-cell.ts';
 import { type Column, type ColumnType, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { METRICS, type MetricName, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
+import { SubtotalOrder } from '../execution/aggregate/group-order.ts';
 import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
 import { canMerge, mayMerge, mergeGroups, partialMetrics, writeGroups } from '../execution/aggregate/partial-groups.ts';
-import { SubtotalOrder } from '../execution/aggregate/subtotal-order.ts';
 import { withBlankFlags } from '../execution/cells/chosen-rows.ts';
 import { setCell, textOfValue, valueBatch } from '../execution/cells/value-cells.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
@@ -415,7 +415,7 @@ function* groupedRows(
   return rows;
 }
 
-/** Groups the rows of one thread, if several threads process the Run. */
+/** Groups the rows of one thread and writes the groups to files, if several threads process the Run. */
 function* partialGroups(planned: PlannedGroups, context: OperatorContext, files: PartGroups): Sliced<Operator> {
   const metrics = partialMetrics(planned.metrics);
   const conditions = new MetricConditions(metrics, context);

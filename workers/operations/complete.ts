@@ -3,7 +3,7 @@ import type { Batch } from '../batch/batch.ts';
 import { NativeText } from '../batch/native-cell.ts';
 import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { groupOrder } from '../execution/aggregate/subtotal-order.ts';
+import { groupOrder } from '../execution/aggregate/group-order.ts';
 import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
 import { type ValueRow, valueBatch } from '../execution/cells/value-cells.ts';
 import {
@@ -63,7 +63,7 @@ const parameters = Type.Object({
       ],
       {
         description:
-          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row belongs to the month, quarter or year of its date, with `every` to the period that a step begins. A table without rows remains empty. Added dates have the same day of the month as the rows, or the last day of the month if all rows have it.',
+          'First and last step of each group: those of its own rows (`group`, the default), those of all rows (`all`), or the values `from` and `to`. Rows outside the range remain. Steps are counted from the first one. With steps of months, quarters or years, a row belongs to the month, quarter or year of its date; with `every`, a step is a period of several months, quarters or years. A table without rows remains empty. Added dates have the same day of the month as the rows, or the last day of the month if all rows have it.',
       },
     ),
   ),

@@ -160,8 +160,8 @@ export interface RunPlan {
 }
 
 /**
- * Index of the first step that needs more than one row at a time, or -1. If several threads process a file, this step
- * merges their groups.
+ * Index of the first step that needs more than one row at a time, or -1. If several threads process a file, each runs
+ * the steps up to this one, which writes groups. One thread then merges the groups with this step.
  */
 export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
   return steps.findIndex(({ rowLocal }) => !rowLocal);

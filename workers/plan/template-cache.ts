@@ -55,8 +55,8 @@ export class PreparedTemplate {
   }
 
   /**
-   * False if one thread has to process all rows, whatever the file contains: the first operation that needs more than
-   * one row at a time cannot merge the groups of several threads.
+   * True if several threads may process a file: all operations need only one row at a time, or the first other operation
+   * can merge the groups of several threads. split.ts decides again when the columns of the file are known.
    */
   get mayShare(): boolean {
     for (const { name, parameters } of this.template.operations) {

@@ -90,7 +90,7 @@ export interface RunTask {
   readonly parts?: FileParts;
   /** Set if the Run processes one part of its file. */
   readonly part?: TaskPart;
-  /** Set if threads have grouped the rows of the file: the Run merges the groups, and does not read the file. */
+  /** Set if several threads have grouped the rows. The task then merges these groups instead of reading the file. */
   readonly groups?: TaskGroups;
 }
 
@@ -139,7 +139,7 @@ export interface SharePiece {
   readonly sizeBytes: number;
   /** Rows are numbered as if these parts were the whole file. */
   readonly report: RunReport;
-  /** Set if the parts have no output yet, but groups: names of their files (see TaskGroups). */
+  /** Set if the parts have groups instead of an output: names of the files (see TaskGroups). */
   readonly groups?: readonly string[];
 }
 

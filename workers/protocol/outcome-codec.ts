@@ -140,7 +140,7 @@ export class FrameSender {
     if (this.#encoder.size >= FRAME_MESSAGES_MAX) this.#flush();
   }
 
-  /** Posts the message at once, after those that were sent before. The current turn may last a time slice of 8 ms. */
+  /** Posts this message and all waiting ones at once, because the end of the current turn may be 8 ms away. */
   sendNow(message: FromWorker): void {
     this.#encoder.add(message);
     this.#flush();

@@ -144,8 +144,8 @@ export interface StageParts {
   readonly partSink: PartSink | null;
 }
 
-/** The last stage of a chain, as the chain needs it. */
-export type OutputPart = Pick<OutputStage, keyof OutputStage>;
+/** The last stage of a chain: an OutputStage or NO_OUTPUT. */
+export type LastStage = Pick<OutputStage, keyof OutputStage>;
 
 /** Writes the rows. */
 export class OutputStage {
@@ -275,7 +275,7 @@ export class OutputStage {
 }
 
 /** The last stage of a chain whose last operation writes groups instead of rows. */
-export const NO_OUTPUT: OutputPart = {
+export const NO_OUTPUT: LastStage = {
   rowsWritten: 0,
   truncated: false,
   ahead: null,

@@ -34,7 +34,7 @@ import {
 } from '../scheduling/time-slices.ts';
 import type { MergedGroups, Next, PartGroups } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { countedAhead, NO_OUTPUT, type OutputPart, OutputStage } from './output-stage.ts';
+import { countedAhead, type LastStage, NO_OUTPUT, OutputStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
@@ -400,7 +400,7 @@ class Chain implements Pipeline {
   readonly #trial: EndTrial | null;
   readonly #first: Next;
   readonly #errors: RunErrors;
-  readonly #output: OutputPart;
+  readonly #output: LastStage;
   readonly #works: readonly (() => Steps)[];
   readonly #nullViews: number;
 
@@ -410,7 +410,7 @@ class Chain implements Pipeline {
     inProgress: PushInProgress,
     first: Next,
     errors: RunErrors,
-    output: OutputPart,
+    output: LastStage,
     works: readonly (() => Steps)[],
   ) {
     this.#works = works;
@@ -548,7 +548,7 @@ class Chain implements Pipeline {
   close(): void {
     this.#errors.rejected?.close();
     this.#output.close();
-    this.#parts.groups?.leave();
+    this.#parts.groups?.close();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {

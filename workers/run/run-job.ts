@@ -181,13 +181,16 @@ export function gatedRun(job: RunJob): GatedRun {
   return { cancelled: () => job.cancelled(), arrived: () => job.source.hasArrived };
 }
 
-/** The steps that a thread runs, and the groups that their last step writes, or that their first step merges. */
+/** The steps that one task runs. Its last step writes `groups`, or its first step merges them; null: no groups. */
 export interface ThreadSteps {
   readonly plan: RunPlan;
   readonly groups: PartGroupFiles | MergedGroupFiles | null;
 }
 
-/** If the threads of a Run group its rows, each runs the steps up to the groups, and the last task those after. */
+/**
+ * If several threads group the rows of a Run, each thread runs the steps up to the groups, and the last task merges the
+ * groups and runs the remaining steps.
+ */
 export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSteps {
   const index = mergingStep(plan);
   if (task.groups !== undefined) {

@@ -55,22 +55,22 @@ export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts'
 }
 
 /**
- * Memory for outputs that a thread keeps from one share to the next. New memory in each share made V8 collect garbage
- * once or twice per Run, on other threads and therefore on the cores of the Run: a fifth of its processor time. A
- * collection for another reason frees this memory.
+ * Memory for outputs that a thread keeps from one share to the next. If each share allocated new memory, V8 would collect
+ * garbage once or twice per Run, in its own threads but on the cores of the Run: a fifth of the Run's processor time. The
+ * reference is weak, so that the next garbage collection frees unused memory.
  */
 export class SpareMemory {
   #kept: WeakRef<Uint8Array<ArrayBuffer>[]> | null = null;
 
-  /** Returns the memory that an earlier share has left, which may be none. */
+  /** Returns the memory of an earlier share, or an empty list. */
   take(): Uint8Array<ArrayBuffer>[] {
     const kept = this.#kept?.deref() ?? [];
     this.#kept = null;
     return kept;
   }
 
-  /** @param memory no longer used by the caller */
-  leave(memory: Uint8Array<ArrayBuffer>[]): void {
+  /** @param memory must not be used by the caller afterwards */
+  keep(memory: Uint8Array<ArrayBuffer>[]): void {
     this.#kept = new WeakRef(memory);
   }
 }
@@ -171,7 +171,8 @@ class Piece implements PartFeed {
           ...task,
           limits: { ...NO_LIMITS, rowsMax },
           part: { number: this.#part, head },
-          // Several threads may spill at the same time. The Run removes this folder with that of the groups.
+          // Each share needs its own folder, because threads may spill at the same time. The folder of the groups, which
+          // contains it, is removed at the end of the Run.
           spillDirectory: join(task.spillDirectory + GROUPS_SUFFIX, `${this.#part}`),
         },
         source: this.#source,
@@ -367,7 +368,7 @@ class PartOutputs {
 
   close(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
-    this.#job.spareMemory.leave([...this.#spare, ...this.#used]);
+    this.#job.spareMemory.keep([...this.#spare, ...this.#used]);
     this.#budget.releaseAll();
   }
 }

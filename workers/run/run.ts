@@ -577,8 +577,8 @@ export class RunAttempt {
   };
 
   /**
-   * Waits, and then for the Run's turn: one message may bring bytes for many Runs, which would otherwise continue one
-   * after the other before the thread receives its next message.
+   * Waits, and then waits for the Run's turn. Otherwise a message that brings bytes for many Runs would let all of them
+   * continue before the thread receives its next message.
    */
   readonly #restFor: Rest = (wait) =>
     this.#clock.rest(async () => {

@@ -1,6 +1,6 @@
-// Decides whether a Run can be processed in parts by several threads. This is possible if the result of a row depends
-// on that row alone, up to the output or to an operation whose groups can be merged, and the file is plain text.
-// run-share.ts processes the parts.
+// Decides whether several threads can process a Run in parts. This is possible if the file is plain text and each
+// operation needs only one row at a time. It is also possible if the first other operation can merge the groups of
+// several threads. run-share.ts processes the parts.
 //
 // Parts are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
 // open quote; the whole file is then read again from its beginning, as after every other failure of a part.

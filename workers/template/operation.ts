@@ -100,8 +100,8 @@ export interface OperatorContext {
   /** Folder with one file per secret of the account, named like the secret, or null. */
   readonly secretsDirectory: string | null;
   /**
-   * Set for an operation that `merges`, if several threads process the Run: the operator writes the groups of its rows,
-   * or it receives no rows and emits the groups of all threads.
+   * Set for an operation whose `merges` is true, if several threads process the Run. With PartGroups, the operator writes
+   * the groups of its rows to files. With MergedGroups, it receives no rows and emits the groups of all threads.
    */
   readonly groups?: PartGroups | MergedGroups | null;
 }
@@ -111,20 +111,26 @@ export interface PartGroups {
   readonly kind: 'collect';
   /** Number of the current part. */
   readonly part: number;
-  /** Order number of the first row of the current part, if the rows of the thread are counted from 0. */
+  /**
+   * The order number of a row is this number plus the number of rows that the thread has grouped before. It orders the
+   * groups of all threads as in the file.
+   */
   readonly firstOrder: number;
   create(): SpillFile;
-  /** Closes the files, and leaves them for the thread that merges them. */
-  leave(): void;
+  /** Closes the files. Does not remove them, because another thread merges them. */
+  close(): void;
 }
 
 /** The groups that all threads have found. */
 export interface MergedGroups {
   readonly kind: 'merge';
   open(): readonly SpillFile[];
-  /** Number to add to the source row of a row with this order number. */
+  /**
+   * Rows are numbered within the parts of their thread. Returns the number to add to the row number of a row with this
+   * order number, so that rows are numbered as in the file.
+   */
   rowsBefore(order: number): number;
-  leave(): void;
+  close(): void;
 }
 
 /**
@@ -259,9 +265,10 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   edits?(plan: Plan): readonly number[];
   /**
    * True if several threads may each group some of the rows (OperatorContext.groups). Without this method, one thread
-   * has to process all rows. `mergesColumns` decides the same again when the columns of the file are known.
+   * has to process all rows. Decides before the file is read, from the parameters alone.
    */
   merges?(parameters: Static<P>): boolean;
+  /** Decides again when the types of the columns are known. Called only if `merges` returned true. */
   mergesColumns?(plan: Plan): boolean;
   /** Secrets of the account that its parameters name, with their place in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];

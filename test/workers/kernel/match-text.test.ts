@@ -129,7 +129,7 @@ const part = fc.option(fc.constantFrom('', 'a', 'b', 'ab', 'x'.repeat(253), 'x'.
 });
 const key = fc.record({ group: fc.tuple(part, part), order: fc.constantFrom('', 'p', 'q', 'pq') });
 
-/** Composes keys like execution/aggregate/subtotal-order.ts: each column of the group after its length, then the order. */
+/** Composes keys like execution/aggregate/group-order.ts: each column of the group after its length, then the order. */
 function keyBytes({ group, order: after }: { group: readonly (string | null)[]; order: string }): string {
   const columns = group.map((cell) => {
     if (cell === null) return Buffer.of(0);

@@ -131,7 +131,7 @@ test('a thread uses the memory for outputs again in its next share', async (t) =
     t.equal(readFileSync(output, 'utf8'), `a,b\n${rows.replaceAll(/.+/g, '$&,$&')}`);
     const memory = spareMemory.take();
     memories.push([...memory]);
-    spareMemory.leave(memory);
+    spareMemory.keep(memory);
   }
   const [first, second] = memories as [Uint8Array[], Uint8Array[]];
   t.ok(first.length > 0);

@@ -245,17 +245,17 @@ export class HashAggregate {
     this.#rows = new GroupRows(context, groupTypes);
   }
 
-  /** Number of groups in the table. */
-  get count(): number {
+  /** Number of groups in memory. */
+  get groupCount(): number {
     return this.#table.count;
   }
 
   /** Number of rows that were added. */
-  get taken(): number {
+  get rowCount(): number {
     return this.#taken;
   }
 
-  /** @param firstOrder added to the order numbers of the rows, which count them */
+  /** @param firstOrder order number of the first row of all; later rows have the next numbers */
   *add(batch: Batch, firstOrder = 0): Slices {
     const { clock } = this.#context;
     for (const [place, index] of this.#plan.reads.entries()) {
@@ -292,7 +292,7 @@ export class HashAggregate {
     yield* mergeFiles({ arena, kernel, spill, types: this.#types }, results, byOrder(arena), next);
   }
 
-  /** Writes the groups with their metrics to files, each of them in the order first seen. */
+  /** Writes the groups with their metrics to files. In each file, groups have the order in which they were first seen. */
   *writeGroups(create: () => SpillFile): Steps {
     const { arena, kernel } = this.#context;
     const writer = new SpillWriter(arena.heap, new RowCodec(arena.heap, kernel, this.#types), create());

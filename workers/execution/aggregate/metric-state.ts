@@ -51,7 +51,7 @@ export interface GroupMetric {
   readonly countsPlace?: number;
   /** For the minimum or maximum of decimals from several parts of a file, see `#refuseTie`. */
   readonly refusesTies?: boolean;
-  /** True if the result is a part of a larger sum, so that a sum with too many digits is no result. */
+  /** True if other threads compute the rest of the sum: a sum with too many digits then fails, and is no row error. */
   readonly isPartial?: boolean;
 }
 
@@ -251,17 +251,18 @@ export class AggregateState implements MetricState {
     const { u32 } = this.#arena.heap;
     u32[(fold + VALUES) >>> 2] = counts.at;
     u32[(fold + META) >>> 2] = counts.meta;
-    if (this.#kernel.foldSum(fold, 0, count) < count) throw new Error('a file has fewer rows');
+    if (this.#kernel.foldSum(fold, 0, count) < count)
+      throw new Error('the count of a group exceeds the number of rows that a file can have');
   }
 
   /**
-   * Of equal decimals, such as 1.5 and 1.50, the first one in the file counts. Which part has it is not known, so one
-   * thread has to process the file again. Throws Failed.
+   * If decimals are equal but written differently, such as 1.5 and 1.50, the result is the first one in the file. The
+   * parts do not show which one is first, so one thread has to process the file again. Throws Failed.
    */
   #refuseTie(id: number, state: number, value: Decimal | null): void {
     const kept = value === null ? null : this.#kept(id, state);
     if (value === null || kept === null || kept.scale === value.scale || compareDecimals(kept, value) !== 0) return;
-    throw new Failed('RUN_RESOURCE_LIMIT', 'Parts have equal decimals of different lengths.');
+    throw new Failed('RUN_RESOURCE_LIMIT', 'The parts have equal decimals with different numbers of digits.');
   }
 
   #runKernel(fold: number, from: number, count: number): number {

@@ -1,6 +1,6 @@
 // Groups of a Run that several threads process. Each thread groups the rows of its parts of the file, and writes its
-// groups with their metrics so far to files, in the order in which it saw them first. One thread then merges the files in
-// the order of the whole file, so that the result is the same as if it had seen all rows.
+// groups with their partial metrics to files, in the order in which the groups were first seen. One thread then merges
+// the groups in the order of the whole file, so that the result is the same as that of one thread.
 import { type Column, type ColumnType, type StoredType, storedTypes } from '../../batch/schema.ts';
 import { SpillFile, SpillFolder } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
@@ -11,9 +11,9 @@ import { type MetricName, movesCell } from './accumulators.ts';
 import { HashAggregate } from './hash-aggregate.ts';
 import type { GroupMetric } from './metric-state.ts';
 
-// The files between the threads.
+// Files through which the threads pass on their groups.
 
-/** Distance between the order numbers of two parts: more rows than a part can have. */
+/** Distance between the order numbers of two parts: more rows than one thread groups. */
 const PART_ORDERS = 2 ** 32;
 
 /** Receives the groups that one thread finds in its parts. */
@@ -22,7 +22,7 @@ export class PartGroupFiles implements PartGroups {
   readonly #folder: SpillFolder;
   /** Number of the current part. */
   part = 0;
-  /** True if the Run's chain ends in the groups. */
+  /** True if the steps of the thread end with groups instead of an output. */
   isUsed = false;
 
   /** @param folder for the files of all threads */
@@ -30,7 +30,6 @@ export class PartGroupFiles implements PartGroups {
     this.#folder = new SpillFolder(folder, `${firstPart}-`);
   }
 
-  /** Order number of the first row of the current part, if rows are counted from 0. */
   get firstOrder(): number {
     return this.part * PART_ORDERS;
   }
@@ -44,8 +43,8 @@ export class PartGroupFiles implements PartGroups {
     return new SpillFile(this.#folder);
   }
 
-  leave(): void {
-    this.#folder.leave();
+  close(): void {
+    this.#folder.closeFiles();
   }
 }
 
@@ -56,7 +55,7 @@ export class MergedGroupFiles implements MergedGroups {
   readonly #names: readonly string[];
   readonly #rowsBefore: readonly number[];
 
-  /** @param rowsBefore for each part, the number that its row numbers lack to be those of the file */
+  /** @param rowsBefore for each part, see `rowsBefore` */
   constructor(folder: string, names: readonly string[], rowsBefore: readonly number[]) {
     this.#folder = new SpillFolder(folder);
     this.#names = names;
@@ -67,19 +66,18 @@ export class MergedGroupFiles implements MergedGroups {
     return this.#names.map((name) => new SpillFile(this.#folder, name));
   }
 
-  /** The number that is added to the source row of a row with this order number. */
   rowsBefore(order: number): number {
     return this.#rowsBefore[Math.floor(order / PART_ORDERS)]!;
   }
 
-  leave(): void {
-    this.#folder.leave();
+  close(): void {
+    this.#folder.closeFiles();
   }
 }
 
-// Metrics that can be computed from the metrics of parts. The others need all values of a group in their order.
+// Metrics that can be computed from the metrics of parts. Other metrics need all values of a group in source order.
 
-/** What is known of a metric of the Template. */
+/** Properties of a metric that decide whether and how it is merged. */
 interface SharedMetric {
   readonly fn: MetricName;
   readonly type: ColumnType;
@@ -88,29 +86,33 @@ interface SharedMetric {
 
 const EXACT = new Set<ColumnType | undefined>(['integer', 'decimal']);
 
-/** Types whose equal values have the same text, so that any of them can be the minimum, and decimals (`refusesTies`). */
+/**
+ * Types that `min` and `max` can merge. Equal integers or dates have the same text, so any of them can be the result. For
+ * decimals, see GroupMetric.refusesTies.
+ */
 const COMPARED = new Set<ColumnType | undefined>(['integer', 'decimal', 'date']);
 
 const MERGEABLE = new Set<MetricName>(['count', 'count_values', 'any', 'all', 'sum', 'mean', 'min', 'max']);
 
-/** False if no column has a type for which `canMerge` is true. */
+/** False if the metric cannot be merged, whatever the type of its column. */
 export function mayMerge({ fn }: Pick<SharedMetric, 'fn'>): boolean {
   return MERGEABLE.has(fn);
 }
 
-/** True if the metric of some rows and that of the others give the metric of all rows. */
+/** True if the metric of all rows can be computed from the metrics of parts of the rows. */
 export function canMerge({ fn, source }: SharedMetric): boolean {
   if (fn === 'sum' || fn === 'mean') return EXACT.has(source?.type);
   if (fn === 'min' || fn === 'max') return COMPARED.has(source?.type) && !movesCell(fn, source);
   return mayMerge({ fn });
 }
 
-/** The metrics from which `mergingMetrics` computes the given ones. A mean needs a sum and a count. */
+/** The metrics that each thread computes, from which `mergingMetrics` computes the given ones. */
 export function partialMetrics<Metric extends SharedMetric>(metrics: readonly Metric[]): Metric[] {
   return metrics.flatMap((metric): Metric[] => {
     if (metric.fn !== 'sum' && metric.fn !== 'mean') return [metric];
     // The sum of a part may have more digits than an integer can have.
     const sum = { ...metric, fn: 'sum' as const, type: 'decimal' as const };
+    // A mean needs a sum and a count.
     return metric.fn === 'sum' ? [sum] : [sum, { ...metric, fn: 'count_values' as const, type: 'integer' as const }];
   });
 }
@@ -132,20 +134,22 @@ function mergingMetrics(metrics: readonly SharedMetric[], groups: number): Group
 
 // Groups of parts, and of the whole file.
 
-/** If more of the rows have a group of their own, merging the groups takes longer than the threads save. */
+/** Maximum ratio of groups to rows in the first part. With more groups, merging takes longer than the threads save. */
 const GROUPS_OF_ROWS_MAX = 7 / 8;
 
-/** Fewer rows say nothing about the file. */
+/** Minimum number of rows from which this ratio is computed. Fewer rows say little about the file. */
 const ROWS_MIN = 1000;
 
 /**
- * Writes the groups of the parts. Throws Failed if one thread is faster: the file is then processed as a whole.
+ * Writes the groups of one thread.
+ *
+ * @throws Failed if the first part has so many groups that one thread is faster; the file is then processed as a whole
  */
 export function* writeGroups(rows: HashAggregate, groups: PartGroups): Steps {
-  const { taken, count } = rows;
-  if (groups.part === 0 && taken >= ROWS_MIN && count > taken * GROUPS_OF_ROWS_MAX)
+  const { rowCount, groupCount } = rows;
+  if (groups.part === 0 && rowCount >= ROWS_MIN && groupCount > rowCount * GROUPS_OF_ROWS_MAX)
     throw new Failed('RUN_RESOURCE_LIMIT', 'The parts have too many groups.');
-  if (taken > 0) yield* rows.writeGroups(() => groups.create());
+  if (rowCount > 0) yield* rows.writeGroups(() => groups.create());
 }
 
 export interface MergePlan {
@@ -172,11 +176,11 @@ export function mergeGroups(
   const { arena, kernel, spill } = context;
   return {
     push() {
-      throw new Error('groups are merged, not rows');
+      throw new Error('the operator merges groups and receives no rows');
     },
     *finish() {
       yield* mergeFiles({ arena, kernel, spill, types }, files.open(), byOrder(arena), (batch, orders) => {
-        if (!('at' in batch.sourceRows)) throw new Error('rows that were read back have their numbers');
+        if (!('at' in batch.sourceRows)) throw new Error('rows from files have row numbers');
         const { f64 } = arena.heap;
         const sources = batch.sourceRows.at >>> 3;
         for (let row = 0; row < batch.rows; row++) f64[sources + row]! += files.rowsBefore(f64[(orders >>> 3) + row]!);

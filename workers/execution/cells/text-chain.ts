@@ -128,7 +128,7 @@ function* editStrings(
       if (step.editInSlices !== undefined && (text.length > PIECE_UNITS || step.isLong?.(text) === true)) {
         text = yield* pausing(step.editInSlices(text), clock);
       } else text = step.edit(text);
-      if (text !== before) arena.made(text);
+      if (text !== before) arena.reportText(text);
       if (text.length > LONG_TEXT && clock.isDue()) yield PAUSE;
     }
     if (!writeCell(arena, at, text)) return false;

@@ -5,7 +5,7 @@ import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Slices, Steps } from '../../scheduling/time-slices.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
-import { groupOrder, joinedKeys } from '../aggregate/subtotal-order.ts';
+import { groupOrder, joinedKeys } from '../aggregate/group-order.ts';
 import { type RowOrder, RowSorter } from './row-sorter.ts';
 import { SortKeys, type SortTerm } from './sort-keys.ts';
 

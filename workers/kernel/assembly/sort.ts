@@ -161,7 +161,7 @@ export function joinKeys(left: usize, right: usize, rows: usize, count: u32, key
 }
 
 // Marks group boundaries and ties among rows sorted by group key and then order key (groupOrder in
-// execution/aggregate/subtotal-order.ts).
+// execution/aggregate/group-order.ts).
 
 /**
  * Writes a byte for each of `count` rows: to `starts` 1 if the row begins a group, and to `ties` 1 if its whole key

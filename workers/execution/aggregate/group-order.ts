@@ -1,5 +1,5 @@
-// Orders groups and the subtotals of their leading columns, so that each subtotal follows its groups, as in a report.
-// The rows are sorted, and the sorters use files if the budget refuses memory.
+// Orders of groups: subtotals that follow their groups, as in a report (SubtotalOrder), and sort keys that bring the rows
+// of a group together (groupOrder). Sorters use files if the budget refuses memory.
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
