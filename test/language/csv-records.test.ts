@@ -273,7 +273,7 @@ golden('the number of columns of a file without a header', [
     template: WIDE(''),
     input: `${HEADS.replaceAll(',', '')}D,1,a,b,c,6\n`,
     error:
-      'MALFORMED_FILE: The Template declares 6 columns (input.csv.columns), but the first records of the file have one field each, whatever the delimiter. Declare the delimiter in the Template: input.csv.delimiter.',
+      'MALFORMED_FILE: The Template declares 6 columns (input.csv.columns), but the first records of the file have one field each with every delimiter that was tried. Declare the delimiter in the Template: input.csv.delimiter.',
   },
   {
     name: 'is declared for a delimiter of several characters',

@@ -54,7 +54,7 @@ const POLISH_NOMINATIVES = Object.fromEntries(
     .map((name, index) => [name, index + 1]),
 );
 
-/** Endings by kind of language. The first day of a month may have an ending of its own. */
+/** Endings by kind of language. In some languages, only the first day of a month has a written ending. */
 const ORDINALS = {
   en: { read: ['st', 'nd', 'rd', 'th'], first: 'st', other: 'th' },
   dot: { read: ['.'], first: '.', other: '.' },
@@ -63,7 +63,7 @@ const ORDINALS = {
   sign: { read: ['º', '°', 'ª', 'o', 'a'], first: 'º', other: '' },
 } as const;
 
-/** English days from 11 to this one end in `th`. */
+/** The English days from 4 to this one end in `th`. */
 const LAST_TEEN = 20;
 
 /** Names by language code. A Map, so that no code can reach properties of Object. */

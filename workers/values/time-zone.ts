@@ -235,8 +235,8 @@ export function zoneTextAt(text: string, at: number): { readonly offsetSeconds: 
 }
 
 /**
- * Abbreviations that several countries use for different offsets. They are not read; row errors name them apart from
- * other texts.
+ * Abbreviations that several countries use for different offsets. A text with such an abbreviation is not read, and its
+ * row error is AMBIGUOUS_ZONE.
  */
 const AMBIGUOUS = /(?<!\p{L})(?:ACT|ADT|AMT|AST|BST|BT|ECT|GST|IST|LMT|SST|WST)(?![\p{L}\d])/iu;
 
@@ -245,7 +245,7 @@ export function hasAmbiguousZone(text: string): boolean {
   return AMBIGUOUS.test(text);
 }
 
-/** Names of zones in texts, such as `Europe/Berlin`, with the zones that were found. */
+/** Finds names of zones in texts, such as `Europe/Berlin`, and caches their zones. */
 export class ZoneNames {
   readonly #zones = new Map<string, TimeZone | null>();
 
@@ -264,10 +264,10 @@ export class ZoneNames {
   }
 }
 
-/** Names without a slash, such as `Japan`, are not used by programs. */
+/** Requires a slash. Programs do not write names such as `Japan`. */
 const ZONE_NAME = /[A-Za-z]{2,}(?:\/[A-Za-z][A-Za-z0-9_+-]*){1,2}/y;
 
-/** Texts of a file may contain any number of words with a slash. The database has about 600 names. */
+/** Limits the cache, because a file may contain any number of words with a slash. The database has about 600 names. */
 const ZONE_NAMES_MAX = 1_000;
 
 /** `UTC`, `UTC+02:00`. */

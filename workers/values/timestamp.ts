@@ -339,7 +339,7 @@ export interface DateFields {
   second: number;
   nanos: number;
   offsetSeconds: number | null;
-  /** Named zone of the text, which has no offset then. */
+  /** Named zone in the text. Absent if the text has an offset. */
   zone?: { readonly name: string; offsetAt(seconds: number): number };
 }
 

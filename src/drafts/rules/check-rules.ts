@@ -48,10 +48,10 @@ export function valueListLines({ profile, names }: DraftedSample): DraftLine[] {
     if (values === null || values.size < 2 || values.size > VALUE_LIST_MAX || cells < values.size * REPEATED_MIN)
       return [];
     if (numbers.marks['.'].reads > 0 || numbers.marks[','].reads > 0 || dates.readings.length > 0) return [];
-    // A file without a header may have records of several types, of which a Template keeps one.
+    // In a file with records of several types, the first column has the types, and a Template keeps one of them.
     if (at === 0 && names[0] === FIRST_WITHOUT_HEADER && recordTypes(profile.columns[0]!) !== null) return [];
     const texts = [...values.keys()].filter((text) => !isSumWord(text)).sort();
-    // Lists and objects of JSON are no values that a person would list.
+    // JSON lists and objects rarely have a fixed set of values.
     if (texts.length < 2 || texts.some((each) => /^[[{]/.test(each))) return [];
     const text = `{validate: {rules: [{column: ${scalar(names[at]!)}, check: in, values: ${list(texts)}}]}}`;
     return [offer(text, `${counted(texts.length, 'distinct value')} in ${counted(cells, 'cell')}`)];

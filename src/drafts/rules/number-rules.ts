@@ -38,7 +38,7 @@ export function totalNotations(column: ColumnProfile): readonly Notation[] {
   const { cells, numbers, nativeNumbers } = column;
   if (cells === 0) return [];
   if (nativeNumbers === cells) return [{ decimal: '.', grouping: '' }];
-  // Without a proof of the decimal mark, such as whole numbers in groups, the sum decides.
+  // Whole numbers such as 33 205 do not show which decimal mark the column uses. The sum decides.
   return DECIMAL_MARKS.flatMap((decimal) => {
     const { reads, groupings } = numbers.marks[decimal];
     const used = [...groupings.keys()].filter((grouping) => grouping !== '');

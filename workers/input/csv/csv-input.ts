@@ -123,8 +123,8 @@ export function drawnTable(line: number): Failed {
 /** The Template declares several columns, but no delimiter was found. */
 export function noDelimiter(columns: number): Failed {
   const message =
-    `The Template declares ${columns} columns (input.csv.columns), but the first records of the file have one field each, ` +
-    'whatever the delimiter. Declare the delimiter in the Template: input.csv.delimiter.';
+    `The Template declares ${columns} columns (input.csv.columns), but the first records of the file have one field each ` +
+    'with every delimiter that was tried. Declare the delimiter in the Template: input.csv.delimiter.';
   return new Failed('MALFORMED_FILE', message);
 }
 

@@ -180,8 +180,8 @@ function isCompletion(record: Cells, named: number, { records, start, end }: Bod
 }
 
 /**
- * True if the record above has a distinct name in each of its cells, and this record lacks some of them. It is then a row,
- * such as a row with a text above numbers, and the names without cells belong to columns without a value.
+ * True if the record above has a distinct name in each of its cells, and this record has empty cells. The record above is
+ * then the header, and this record is a row in which some columns have no value.
  */
 function lacksNames(above: Cells, record: Cells): boolean {
   const names = above.map((cell) => cell.trim());

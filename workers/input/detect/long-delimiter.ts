@@ -87,8 +87,8 @@ function isNarrower(
 }
 
 /**
- * True if all records from the first one with several fields on have the same number of fields. Needs at least two such
- * records.
+ * True if all records have the same number of fields. Ignores the records before the first one with several fields. Needs
+ * at least two records.
  */
 function isRegular(own: Sample): boolean {
   let width = 0;
@@ -104,7 +104,8 @@ function isRegular(own: Sample): boolean {
 }
 
 /**
- * True if the single delimiter also occurs alone: `||` is then an empty field, as in `1||3.0` below `id|note|amount`.
+ * True if the single delimiter also occurs alone. Then `||` is an empty field, as in `1||3.0` below `id|note|amount`.
+ *
  * @param length number of characters of the long delimiter
  */
 function hasSingles(long: Sample, own: Sample, length: number): boolean {

@@ -469,7 +469,7 @@ function sheetsOf(all: readonly ChosenSheet[], wanted: readonly (string | number
   const byFoldedName = firstByName(all, foldCase);
   return wanted.map((one) => {
     const found = typeof one === 'number' ? all[one - 1] : (byName.get(one) ?? byFoldedName.get(foldCase(one)));
-    if (found === undefined || found.sheet.part === null) throw lacksSheet(one, all);
+    if (found === undefined || found.sheet.part === null) throw missingSheet(one, all);
     return found;
   });
 }
@@ -483,13 +483,13 @@ function firstByName(all: readonly ChosenSheet[], keyOf: (name: string) => strin
   return found;
 }
 
-function lacksSheet(wanted: string | number, sheets: readonly ChosenSheet[]): Failed {
+function missingSheet(wanted: string | number, sheets: readonly ChosenSheet[]): Failed {
   const name = typeof wanted === 'number' ? `number ${wanted}` : JSON.stringify(wanted);
-  return lacks(`The workbook lacks the sheet ${name}, which the Template reads.`, sheets);
+  return missingTable(`The workbook lacks the sheet ${name}, which the Template reads.`, sheets);
 }
 
-/** The names of the sheets are part of the file, so only its owner sees them. */
-function lacks(message: string, sheets: readonly ChosenSheet[]): Failed {
+/** Only the local message lists the sheets, because their names are content of the file. */
+function missingTable(message: string, sheets: readonly ChosenSheet[]): Failed {
   const names = sheets.filter(({ sheet }) => sheet.part !== null).map(({ sheet }) => sheet);
   const localMessage = `${message} ${columnsShown(names, 'Its sheets')}`;
   return new Failed('TEMPLATE_COLUMNS_MISSING', message, { columns: [], localMessage });
@@ -515,8 +515,8 @@ function* tableOf(
   if (range !== null) return range;
   const sheetName = sheetOfCells(name);
   if (sheetName !== null && !sheets.some(({ sheet }) => isSameName(sheet.name, sheetName)))
-    throw lacksSheet(sheetName, sheets);
-  throw lacks(whyNoRange(definitions, JSON.stringify(name)), sheets);
+    throw missingSheet(sheetName, sheets);
+  throw missingTable(whyNoRange(definitions, JSON.stringify(name)), sheets);
 }
 
 /** The sheet of a range such as `Orders!B5:H200`; null for other texts. */
