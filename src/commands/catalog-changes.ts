@@ -33,7 +33,7 @@ export function positionals<Name extends string>(flags: Flags, names: readonly N
   return Object.fromEntries(names.map((name, index) => [name, flags.positionals[index]])) as Record<Name, string>;
 }
 
-/** A message about success, which -q suppresses. */
+/** Prints a message about success, unless -q is given. */
 export function note(io: CommandIo, flags: Flags, text: string): void {
   if (!flags.switches.has('quiet')) io.stderr.write(text);
 }

@@ -44,7 +44,7 @@ export const EXIT_INTERRUPTED = 130;
 /**
  * Calls a function at the first signal that asks the command to end. Further signals end the process at once.
  *
- * @returns a function that ends this
+ * @returns a function that removes the handlers of the signals
  */
 export function onInterrupt(interrupt: () => void): () => void {
   const once = (): void => {

@@ -13,7 +13,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   'header-row': {
     kind: 'value',
     placeholder: 'N',
-    purpose: 'record of the header, from 0, or none (otherwise detected)',
+    purpose: '0-based record of the header; none: the file has no header (otherwise detected)',
   },
   quiet: QUIET_FLAG,
 };

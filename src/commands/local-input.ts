@@ -49,7 +49,7 @@ export async function withTemporaryFolder<T>(prefix: string, body: (path: string
   }
 }
 
-/** As the constructor of TemporaryFolder, for a folder that the caller removes. */
+/** Makes a folder that the caller removes. Throws like the constructor of TemporaryFolder. */
 export function makeTemporaryFolder(prefix: string): string {
   const parent = tmpdir();
   try {

@@ -9,7 +9,7 @@ import { parseTemplate, type TemplateText } from '../../workers/template/templat
 import { UsageError } from './command.ts';
 import type { LocalTemplate } from './template-file.ts';
 
-/** Formats of --to that are made of a CSV: text with aligned columns, and a table in Markdown. */
+/** Formats of --to that are made from a CSV output: text with aligned columns, and a table in Markdown. */
 export const TEXT_TABLES: readonly string[] = ['table', 'markdown'];
 
 export const TO_FORMATS: readonly string[] = [...outputFormats.keys(), ...TEXT_TABLES];
@@ -83,11 +83,11 @@ const MAIN_PARAMETERS: Readonly<Record<string, string>> = {
   unpivot: 'columns',
 };
 
-/** Operations whose main parameter is a mapping of columns: `rename: {a: b}` is `rename: {columns: {a: b}}`. */
-const OF_COLUMNS: readonly string[] = ['cast', 'rename', 'set'];
+/** Operations whose main parameter `columns` is a mapping: `rename: {a: b}` is `rename: {columns: {a: b}}`. */
+const COLUMN_MAPPINGS: readonly string[] = ['cast', 'rename', 'set'];
 
 /**
- * A value that is not a mapping is the operation's main parameter or its only required one: `sort: amount` is
+ * Completes short forms. A value that is not a mapping is the main parameter or the only required one: `sort: amount` is
  * `sort: {by: amount}`.
  */
 function parametersOf(name: string, inner: unknown): unknown {
@@ -97,14 +97,14 @@ function parametersOf(name: string, inner: unknown): unknown {
   };
   if (isMapping(inner)) {
     const isParameter = (key: string): boolean => Object.hasOwn(properties, key) || COMMON_PARAMETERS.includes(key);
-    return OF_COLUMNS.includes(name) && !Object.keys(inner).some(isParameter) ? { columns: inner } : inner;
+    return COLUMN_MAPPINGS.includes(name) && !Object.keys(inner).some(isParameter) ? { columns: inner } : inner;
   }
   if (inner === null) return inner;
   const main = MAIN_PARAMETERS[name] ?? (required.length === 1 ? required[0]! : null);
   return main === null ? inner : { [main]: inner };
 }
 
-/** Parameters of every operation, which cannot be names of columns in the short form. */
+/** Parameters of every operation. In the short form, these words are not read as names of columns. */
 const COMMON_PARAMETERS: readonly string[] = ['id', 'note', 'enabled', 'if_missing', 'on_error', 'where'];
 
 function outputOf(output: Readonly<Record<string, unknown>>, to: string): object {
@@ -130,7 +130,7 @@ function outputOf(output: Readonly<Record<string, unknown>>, to: string): object
   };
 }
 
-/** No Template can declare the table, but --tables can. */
+/** Replaces the advice to declare the table in the Template, because here --tables names the tables. */
 function tableHint(message: string): string {
   return message.replace(
     /^The Template declares no table (.*?)\. Write tables: .*$/,

@@ -64,7 +64,7 @@ export interface RunArguments {
   /** Path of the Template; null: the operations are on the command line, or the files are converted only. */
   readonly templatePath: string | null;
   readonly inputs: readonly string[];
-  /** The output is written again as a table for a terminal or in Markdown; null: it is written as it is. */
+  /** One of TEXT_TABLES: the CSV output is converted to this format. null: it is not converted. */
   readonly textTable: string | null;
   /** The Template if it is valid; otherwise null, after its problems have been written to `stderr`. */
   read(stderr: NodeJS.WritableStream): LocalTemplate | null;
@@ -337,15 +337,15 @@ const FLAGS = {
     kind: 'value',
     placeholder: 'N',
     purpose:
-      '0-based record of the header; without a Template also none, for a file without a header (as in the Template, otherwise detected)',
+      '0-based record of the header. none, only without a Template: the file has no header (as in the Template, otherwise detected)',
   },
   workers: {
     kind: 'value',
     placeholder: 'N',
     purpose:
       'threads (one for each file, at most one for each core; for a single file, one for each core, at most 8). They ' +
-      'share a single CSV or NDJSON file from 256 MiB if each operation needs only one row at a time, up to the output ' +
-      'or to an aggregate of counts, sums or means. No more threads than cores share a file. If a core is free, another thread reads ahead in a large file',
+      'share a single CSV or NDJSON file from 256 MiB if each operation needs only one row at a time, or if each operation ' +
+      'before an aggregate of counts, sums or means does. No more threads than cores share a file. If a core is free, another thread reads ahead in a large file',
   },
   'memory-budget': {
     kind: 'value',
@@ -558,11 +558,13 @@ function threadsFor(inputs: number, workers: number | null): number {
   return inputs === 1 ? (workers ?? Math.min(cores, SHARING_THREADS_MAX)) : Math.min(inputs, workers ?? cores);
 }
 
-/** Null: not given, or the file has no header, which the Template of the command line declares. */
+/** Null: not given, or none without a Template. The Template of the command line then declares that no header exists. */
 function headerRow(values: ReadonlyMap<string, string>, templatePath: string | null): number | null {
   if (values.get('header-row') !== 'none') return count(values, 'header-row');
   if (templatePath === null) return null;
-  throw new UsageError('Write header_row: none in the Template, below input.csv: the flag takes a number here.');
+  throw new UsageError(
+    'With a Template, --header-row takes a number. Write header_row: none below input.csv in the Template.',
+  );
 }
 
 function count(values: ReadonlyMap<string, string>, flag: string): number | null {

@@ -127,8 +127,8 @@ async function problemsOfSample(file: TemplateFile, path: string | undefined): P
 }
 
 /**
- * Says of a problem with the type of a column if the column is missing in the sample. Without a sample, says if the
- * column is not declared, because such a column counts as text whatever its name is.
+ * Adds a likely cause to problems with the type of a column: the column is missing in the sample or, without a sample,
+ * is not declared. Such a column counts as text, so a misspelt name appears as a wrong type.
  */
 async function withColumnsOf(
   { source, format, template }: TemplateFile,

@@ -2,19 +2,19 @@
 import { type ErrorCode, TemplateRunError } from '../../client/browser/template-run-client.ts';
 
 export interface ErrorText {
-  /** What is wrong and what to do; null: the message says it. */
+  /** The error and what to do about it, in plain words; null: the message is shown alone. */
   readonly advice: string | null;
   /** The message of the service. */
   readonly message: string;
-  /** The code and the number of the request, for the operator of the service; null: there are none. */
+  /** The code and the number of the request, for the operator of the service; null: the error is not from the service. */
   readonly support: string | null;
 }
 
 const OTHER_TEMPLATE = 'Check that you chose the right file, and the Template for files of this kind.';
 const ASK = 'Ask the person who gave you the key.';
 
-/** These requests are made by this page alone. */
-const PAGE_OUTDATED = `This page does not fit the service, perhaps because the service was updated. Reload the page. ${ASK}`;
+/** For errors that users cannot cause, because the page itself makes these requests. */
+const PAGE_OUTDATED = `This page does not match the service, perhaps because the service was updated. Reload the page. ${ASK}`;
 
 const ADVICE: Readonly<Record<ErrorCode, string>> = {
   API_KEY_MISSING: `The service got no key. ${ASK}`,

@@ -247,8 +247,8 @@ function EmptyNote({ studio }: { readonly studio: Studio }): JSX.Element | null 
   if (step === null && studio.watched.value !== null && studio.failure.value !== null)
     return (
       <p class="empty quiet">
-        The sample cannot be read in this way. Edit at step 0 sets its encoding, delimiter, header row and sheet. Open
-        sample… opens another file.
+        The sample cannot be read with these settings. Press Edit at step 0 to set its encoding, delimiter, header row
+        and sheet, or Open sample… to open another file.
       </p>
     );
   if (step === null || studio.filter.value !== 'all' || step.rows > 0) return null;

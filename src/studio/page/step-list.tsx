@@ -20,8 +20,8 @@ interface Entry {
   /** Index in the list of operations in the text; null: cannot be edited here. */
   readonly item: number | null;
   /**
-   * Off: the text says so. Mistake: the first one is here. Waiting: the step is below the first mistake. Unreadable: the
-   * file cannot be read with the settings of the input.
+   * Off: the text disables the step. Mistake: the step has the first mistake. Waiting: the step is below the first mistake.
+   * Unreadable: the file cannot be read with the settings of the input.
    */
   readonly state: 'live' | 'off' | 'mistake' | 'waiting' | 'unreadable';
   /** Offset in the text; null: none. */
@@ -301,7 +301,7 @@ function entriesOf(studio: Studio): readonly Entry[] {
     const { subject, node } = (item === null ? undefined : items[item]) ?? { subject: '', node: null };
     return { label, subject, step, watched, item, state: 'live', offset: node?.from ?? null };
   });
-  // Its form is where the settings are corrected.
+  // The entry opens the form in which the user corrects these settings.
   if (isUnreadable) entries.push(UNREADABLE_INPUT);
   for (const [item, { isOff, name, subject, node }] of items.entries()) {
     if (!isOff && item < mistake) continue;

@@ -54,7 +54,7 @@ t.test('a file without a header, and reference tables', async (t) => {
   t.match(first, { status: 0, stdout: 'column_1,column_2,column_3\nname,country,amount\n' });
   t.match(await cli('head', '-n', '1', '--header-row', 'none', orders), { status: 0, stdout: /^column_1 .*\nname / });
   const refused = await cli('run', '--header-row', 'none', at('template.yaml'), orders);
-  t.match(refused, { status: 2, stderr: /Write header_row: none in the Template/ });
+  t.match(refused, { status: 2, stderr: /Write header_row: none below input\.csv in the Template/ });
   const tables = t.testdir({ 'codes.csv': 'country,code\nDE,49\n', 'not a name.csv': '' });
   const join = 'join: {table: codes, on: country}';
   t.match(await cli('run', '--tables', tables, '-e', join, '-e', 'select: [name, code]', '-e', 'slice: 1', orders), {

@@ -59,7 +59,7 @@ test('a file that cannot be read is made readable by the form of the input', opt
   const studio = await startStudio(t, { template: null, sample: 'a,b\n1;2\n3;4\n5;6\n' });
   const { page, problems } = await openPage(t, studio.address, 'light', 'footer');
   await page.getByText('A Run would end here. MALFORMED_FILE').waitFor();
-  await page.getByText('The sample cannot be read in this way. Edit at step 0').waitFor();
+  await page.getByText('The sample cannot be read with these settings. Press Edit at step 0').waitFor();
   t.equal(await page.getByText('No steps yet').count(), 0);
   await page.locator('button.step', { hasText: 'input (cannot be read)' }).focus();
   for (const colorScheme of ['light', 'dark'] as const) {
