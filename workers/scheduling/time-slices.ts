@@ -1,4 +1,4 @@
-// Time slices of long work: the steps of a coroutine, the clock that ends a slice, and whose slice is next. Work that
+// Time slices of long work: the steps of a coroutine, the clock that ends a slice, and the turns of accounts. Work that
 // could block the thread for long is done in pieces, with pauses in which the thread's other Runs continue. The Run
 // (run.ts) drives the work, checks the clock and cancellation, and returns to the event loop.
 

@@ -163,7 +163,7 @@ export class Thread {
     this.#cores.take();
     this.#sources.set(task.task, source);
     try {
-      // One message may start many Runs, and each begins with a time slice of work.
+      // One message may start many Runs. They take turns from their first time slice on.
       if (this.#sources.size > 1) await this.#turns.next(task.accountRow ?? NO_ACCOUNT);
       await runCoroutine(this.#run(task, source));
     } finally {
