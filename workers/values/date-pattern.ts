@@ -364,7 +364,7 @@ function parseWith(compiled: Compiled, text: string): DateFields | null {
   const fields: DateFields = isMidnight
     ? { days: days + 1, second: 0, nanos: 0, offsetSeconds: reading.offset }
     : { days, second, nanos: reading.nanos, offsetSeconds: reading.offset };
-  // An offset beside the name of a zone is certain: `2024-03-01T10:00+01:00[Europe/Berlin]`.
+  // If a text has an offset and a zone, the offset decides: `2024-03-01T10:00+01:00[Europe/Berlin]`.
   return reading.zone === null || reading.offset !== null ? fields : { ...fields, zone: reading.zone };
 }
 
