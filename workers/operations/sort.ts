@@ -76,7 +76,7 @@ export const sort = defineOperation({
     },
     {
       title: 'Names by the German alphabet',
-      operation: { op: 'sort', by: [{ column: 'name', compare: { locale: 'de' } }] },
+      operation: { op: 'sort', by: { column: 'name', compare: { locale: 'de' } } },
       input: { columns: ['name'], rows: [['Zoe'], ['Özil'], ['Oswald'], ['ander'], ['Änder'], ['Ander'], ['Strauß']] },
       output: {
         columns: ['name'],

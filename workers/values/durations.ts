@@ -252,7 +252,12 @@ export function compileTimePattern(source: string): DatePattern | { problem: str
   const pattern = compileDatePattern(source);
   if ('problem' in pattern) return pattern;
   const isTime = pattern.parts.every(({ letter }) => letter === '' || 'HhmsSa'.includes(letter));
-  return pattern.hasTime && isTime ? pattern : { problem: 'it needs hours and no date or zone, as in HH:mm or h:mm a' };
+  return pattern.hasTime && isTime
+    ? pattern
+    : {
+        problem:
+          'it needs hours and no date or zone, as in HH:mm or h:mm a; for minutes and seconds, use parse_duration',
+      };
 }
 
 /** Formats a time as `14:30:00`, with a fraction if it is not zero. */

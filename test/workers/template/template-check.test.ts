@@ -301,3 +301,18 @@ test('mistakes of YAML are explained in plain words, at the place where they are
     t.equal(found.length, 1, `one mistake, one problem: ${text}`);
   }
 });
+
+test('a single column to sort by may be a mapping, with problems at its own place', async (t) => {
+  const problemsAt = (by: string): string[] => {
+    const source = `format: 1\noperations: [{select: {columns: [a]}}, {sort: {by: ${by}}}]`;
+    return problemsOf(source).map(({ pointer, code }) => `${pointer} ${code}`);
+  };
+  t.strictSame(problemsAt('{column: a, order: desc}'), []);
+  t.strictSame(problemsAt('{column: b}'), ['/operations/1/sort/by/column UNKNOWN_COLUMN']);
+  t.strictSame(problemsAt('{column: a, ordr: desc}'), ['/operations/1/sort/by/ordr UNKNOWN_KEY']);
+});
+
+test('a time pattern of minutes and seconds names the operation that reads them', async (t) => {
+  const [problem] = problemsOf('format: 1\noperations: [{parse_time: {columns: a, formats: ["mm:ss"]}}]');
+  t.match(problem, { code: 'BAD_PATTERN', message: /use parse_duration/ });
+});

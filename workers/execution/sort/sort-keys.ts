@@ -477,9 +477,8 @@ const term = Type.Object(
   { additionalProperties: false },
 );
 
-export const sortBy = Type.Union([columnName, Type.Array(Type.Union([columnName, term]), { minItems: 1 })], {
-  description:
-    'A column, or a list of columns and `{column, order, nulls, compare}`; the first has the highest priority.',
+export const sortBy = Type.Union([columnName, term, Type.Array(Type.Union([columnName, term]), { minItems: 1 })], {
+  description: 'A column or `{column, order, nulls, compare}`, or a list of these; the first has the highest priority.',
 });
 
 export interface PlannedTerm extends SortColumn {
@@ -487,10 +486,11 @@ export interface PlannedTerm extends SortColumn {
 }
 
 export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: string): PlannedTerm[] {
-  const list = typeof by === 'string' ? [by] : by;
+  const list = Array.isArray(by) ? by : [by];
   return list.flatMap((entry, index): PlannedTerm[] => {
     const given: Static<typeof term> = typeof entry === 'string' ? { column: entry } : entry;
-    const place = typeof by === 'string' ? pointer : `${pointer}/${index}${typeof entry === 'string' ? '' : '/column'}`;
+    const item = Array.isArray(by) ? `${pointer}/${index}` : pointer;
+    const place = typeof entry === 'string' ? item : `${item}/column`;
     const column = scope.read(given.column, place);
     if (column === null) return [];
     const { order = 'asc', nulls = 'last' } = given;
