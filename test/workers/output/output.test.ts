@@ -182,25 +182,21 @@ t.test('the formula guard: cells that each setting allows', async (t) => {
     '  -5',
     '\u200b-5 EUR',
     '\uff0d5',
+    '\u3000-5',
+    '\u3042=1',
+    '\u3000',
+    '\u2010=1',
+    '\u2027=1',
+    '\u2030=1',
     ' x',
     'é=1',
     '\uff21',
     '“=1',
     '   ',
   ]);
-  const always = [
-    '=',
-    '=1+1',
-    '@SUM(1)',
-    '\t=1',
-    '\r',
-    '\n=1',
-    ' =1',
-    '  @x',
-    '\u200b=1',
-    '\u00a0=1',
-    '\ufeff=1',
-  ].concat(['\u200f \t=1', '\uff1d1+1', '\uff20SUM(1)', ' \uff1d1']);
+  const always = ['=', '=1+1', '@SUM(1)', '\t=1', '\r', '\n=1', ' =1', '  @x', '\u200b=1', '\u00a0=1', '\ufeff=1']
+    .concat(['\u200f \t=1', '\uff1d1+1', '\uff20SUM(1)', ' \uff1d1'])
+    .concat([...'\u00ad\u2000\u200a\u2028\u202e\u202f\u2061\u2066\u206f\u3000'].map((blank) => `${blank}=1`));
   const signed = [
     '+',
     '--1',

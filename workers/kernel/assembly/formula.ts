@@ -109,14 +109,18 @@ function isQuantityByte(byte: u32, before: u32, next: u32, isBehindSeparator: bo
   return byte >= 0x80 && byte != 0xef;
 }
 
-/** Skips blanks that spreadsheets ignore: space, tab, U+00A0, U+200B to U+200F, U+2060, U+FEFF. */
+/**
+ * Skips blanks and invisible characters: space, tab, U+00A0, U+00AD, U+2000 to U+200F, U+2028 to U+202F, U+2060 to U+206F,
+ * U+3000, U+FEFF.
+ */
 export function afterBlanks(start: usize, end: usize): usize {
   let at = start;
   while (at < end) {
     const byte = <u32>load<u8>(at);
     if (byte == 0x20 || byte == 0x09) at++;
-    else if (byte == 0xc2 && at + 1 < end && load<u8>(at, 1) == 0xa0) at += 2;
+    else if (byte == 0xc2 && at + 1 < end && (load<u8>(at, 1) == 0xa0 || load<u8>(at, 1) == 0xad)) at += 2;
     else if (byte == 0xe2 && at + 2 < end && isInvisible(load<u8>(at, 1), load<u8>(at, 2))) at += 3;
+    else if (byte == 0xe3 && at + 2 < end && load<u8>(at, 1) == 0x80 && load<u8>(at, 2) == 0x80) at += 3;
     else if (byte == 0xef && at + 2 < end && load<u8>(at, 1) == 0xbb && load<u8>(at, 2) == 0xbf) at += 3;
     else break;
   }
@@ -124,7 +128,7 @@ export function afterBlanks(start: usize, end: usize): usize {
 }
 
 function isInvisible(second: u32, third: u32): bool {
-  return (second == 0x80 && third - 0x8b < 5) || (second == 0x81 && third == 0xa0);
+  return (second == 0x80 && (third - 0x80 < 16 || third - 0xa8 < 8)) || (second == 0x81 && third - 0xa0 < 16);
 }
 
 /** The ASCII sign that corresponds to the full-width sign at `at`, or 0. */

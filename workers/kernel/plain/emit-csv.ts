@@ -31,10 +31,10 @@ export const GUARDED_ALWAYS: readonly number[] = [0x3d, 0x40, 0x09, 0x0d, 0x0a];
 export const GUARDED_SIGNS: readonly number[] = [0x2b, 0x2d];
 
 /**
- * First bytes of blanks that may precede a sign, and of full-width signs: space, U+00A0, U+200B to U+2060, U+FEFF and
- * ＝.
+ * First bytes of blanks that may precede a sign, and of full-width signs: space, U+00A0 and U+00AD, U+2000 to U+206F,
+ * U+3000, U+FEFF and ＝.
  */
-export const GUARDED_BLANKS: readonly number[] = [0x20, 0xc2, 0xe2, 0xef];
+export const GUARDED_BLANKS: readonly number[] = [0x20, 0xc2, 0xe2, 0xe3, 0xef];
 
 /** `strict` additionally guards NUL (OWASP ASVS 5.0, 1.2.10: = + - @ TAB NUL). */
 const NUL = 0x00;
@@ -51,7 +51,7 @@ export function isFormula(cell: Uint8Array, guard: FormulaGuard): boolean {
   return guard === 'strict' || !isHarmless(text);
 }
 
-const BLANKS = /^[ \t\u00a0\u200b-\u200f\u2060\ufeff]*/;
+const BLANKS = /^[ \t\u00a0\u00ad\u2000-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff]*/;
 const EXECUTED = /^[=@\r\n\uff1d\uff20]/;
 const SIGNED = /^[+\uff0b\uff0d-]/;
 const SPACE = '(?: |\\u00a0|\\u202f)';
