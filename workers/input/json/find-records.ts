@@ -45,11 +45,25 @@ interface ObjectMembers {
    * The first lists that may contain records. Their number is limited, but the number of members of an object is not.
    */
   readonly lists: readonly ListMember[];
-  readonly counts: Readonly<Record<ListKind, number>>;
+  readonly counts: Readonly<Record<MemberKind, number>>;
   /** The first lists whose records have expected names. Two are already ambiguous. */
   readonly named: readonly ListMember[];
   /** True if the object itself has an expected name. */
   readonly isNamed: boolean;
+  /** The first lists inside objects whose first record has an expected name. Two are already ambiguous. */
+  readonly nested: readonly NestedList[];
+}
+
+/** Kind of a list that is itself a member. */
+type MemberKind = Exclude<ListKind, 'nested'>;
+
+interface MemberList extends ListMember {
+  kind: MemberKind;
+}
+
+interface NestedList extends ListMember {
+  /** Places of the members that lead to the list. */
+  readonly steps: readonly number[];
 }
 
 /** Maximum number of lists in a message. */
@@ -57,6 +71,9 @@ const LISTS_MAX = 10;
 
 /** Longest key in a message, in UTF-16 units. */
 const KEY_LENGTH_MAX = 100;
+
+/** Lists inside objects are found down to this depth, like the objects that `input.json.flatten` makes columns of. */
+const NESTED_DEPTH_MAX = 8;
 
 /** Number of events between two checks of the clock. */
 const EVENTS_AT_ONCE = 64;
@@ -79,22 +96,29 @@ function* membersOf(text: JsonText, tools: MemberTools): Coroutine<ObjectMembers
 }
 
 /**
- * Returns the index of the member that contains the records, or null if the object is one record.
+ * Returns the places of the members that lead to the records, or null if the object is one record.
  * @param looksForNames whether the Template looks for columns by name
  * @throws Failed if several lists may contain them
  */
-function recordsMember(members: ObjectMembers, looksForNames: boolean): number | null {
-  const { lists, counts, named, isNamed } = members;
-  if (named.length === 1 && !isNamed) return named[0]!.place;
+function recordsMember(members: ObjectMembers, looksForNames: boolean): readonly number[] | null {
+  const { lists, counts, named, isNamed, nested } = members;
+  if (named.length === 1 && !isNamed) return [named[0]!.place];
   if (named.length === 0 && isNamed) return null;
   const { objects, empty } = counts;
+  const isInside = named.length === 0 && nested.length > 0;
+  if (isInside && nested.length === 1 && objects + counts.lists === 0) return nested[0]!.steps;
+  if (isInside) throw ambiguousLists([...lists, ...nested].slice(0, LISTS_MAX), sum(counts) + nested.length);
   if (objects + empty === 0) return null;
-  const count = objects + empty + counts.lists;
-  if (objects === 1 && count === 1) return lists[0]!.place;
+  const count = sum(counts);
+  if (objects === 1 && count === 1) return [lists[0]!.place];
   // If all lists are empty, it does not matter which one is chosen.
   const isWithoutRecords = empty === count && looksForNames && !isNamed;
-  if (isWithoutRecords) return lists[0]!.place;
+  if (isWithoutRecords) return [lists[0]!.place];
   throw ambiguousLists(lists, count);
+}
+
+function sum(counts: ObjectMembers['counts']): number {
+  return counts.objects + counts.lists + counts.empty;
 }
 
 class MemberScan {
@@ -102,15 +126,21 @@ class MemberScan {
   stopDepth = 1;
   readonly #text: JsonText;
   readonly #tools: MemberTools;
-  readonly #lists: ListMember[] = [];
-  readonly #counts: Record<ListKind, number> = { objects: 0, lists: 0, empty: 0 };
+  readonly #lists: MemberList[] = [];
+  readonly #counts: Record<MemberKind, number> = { objects: 0, lists: 0, empty: 0 };
   readonly #named: ListMember[] = [];
   #isNamed = false;
   #place = -1;
   /** The list whose items are being scanned. */
-  #list: ListMember | null = null;
+  #list: MemberList | null = null;
   /** True until its first item arrives. */
   #isAwaited = false;
+  readonly #nested: NestedList[] = [];
+  /** Places of the members around the current value in an object that may contain lists; null in other members. */
+  #steps: number[] | null = null;
+  #memberKey = '';
+  /** Depth of the list inside an object whose first record is being scanned, or 0. */
+  #nestedDepth = 0;
 
   constructor(text: JsonText, tools: MemberTools) {
     this.#text = text;
@@ -119,22 +149,35 @@ class MemberScan {
 
   look(depth: number): void {
     if (depth === 1) this.#lookAtMember();
+    else if (this.#steps !== null) this.#lookInside(depth, this.#steps);
     else if (depth === 2) this.#lookAtItem();
     else this.#lookAtKey();
   }
 
   end(): ObjectMembers {
     this.#leaveList();
-    return { lists: this.#lists, counts: this.#counts, named: this.#named, isNamed: this.#isNamed };
+    return {
+      lists: this.#lists,
+      counts: this.#counts,
+      named: this.#named,
+      isNamed: this.#isNamed,
+      nested: this.#nested,
+    };
   }
 
   #lookAtMember(): void {
     this.#leaveList();
     this.#place++;
     if (this.#isExpected()) this.#isNamed = true;
+    const mayNest = this.#text.byte === OPEN_OBJECT && this.#tools.expected !== null && this.#nested.length < 2;
+    this.#steps = mayNest ? [this.#place] : null;
+    this.#nestedDepth = 0;
+    if (mayNest) {
+      this.stopDepth = NESTED_DEPTH_MAX;
+      this.#memberKey = this.#key();
+    }
     if (this.#text.byte !== OPEN_LIST) return;
-    const isKept = this.#lists.length < LISTS_MAX;
-    const key = isKept ? (this.#text.key() ?? '').slice(0, KEY_LENGTH_MAX) : '';
+    const key = this.#lists.length < LISTS_MAX ? this.#key() : '';
     this.#list = { place: this.#place, key, kind: 'empty', isNamed: false };
     this.#isAwaited = true;
     this.stopDepth = 2;
@@ -156,8 +199,48 @@ class MemberScan {
 
   /** Handles a key of the first record in a list. */
   #lookAtKey(): void {
+    if (this.#isNameOfRecord()) this.#list!.isNamed = true;
+  }
+
+  #isNameOfRecord(): boolean {
     const mayHoldNames = this.#tools.flattens && this.#text.byte === OPEN_OBJECT;
-    if (mayHoldNames || this.#isExpected()) this.#list!.isNamed = true;
+    return mayHoldNames || this.#isExpected();
+  }
+
+  #key(): string {
+    return (this.#text.key() ?? '').slice(0, KEY_LENGTH_MAX);
+  }
+
+  /** Handles a value in an object that is a member. Of each list in it, only the first record is scanned. */
+  #lookInside(depth: number, steps: number[]): void {
+    const { byte } = this.#text;
+    if (this.#nestedDepth > 0 && depth > this.#nestedDepth) {
+      if (this.#isAwaited && byte === OPEN_OBJECT) this.stopDepth = depth + 1;
+      else if (depth === this.#nestedDepth + 1) this.stopDepth = this.#nestedDepth;
+      else if (this.#isNameOfRecord()) this.#addNested(steps);
+      this.#isAwaited = false;
+      return;
+    }
+    this.#nestedDepth = 0;
+    this.stopDepth = NESTED_DEPTH_MAX;
+    steps[depth - 1] = (steps[depth - 1] ?? -1) + 1;
+    steps.length = depth;
+    if (byte !== OPEN_LIST) return;
+    this.#nestedDepth = depth;
+    this.#isAwaited = true;
+    this.stopDepth = depth + 1;
+  }
+
+  #addNested(steps: readonly number[]): void {
+    const list = {
+      place: this.#place,
+      key: this.#memberKey,
+      kind: 'nested',
+      isNamed: true,
+      steps: [...steps],
+    } as const;
+    this.#nested.push(list);
+    this.stopDepth = this.#nested.length < 2 ? this.#nestedDepth : 1;
   }
 
   #leaveList(): void {
@@ -224,8 +307,7 @@ export function* findRecords(text: JsonText, search: RecordsSearch): Coroutine<R
   const after = yield* stepped(text, () => text.peek());
   if (after !== 'more') return null;
   if (!isWhole) return 'unknown';
-  const member = recordsMember(found, members.expected !== null);
-  return member === null ? null : [member];
+  return recordsMember(found, members.expected !== null);
 }
 
 /** For a file that begins with a list: either a list of records, or concatenated records that are lists. */

@@ -25,7 +25,7 @@ import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 // A member of a JSON object that is a list and may hold the records.
 
 /** Kind of the records, as shown by the first item of a list. */
-export type ListKind = 'objects' | 'lists' | 'empty';
+export type ListKind = 'objects' | 'lists' | 'empty' | 'nested';
 
 /** A list inside the object that may contain the records. */
 export interface ListMember {
@@ -158,6 +158,7 @@ const LIST_KINDS: Readonly<Record<ListMember['kind'], string>> = {
   objects: 'list of objects',
   lists: 'list of lists',
   empty: 'empty list',
+  nested: 'list inside this object',
 };
 
 /**

@@ -112,6 +112,41 @@ t.test('lists that may hold the records are refused where nothing decides betwee
   t.notMatch(refusal, /member 11\b/);
 });
 
+t.test('the columns of the Template find a list inside an object', async (t) => {
+  const reading: JsonReading = { expected: expecting(['id', 'amount']) };
+  const rows = [['id'], ['1'], ['2']];
+  const list = '[{"id":1},{"id":2}]';
+  for (const file of [
+    `{"data":{"orders":${list}}}`,
+    `{"errors":[],"result":{"rows":${list}}}`,
+    `{"a":{"b":{"x":[1,[{"id":9}]],"y":[],"z":[[{"id":9}]]}},"c":{"d":[{"name":1},{"id":9}],"e":{"f":{}},"rows":${list}},"g":[1]}`,
+    `{"a":{"k":1},"a":{"rows":${list}}}`,
+    `{"a":{"b":{"c":{"d":{"e":{"f":{"rows":${list}}}}}}}}`,
+  ]) {
+    t.strictSame(await texts(file, reading), rows, file);
+  }
+  for (const [file, lists] of [
+    [`{"a":{"x":${list}},"b":{"y":${list}}}`, 'member 1 (list inside this object), member 2 (list inside this object)'],
+    [`{"a":{"x":${list},"y":${list}}}`, 'member 1 (list inside this object), member 1 (list inside this object)'],
+    [`{"errors":[{"code":1}],"a":{"x":${list}}}`, 'member 1 (list of objects), member 2 (list inside this object)'],
+  ] as const) {
+    t.match(await refusalOf(file, reading), `${lists}. Name the list`, file);
+  }
+  t.strictSame(await texts(`{"id":7,"data":{"orders":[{"id":1}]}}`, reading), [
+    ['id', 'data'],
+    ['7', '{"orders":[{"id":1}]}'],
+  ]);
+  t.strictSame(await texts(`{"orders":${list},"customer":{"tags":[{"id":3}]}}`, reading), rows, 'a member comes first');
+  t.strictSame(await texts('{"items":[],"meta":{"filters":[{"name":"x"}]}}', reading), [['id', 'amount']]);
+  t.strictSame(
+    await texts(`{"count":1,"data":{"rows":[{"customer":{"name":"Ada"}}]}}`, {
+      ...flatten,
+      expected: expecting(['customer.name']),
+    }),
+    [['customer.name'], ['Ada']],
+  );
+});
+
 t.test('the columns of the Template choose the records', async (t) => {
   const reading: JsonReading = { expected: expecting(['id', 'amount']) };
   const chosen = (file: string): Promise<unknown> => texts(file, reading);
