@@ -19,14 +19,14 @@ const STATES: Readonly<Record<RunState, string>> = {
 };
 
 function RunView({ console, tabRun }: { readonly console: Console; readonly tabRun: TabRun }): JSX.Element {
-  const { number, fileName, template, state, sentBytes, totalBytes, run, error, cancel } = tabRun;
+  const { number, fileName, templateName, state, sentBytes, totalBytes, run, error, cancel } = tabRun;
   const isUnderWay = ['waiting', 'sending', 'working'].includes(state.value);
   return (
     <article class={state.value} aria-label={`Run ${number}`}>
       <h3>
         {fileName}{' '}
         <small>
-          {sizeText(totalBytes)}, {console.templateName(template)}
+          {sizeText(totalBytes)}, {templateName}
         </small>
       </h3>
       <p role="status">

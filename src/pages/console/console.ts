@@ -31,6 +31,8 @@ export interface TabRun {
   readonly number: number;
   readonly fileName: string;
   readonly template: string;
+  /** As it was when the file was sent: a reloaded page has no list of Templates before the key is entered. */
+  readonly templateName: string;
   readonly state: Signal<RunState>;
   readonly sentBytes: Signal<number>;
   readonly totalBytes: number;
@@ -46,6 +48,7 @@ export interface TabRun {
 interface KeptRun {
   readonly fileName: string;
   readonly template: string;
+  readonly templateName: string;
   readonly totalBytes: number;
   readonly state: RunState;
   readonly run: Run | null;
@@ -88,10 +91,6 @@ export class Console {
     return this.runs.value.some(({ state }) => state.value === 'waiting' || state.value === 'sending');
   }
 
-  templateName(id: string): string {
-    return this.templates.value.find((template) => template.id === id)?.name ?? id;
-  }
-
   async open(key: string): Promise<void> {
     this.error.value = null;
     try {
@@ -124,10 +123,12 @@ export class Console {
 
   /** Adds files to the queue, which are sent one after the other. */
   async send(template: string, files: readonly File[], options: SendOptions): Promise<void> {
+    const templateName = this.templates.value.find(({ id }) => id === template)?.name ?? template;
     for (const file of files) {
       const cancelling = new AbortController();
+      const sent = { fileName: file.name, template, templateName, totalBytes: file.size };
       const tabRun: TabRun = {
-        ...newRun(this.runs.value.length + 1, { fileName: file.name, template, totalBytes: file.size }),
+        ...newRun(this.runs.value.length + 1, sent),
         cancel: () => {
           cancelling.abort();
           if (tabRun.state.value === 'waiting') tabRun.state.value = 'cancelled';
@@ -249,8 +250,10 @@ export class Console {
   }
 
   #keepRuns(): void {
-    const kept = this.runs.value.map(({ fileName, template, totalBytes, state, run, error }): KeptRun => {
-      return { fileName, template, totalBytes, state: state.value, run: run.value, error: error.value };
+    const kept = this.runs.value.map(({ state, run, error, ...tabRun }): KeptRun => {
+      const { fileName, template, templateName, totalBytes } = tabRun;
+      const now = { state: state.value, run: run.value, error: error.value };
+      return { fileName, template, templateName, totalBytes, ...now };
     });
     try {
       if (kept.length === 0) sessionStorage.removeItem(KEPT_NAME);
@@ -261,7 +264,10 @@ export class Console {
   }
 }
 
-function newRun(number: number, file: Pick<TabRun, 'fileName' | 'template' | 'totalBytes'>): Omit<TabRun, 'cancel'> {
+function newRun(
+  number: number,
+  file: Pick<TabRun, 'fileName' | 'template' | 'templateName' | 'totalBytes'>,
+): Omit<TabRun, 'cancel'> {
   return {
     ...file,
     number,

@@ -285,6 +285,8 @@ t.test('the Runs of the tab survive a reload', options, async (t) => {
   await second.getByText('2: failed').waitFor();
   await page.reload();
   await first.getByText('1: succeeded, 1 row written').waitFor();
+  // The list of Templates needs the key, which is not entered yet.
+  await first.getByText(', Numbers').waitFor();
   await second.getByText('TEMPLATE_COLUMNS_MISSING').waitFor();
   await first.getByText('Enter the key to see and download the output.').waitFor();
   t.strictSame(await axeFindings(page), []);
