@@ -50,14 +50,20 @@ export function cellLine(
   return {
     place: 'operation',
     text: `{${operation}: {${set}${parameters === '' ? '' : `, ${parameters}`}}}`,
-    evidence:
-      columns.length === 1
-        ? only!.evidence
-        : columns.map(({ name, evidence }) => `${scalar(name)}: ${evidence}`).join('; '),
+    evidence: columns.length === 1 ? only!.evidence : sharedEvidence(columns),
     isActive,
     columns,
     parameters,
   };
+}
+
+/** Columns with the same evidence are named together. */
+function sharedEvidence(columns: readonly DraftedColumn[]): string {
+  const groups = new Map<string, string[]>();
+  for (const { name, evidence } of columns) groups.set(evidence, [...(groups.get(evidence) ?? []), scalar(name)]);
+  const [first] = groups.keys();
+  if (groups.size === 1) return `each: ${first}`;
+  return [...groups].map(([evidence, names]) => `${names.join(', ')}: ${evidence}`).join('; ');
 }
 
 /** A sample's profile and the column names that the draft uses. */

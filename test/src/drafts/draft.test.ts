@@ -47,6 +47,16 @@ test('names, blanks, dates and numbers with their evidence', async (t) => {
   );
 });
 
+test('columns with the same evidence are named together', async (t) => {
+  const same = await drafted(t, 'id,net,gross\nx,"1,50","2,50"\ny,"3,50","4,50"\n');
+  const evidence = '2 of 2 read; 2 prove the comma';
+  t.ok(
+    same.some((line) => line.includes('parse_number: {columns: [net, gross]') && line.endsWith(`# each: ${evidence}`)),
+  );
+  const mixed = await drafted(t, 'id,net,tax,gross\nx,"1,50","1,50","2,50"\ny,"3,50",,"4,50"\n');
+  t.ok(mixed.some((line) => line.endsWith(`# net, gross: ${evidence}; tax: 1 of 1 read; 1 proves the comma`)));
+});
+
 test('a progress line on a terminal, which is removed', async (t) => {
   const folder = t.testdir({ 'sample.csv': 'a,b\n1,2\n', 'empty.csv': '' });
   const progress = '(?:\\r\\u001b\\[K.*: being drafted, \\d+ s|\\r\\u001b\\[K)*';
