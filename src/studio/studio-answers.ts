@@ -27,12 +27,16 @@ export interface StudioState {
   readonly draftPercent: number;
 }
 
+/** Index of a mistake above the list of operations, such as a column that the sample does not have. */
+export const ABOVE_LIST = -1;
+
 /** Result of evaluating a Template's text. */
 export interface Evaluation {
   readonly problems: readonly Problem[];
   /**
-   * Index of the first operation with a mistake in the list of operations. The watched steps are those above it. Null:
-   * there are no problems, or they are not in an operation.
+   * Index of the first operation with a mistake in the list of operations. The watched steps are those above it.
+   * ABOVE_LIST, which is below 0: the mistake is above the list, so that no operation was run and the watched rows are
+   * those of the file. Null: there are no problems, or they are not in an operation.
    */
   readonly mistakeItem: number | null;
   /** Null: the mistake is above all steps, or a later Run replaced this one. */

@@ -25,18 +25,19 @@ import { NoTestError, withGoldenTest } from './golden-test.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { RecoveryFiles } from './recovery-files.ts';
 import { similarValues } from './similar-values.ts';
-import type {
-  Evaluation,
-  MadeTest,
-  OpenedTable,
-  ReadOperation,
-  RecoveredText,
-  RecoveryDecision,
-  SimilarityMethod,
-  SimilarValuesAnswer,
-  StudioState,
-  Suggestion,
-  TestedAnswer,
+import {
+  ABOVE_LIST,
+  type Evaluation,
+  type MadeTest,
+  type OpenedTable,
+  type ReadOperation,
+  type RecoveredText,
+  type RecoveryDecision,
+  type SimilarityMethod,
+  type SimilarValuesAnswer,
+  type StudioState,
+  type Suggestion,
+  type TestedAnswer,
 } from './studio-answers.ts';
 import { suggestionRows, suggestionsFor } from './suggestions.ts';
 import { SampleFile, SampleGoneError, type StoredTemplate, type TemplateStore } from './template-store.ts';
@@ -374,7 +375,8 @@ export class StudioSession {
       return { problems: explained, mistakeItem, watched, failure: null, isStale: false, isHead: isCut(extent, above) };
     }
     const watched = hasRows ? null : await this.#watchBare(BARE, extent);
-    return { problems, mistakeItem: null, watched, failure: null, isStale: false, isHead: isCut(extent, watched) };
+    const mistakeItem = watched === null ? null : ABOVE_LIST;
+    return { problems, mistakeItem, watched, failure: null, isStale: false, isHead: isCut(extent, watched) };
   }
 
   /** True if a later request of the same page arrived first, because browsers send requests over several connections. */
@@ -508,7 +510,8 @@ export class StudioSession {
     if (problems.length > 0 && problems.every(({ pointer }) => pointer.startsWith('/operations/')))
       return { ...(await this.#evaluateValidPart(source, problems, { step, hasRows: false }, extent)), failure };
     const isHead = isCut(extent, watched);
-    return { problems, mistakeItem: null, watched, failure, isStale: watched === null, isHead };
+    const mistakeItem = watched === null ? null : ABOVE_LIST;
+    return { problems, mistakeItem, watched, failure, isStale: watched === null, isHead };
   }
 
   /** The settings with which a Template reads the file, without its requirements on columns. */

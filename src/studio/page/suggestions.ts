@@ -89,12 +89,18 @@ export class Suggestions {
     this.#studio = studio;
     effect(() => {
       studio.version.value;
-      const isPaused = studio.isBusy.value || studio.preview.value !== null || studio.isOld.value;
+      const isPaused = studio.isBusy.value || studio.preview.value !== null || studio.isOld.value || this.#hasNoSteps;
       const step = studio.step.value;
       clearTimeout(this.#timer);
       if (!isPaused) this.#timer = setTimeout(() => void this.#ask(step), PAUSE_MILLISECONDS);
       if (!isPaused && !studio.isHead.value) this.#noteRows();
     });
+  }
+
+  /** True if the rows are those of the file, for example because it lacks a column. Suggestions would be about its blanks. */
+  get #hasNoSteps(): boolean {
+    const { value } = this.#studio.mistakeItem;
+    return value !== null && value < 0;
   }
 
   #noteRows(): void {
@@ -117,7 +123,8 @@ export class Suggestions {
       ...items.map(({ node }) => text.slice(node.from, node.to)),
     ];
     const covered = new Set([...coveredIn(text), ...comments.flatMap(coveredByComment)]);
-    const made = this.made.value.flatMap((each): readonly ListedSuggestion[] => {
+    const found = this.#hasNoSteps ? [] : this.made.value;
+    const made = found.flatMap((each): readonly ListedSuggestion[] => {
       const left = isMapped(each, steps) ? null : withoutCovered(each, covered);
       if (left === null) return [];
       const written = writtenAs(left);

@@ -77,6 +77,36 @@ test('a file that cannot be read is made readable by the form of the input', opt
   t.strictSame(problems, []);
 });
 
+test('the steps stay in the list if another sample lacks a column', options, async (t) => {
+  const template = `format: 1
+input:
+  columns: [{name: name}, {name: size}]
+operations:
+  - {parse_number: {columns: size}}
+  - {sort: {by: [size]}}
+output: {format: csv}
+`;
+  const studio = await startStudio(t, { template, sample: 'name,size\nBob,1\n' });
+  const { page, problems } = await openPage(t, studio.address);
+  await page.getByText('A Run would write 1 row.').waitFor();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Open sample…' }).click();
+  const buffer = Buffer.from('name,width\nEve,3\nFay,4\nGus,5\nHal,6\n');
+  await (await chooser).setFiles({ name: 'other.csv', mimeType: 'text/csv', buffer });
+  await page.getByText('"size" is missing in the sample').waitFor();
+  for (const operation of ['parse_number', 'sort'])
+    await page.locator('button.step', { hasText: `${operation} (not run)` }).waitFor();
+  t.equal(await page.getByText('No steps yet').count(), 0);
+  t.equal(await page.getByText('no value in 4 rows').count(), 0, 'the missing column is not a blank one');
+  t.strictSame(await axeFindings(page), []);
+  const again = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Open sample…' }).click();
+  await (await again).setFiles({ name: 'third.csv', mimeType: 'text/csv', buffer: Buffer.from('name,size\nIda,2\n') });
+  await page.getByText('A Run would write 1 row.').waitFor();
+  await page.locator('button.step', { hasText: 'parse_number' }).click();
+  t.strictSame(problems, []);
+});
+
 test('a file becomes a table, and is joined by a form', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
   const { page, problems } = await openPage(t, studio.address);
