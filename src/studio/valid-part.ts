@@ -107,7 +107,9 @@ function textAbove(source: string, line: number): ParsedTemplate | null {
     // An item may be indented wrongly, but not so far that it would belong to a list inside of an operation.
     const dash = next.search(/- /);
     const isItem = /^\s*- /.test(next) && (dash === indent.length || (end === line - 1 && dash < indent.length + 2));
-    const isBorder = /^\S/.test(next) || isItem || end === lines.length;
+    // The line with the mistake may be an item that lacks its "- ".
+    const isMistake = end === line - 1 && next.search(/\S/) === indent.length;
+    const isBorder = /^\S/.test(next) || isItem || isMistake || end === lines.length;
     if (!isBorder) continue;
     tried++;
     const parsed = parseTemplate(lines.slice(0, end).join('\n'), 'yaml');

@@ -98,7 +98,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     operation: '  - filter: {where: party == "x"}\n    sort: {by: party}',
-    at: '8:5 /operations/0',
+    at: '9:5 /operations/0/sort',
     says: /"filter" and "sort" are in one entry of the list/,
   },
   {

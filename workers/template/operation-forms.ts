@@ -83,7 +83,10 @@ function shortForm(
 ): SoundEntry | null {
   const [name, ...more] = Object.keys(item);
   if (name === undefined || more.length > 0) {
-    report(pointer, 'MISSING_OPERATION', missingName(item, table));
+    const [, second] = Object.keys(item).filter((key) => table.has(key));
+    // The second of two operations is the one that lacks its "- ".
+    const place = second === undefined ? pointer : `${pointer}/${pointerSegment(second)}`;
+    report(place, 'MISSING_OPERATION', missingName(item, table));
     return null;
   }
   const inner = item[name];

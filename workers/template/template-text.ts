@@ -321,12 +321,49 @@ function* lexemesOf(text: string): Iterable<{ readonly lexeme: string; readonly 
   }
 }
 
+const DASH_MISSING =
+  'Not valid YAML: this line lacks its "- ". Write "- " before each item of a list. If the line belongs to the item above, indent it further.';
+
+/** Messages for a line that has the indentation of a list but does not begin with "- ", or for the item after it. */
+const INDENTED_WRONGLY = /^Not valid YAML: (?:this line is not|this list item is not|write "key: value")/;
+
+/**
+ * Offset of the item that lacks its "- ": the line itself, or the line above it with the same indentation.
+ * @param line from 1
+ */
+function lineWithoutDash(text: string, line: number): number | null {
+  const lines = text.split('\n');
+  const indent = (index: number): number => lines[index]!.search(/[^ ]/);
+  const isItem = (index: number | null): boolean => index !== null && /^ *-(?:\s|$)/.test(lines[index]!);
+  /** The nearest line above that is not indented further; null: it is indented less. */
+  const before = (index: number): number | null => {
+    let above = index - 1;
+    while (above >= 0 && (/^\s*(?:#|$)/.test(lines[above]!) || indent(above) > indent(index))) above--;
+    return above >= 0 && indent(above) === indent(index) ? above : null;
+  };
+  const at = line - 1;
+  const above = before(at);
+  let found: number | null = null;
+  // At the margin, the line may be the next section, if no item follows it.
+  if (!isItem(at) && isItem(above) && indent(at) > 0) found = at;
+  // A line that ends with a colon may be the one that the list belongs to.
+  else if (isItem(at) && above !== null && !isItem(above) && (isItem(before(above)) || indent(at) > 0)) found = above;
+  return found === null ? null : lines.slice(0, found).join('\n').length + (found === 0 ? 0 : 1) + indent(found);
+}
+
 /** Most problems after the first one in a line, and all after an open quote, are only its consequences. */
 function withoutConsequences(text: string, problems: readonly SourceProblem[]): readonly SourceProblem[] {
   const lines = new LineTable(text);
   const seen = new Set<number>();
   const left: SourceProblem[] = [];
   for (const found of problems) {
+    const withoutDash = INDENTED_WRONGLY.test(found.message)
+      ? lineWithoutDash(text, lines.position(found.at).line)
+      : null;
+    if (withoutDash !== null) {
+      left.push({ at: withoutDash, code: 'SYNTAX', message: DASH_MISSING });
+      break;
+    }
     const problem = atOpening(text, found);
     const { line } = lines.position(problem.at);
     if (!seen.has(line)) left.push(problem);
@@ -377,6 +414,10 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
   ],
   [/collections are not allowed|^Unexpected/, `this is not expected here. ${QUOTE_TEXTS}`],
 ];
+
+function noAnchor(name: string): string {
+  return `"*${name}" repeats a value that is marked with "&${name}" above it, and no value is. If it is meant as a text, put it into quotes: "*${name}".`;
+}
 
 class TreeBuilder {
   readonly #anchors = new Map<string, Node>();
@@ -447,7 +488,7 @@ class TreeBuilder {
       throw new SourceRefused(at, 'TOO_MANY_ALIASES', message);
     }
     const node = this.#anchors.get(name);
-    if (node === undefined) throw new SourceRefused(at, 'SYNTAX', 'The alias has no anchor before it.');
+    if (node === undefined) throw new SourceRefused(at, 'SYNTAX', noAnchor(name));
     if (this.#open.has(node)) throw new SourceRefused(at, 'SYNTAX', 'The alias is inside the value that it repeats.');
     return node;
   }

@@ -45,7 +45,7 @@ function operationItem(text: string, node: SyntaxNode): OperationItem {
   const enabled = parameters === null ? null : pairOf(text, parameters, 'enabled');
   const given = op === undefined ? null : valueIn(op);
   return {
-    name: op === undefined ? keyOf(text, only!) : given === null ? '' : plainText(text.slice(given.from, given.to)),
+    name: firstLine(op === undefined ? keyOf(text, only!) : given === null ? '' : textOf(text, given)),
     subject: parameters === null ? '' : subjectOf(text, parameters),
     isOff: enabled !== null && /:\s*false$/.test(text.slice(enabled.from, enabled.to)),
     node,
@@ -54,13 +54,38 @@ function operationItem(text: string, node: SyntaxNode): OperationItem {
   };
 }
 
+function textOf(text: string, node: SyntaxNode): string {
+  return plainText(text.slice(node.from, node.to));
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
+
 /** Parameters that tell two steps with the same operation apart, the first of which is shown. */
 const SUBJECTS = ['columns', 'column', 'where', 'by', 'into', 'first', 'from', 'group_by'];
 
 function subjectOf(text: string, parameters: SyntaxNode): string {
   const pair = SUBJECTS.map((name) => pairOf(text, parameters, name)).find((each) => each !== null);
   const value = pair === undefined || pair === null ? null : valueIn(pair);
-  return value === null ? '' : plainText(text.slice(value.from, value.to).trim()).replaceAll(/\s+/g, ' ');
+  if (value === null) return '';
+  // A quote that is not closed yet holds the rest of the text.
+  const end = lineEndInQuote(text, value);
+  if (end !== null) return `${text.slice(value.from, end).trim()}…`;
+  return plainText(text.slice(value.from, value.to).trim()).replaceAll(/\s+/g, ' ');
+}
+
+/** End of the first line of the first text in quotes that has several lines; null: there is none. */
+function lineEndInQuote(text: string, node: SyntaxNode): number | null {
+  if (node.name === 'QuotedLiteral') {
+    const length = text.slice(node.from, node.to).indexOf('\n');
+    return length < 0 ? null : node.from + length;
+  }
+  for (const child of childrenOf(node)) {
+    const end = lineEndInQuote(text, child);
+    if (end !== null) return end;
+  }
+  return null;
 }
 
 /** Index of the operation at an offset of the text; -1: the offset is outside of the operations. */

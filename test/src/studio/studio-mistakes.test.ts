@@ -75,6 +75,27 @@ test('a mistake of YAML is explained in plain words', options, async (t) => {
   await page.getByRole('button', { name: /^2 sort/ }).waitFor();
 });
 
+test('a step without its "- " is named, and the steps above it stay live', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page, problems } = await openPage(t, studio.address);
+  const steps = page.getByRole('navigation', { name: 'Steps' });
+  await rewrite(page, 'drop', '  drop: {columns: amount}');
+  await page.getByText(/^1 problem\. Line 5: this line lacks its "- "\./).waitFor();
+  await steps.getByRole('button', { name: /^2 sort/ }).waitFor();
+  t.equal(await steps.locator('.mistake').count(), 0, 'no valid step is marked');
+  await page.locator('.column-name', { hasText: 'person' }).waitFor();
+  t.strictSame(problems, []);
+});
+
+test('after an open quote, the name of a step is its own line', options, async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { page } = await openPage(t, studio.address);
+  const steps = page.getByRole('navigation', { name: 'Steps' });
+  await rewrite(page, 'sort', '  - {sort: {by: "person}}');
+  await steps.locator('.mistake', { hasText: '"person}}…' }).waitFor();
+  t.equal(await steps.getByText('amount').count(), 0);
+});
+
 test('the next line after a step is indented like it', options, async (t) => {
   const studio = await startStudio(t, { template: TEMPLATE.replace('output: {format: csv}\n', ''), sample: SAMPLE });
   const { page } = await openPage(t, studio.address);

@@ -293,6 +293,14 @@ test('mistakes of YAML are explained in plain words, at the place where they are
     ["operations:\n  - {a: '}', with: \"it's\"\n  - {b: 2}\noutput: {format: csv}\n", 2, /this "\{" is never closed/],
     ['operations: []\n---\noutput: {format: csv}\n', 2, /remove the line "---", or what follows it/],
     ['a: "\\d"\n', 1, /no meaning in double quotes/],
+    ['operations:\n  - {a: 1}\n  b: {c: 2}\n  - {d: 3}\n', 3, /lacks its "- "/],
+    ['operations:\n  - {a: 1}\n  b: {c: 2}\noutput: {format: csv}\n', 3, /lacks its "- "/],
+    ['operations:\n  b: {c: 2}\n  - {d: 3}\n', 2, /lacks its "- "/],
+    ['operations:\n  - a:\n      b: 1\n  # Note\n  c:\n    d: 1\n  - {e: 3}\n', 5, /lacks its "- "/],
+    ['operations:\n- {a: 1}\nb: {c: 2}\n- {d: 3}\n', 3, /lacks its "- "/],
+    ['operations:\r\n  - {a: 1}\r\n  -b: {c: 2}\r\n  - {d: 3}\r\n', 3, /lacks its "- "/],
+    ['operations:\n- {a: 1}\noutput\n', 3, /write "key: value"/],
+    ['operations:\n  - {drop: {columns: *x}}\n', 2, /no value is. If it is meant as a text.*: "\*x"\.$/],
   ];
   for (const [text, line, message] of cases) {
     const parsed = parseTemplate(text, 'yaml');
