@@ -7,13 +7,16 @@ import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TaskTable } from '../../workers/protocol/messages.ts';
-import type { OpenedTable } from './studio-answers.ts';
+import type { ColumnValues, OpenedTable } from './studio-answers.ts';
 
 /** Permissions of a file: only its owner can read it. */
 const FILE_MODE = 0o600;
 
 /** Bytes of a table that are read to find its columns. */
 const HEAD_BYTES = 64 * 1024;
+
+/** Rows of a table whose values are compared with those of the sample. */
+const ROWS_MAX = 1_000;
 
 /** Characters of the name of a table. */
 const NAME_CHARACTERS_MAX = 64;
@@ -102,11 +105,19 @@ function tableName(fileName: string): string {
 }
 
 /** Columns for a first guess in a form; the engine reads the table itself. */
-async function columnsOf(path: string): Promise<readonly string[]> {
+async function columnsOf(path: string): Promise<readonly ColumnValues[]> {
   let head = '';
   for await (const part of createReadStream(path, { encoding: 'utf8', end: HEAD_BYTES })) head += part;
-  const line = head.replace(/^\ufeff/, '').split(/\r\n|\r|\n/, 1)[0]!;
+  const [line = '', ...others] = head.replace(/^\ufeff/, '').split(/\r\n|\r|\n/);
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
   const delimiter = DELIMITERS[counts.indexOf(Math.max(...counts))]!;
-  return line.split(delimiter).map((name) => name.trim().replaceAll(/^"|"$/g, ''));
+  const cells = (each: string): readonly string[] =>
+    each.split(delimiter).map((cell) => cell.trim().replaceAll(/^"|"$/g, ''));
+  const names = cells(line);
+  // The last line of a head may be cut. Lines with quoted delimiters have another number of cells.
+  const rows = others
+    .slice(0, ROWS_MAX)
+    .map(cells)
+    .filter((row) => row.length === names.length);
+  return names.map((name, column) => ({ name, values: rows.map((row) => row[column]!) }));
 }

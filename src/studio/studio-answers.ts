@@ -130,7 +130,13 @@ export interface TestedAnswer {
 /** A reference table that the page has sent. */
 export interface OpenedTable {
   readonly name: string;
-  readonly columns: readonly string[];
+  readonly columns: readonly ColumnValues[];
+}
+
+/** A column with some of its values, for a guess of the columns that must be equal. */
+export interface ColumnValues {
+  readonly name: string;
+  readonly values: readonly string[];
 }
 
 /** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */

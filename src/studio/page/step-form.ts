@@ -1,13 +1,16 @@
 // The form of a step, or of a section such as `input`: what it edits, the values so far, and the text that it would
 // write. Apply makes that text the text of the page.
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { LanguageForm, ReadOperation } from '../studio-answers.ts';
+import type { ColumnValues, LanguageForm, ReadOperation } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
 import { completed, missingProperties } from './form-model.ts';
 import type { Step } from './menu-entries.ts';
 import { flowText, type Parameters, withOperation, withParameters, withSection } from './operation-edits.ts';
 import { operationList } from './operation-list.ts';
 import type { Studio } from './studio.ts';
+
+/** Share of a column's values that must be in the table, so that the form proposes the column. */
+const SHARE_MIN = 0.5;
 
 export interface OpenForm {
   /** The operation or the section. */
@@ -72,7 +75,11 @@ export class StepForm {
     const table = await this.#studio.addTable(file);
     const tables = table === null ? null : await this.#tablesWith(table.name);
     if (table === null || tables === null) return;
-    const columns = (this.#studio.chosen.value?.columns ?? []).map(({ name }) => name);
+    const { chosen, watched, step } = this.#studio;
+    const profiles = watched.value?.profiledStep === step.value ? watched.value.profiles : [];
+    const columns = (chosen.value?.columns ?? []).map(({ name }, index) => {
+      return { name, values: (profiles[index]?.frequent ?? []).map(({ text }) => text) };
+    });
     this.add('join', { table: table.name, on: joinedOn(columns, table.columns) }, tables);
   }
 
@@ -273,15 +280,27 @@ function anchorIn(text: string, { item, before }: Pick<OpenForm, 'item' | 'befor
   return node === undefined ? null : text.slice(node.from, node.to);
 }
 
-/** The columns with the same name, or else the first ones. */
-export function joinedOn(left: readonly string[], right: readonly string[]): unknown {
+/**
+ * The columns with the same name, or else the two that have the most values in common, or else no column of the rows:
+ * a wrong one would match no row.
+ */
+export function joinedOn(left: readonly ColumnValues[], right: readonly ColumnValues[]): unknown {
   const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-  const both = left.flatMap((name) => {
-    const same = right.find((other) => plain(other) === plain(name));
-    return same === undefined ? [] : [{ left: name, right: same }];
-  });
-  const [first = { left: left[0] ?? '', right: right[0] ?? '' }] = both;
-  return first.left === first.right ? first.left : [first];
+  for (const { name } of left) {
+    const same = right.find((other) => plain(other.name) === plain(name));
+    if (same !== undefined) return same.name === name ? name : [{ left: name, right: same.name }];
+  }
+  const keys = right.filter(({ values }) => values.length > 0 && new Set(values).size === values.length);
+  let best = { left: '', right: (keys[0] ?? right[0])?.name ?? '', share: 0 };
+  for (const key of keys) {
+    const known = new Set(key.values);
+    for (const { name, values } of left) {
+      const share = values.filter((value) => known.has(value)).length / values.length;
+      // Of columns with few values in common, most rows would have no match.
+      if (share >= SHARE_MIN && share > best.share) best = { left: name, right: key.name, share };
+    }
+  }
+  return [{ left: best.left, right: best.right }];
 }
 
 /** Names the change in the history, such as "Add filter amount > 3". */

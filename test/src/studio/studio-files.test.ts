@@ -157,6 +157,26 @@ test('a file becomes a table, and is joined by a form', options, async (t) => {
   t.strictSame(problems, []);
 });
 
+test('the form of a join proposes the columns with the same values, or none', options, async (t) => {
+  const template = 'format: 1\noperations: []\noutput: {format: csv}\n';
+  const studio = await startStudio(t, { template, sample: 'name,town\nAda,GB\nBob,DE\nEve,GB\n' });
+  const { page, problems } = await openPage(t, studio.address);
+  const join = async (text: string): Promise<void> => {
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Join a file…' }).click();
+    await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  };
+  const form = page.getByRole('form', { name: 'Add join' });
+  await join('country,code,currency\nBritain,GB,GBP\nGermany,DE,EUR\nFrance,FR,EUR\n');
+  await page.locator('.cell', { hasText: 'Germany' }).waitFor();
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await form.waitFor({ state: 'detached' });
+  await join('colour,code\nred,1\nblue,2\n');
+  await form.waitFor();
+  t.equal(await form.getByLabel('left', { exact: true }).first().inputValue(), '');
+  t.strictSame(problems, []);
+});
+
 test('a new draft reads the file with other settings', options, async (t) => {
   const orders = [1, 2, 3].map((id) => ({ id, to: { city: 'Oslo' } }));
   const template = 'format: 1\ninput:\n  columns:\n    - {name: old}\noperations: []\noutput: {format: csv}\n';
