@@ -142,6 +142,12 @@ export class Arena {
     return written;
   }
 
+  /** Writes a text as UTF-8 and returns where it is. */
+  viewOf(text: string): readonly [start: number, length: number] {
+    const length = this.write(text);
+    return [this.next - length, length];
+  }
+
   #writeAscii(text: string): boolean {
     const { u8 } = this.heap;
     const { length } = text;

@@ -23,6 +23,7 @@ import {
   VALUE,
   ZERO,
 } from '../../kernel/layout/keys.ts';
+import type { Arena } from '../../memory/arena.ts';
 import { PAUSE, type Pauses, type Sliced, type Slices } from '../../scheduling/time-slices.ts';
 import { columnName } from '../../template/base-parameters.ts';
 import type { OperatorContext } from '../../template/operation.ts';
@@ -44,6 +45,8 @@ import { ALPHABET_NAMES, languageOrder, listOrder, type TextOrder } from './text
 
 /** A TextOrder applies to texts; other values are compared by size. */
 export type Comparison = 'typed' | 'natural' | 'case_insensitive' | TextOrder;
+
+type View = readonly [start: number, length: number];
 
 interface SortColumn {
   readonly type: ColumnType;
@@ -87,7 +90,7 @@ export class SortKeyWriter {
       this.#byte(VALUE);
       const from = this.#length;
       this.#value(value, column);
-      if (column.descending) this.#invert(from);
+      if (column.descending) invert(this.#bytes, from, this.#length);
     }
     return this.#bytes.subarray(0, this.#length);
   }
@@ -132,7 +135,8 @@ export class SortKeyWriter {
   /** A text that SortKeys.editLong has edited. */
   #edited(bytes: Uint8Array, natural: boolean): void {
     if (natural || !bytes.includes(0)) {
-      this.#reserve(bytes.length);
+      // With the two bytes at the end, for which the buffer would otherwise be doubled.
+      this.#reserve(bytes.length + 2);
       this.#bytes.set(bytes, this.#length);
       this.#length += bytes.length;
     } else this.#escapedBytes(bytes);
@@ -177,11 +181,7 @@ export class SortKeyWriter {
     const kept = text.replace(/0+$/, '');
     for (let at = 0; at < kept.length; at += 2) this.#byte(Number(kept.slice(at, at + 2).padEnd(2, '0')) + 1);
     this.#byte(0);
-    if (negative) this.#invert(from);
-  }
-
-  #invert(from: number): void {
-    for (let at = from; at < this.#length; at++) this.#bytes[at] = ~this.#bytes[at]!;
+    if (negative) invert(this.#bytes, from, this.#length);
   }
 
   #byte(byte: number): void {
@@ -197,6 +197,10 @@ export class SortKeyWriter {
   }
 }
 
+function invert(bytes: Uint8Array, from: number, to: number): void {
+  for (let at = from; at < to; at++) bytes[at] = ~bytes[at]!;
+}
+
 function editedText(text: string, compare: Comparison): string {
   if (compare === 'typed') return text;
   return typeof compare === 'string' ? foldCase(text) : compare.key(text);
@@ -207,6 +211,8 @@ const NATURAL_FACTOR = 4;
 
 /** Runs of digits of at least this many bytes are copied by the runtime. */
 const LONG_DIGITS = 32;
+
+const UTF8_BYTES_OF_UNIT_MAX = 3;
 
 /**
  * Writes the bytes of a folded text from `from` up to `to`, neither of which is within a run of digits. A run of digits
@@ -238,19 +244,57 @@ function writeNatural(bytes: Uint8Array, from: number, to: number, made: Uint8Ar
   return next;
 }
 
-/** Returns the natural key of a long folded text. Yields `undefined` wherever the caller may pause. */
-function* naturalInSlices(text: string): Generator<undefined, Uint8Array, undefined> {
-  const bytes = Buffer.from(text, 'utf8');
-  const pieces: Uint8Array[] = [];
-  for (let from = 0; from < bytes.length; ) {
-    let to = Math.min(from + PIECE_UNITS, bytes.length);
-    while (to < bytes.length && isDigit(bytes[to]!) && isDigit(bytes[to - 1]!)) to++;
-    const piece = Buffer.allocUnsafe((to - from) * NATURAL_FACTOR);
-    pieces.push(Buffer.from(piece.subarray(0, writeNatural(bytes, from, to, piece, 0))));
-    from = to;
+/**
+ * Writes the natural form of a long folded text where it is kept: its pieces, each in a buffer of its own, would take
+ * three times as much until the next collection. The byte before it and the two after it are for what makes it a key.
+ * Yields `undefined` wherever the caller may pause.
+ */
+function* writeNaturalInSlices(text: string, arena: Arena): Generator<undefined, View, undefined> {
+  let bytesMax = 0;
+  for (const bytes of digitPieces(text)) {
+    bytesMax += naturalBytesMax(bytes);
     yield;
   }
-  return Buffer.concat(pieces);
+  const start = arena.take(1 + bytesMax + 2) + 1;
+  let end = start;
+  for (const bytes of digitPieces(text)) {
+    // The heap has a new view after its memory has grown.
+    end = writeNatural(bytes, 0, bytes.length, arena.heap.u8, end);
+    yield;
+  }
+  arena.next = end + 2;
+  return [start, end - start];
+}
+
+/** The UTF-8 bytes of a text in pieces that do not end within a run of digits. Each is valid until the next one. */
+function* digitPieces(text: string): Generator<Uint8Array, void, undefined> {
+  const buffer = Buffer.allocUnsafe(PIECE_UNITS * UTF8_BYTES_OF_UNIT_MAX);
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + PIECE_UNITS, text.length);
+    while (to < text.length && isWithin(text, to)) to++;
+    const piece = text.slice(from, to);
+    yield piece.length > PIECE_UNITS ? Buffer.from(piece, 'utf8') : buffer.subarray(0, buffer.write(piece, 'utf8'));
+    from = to;
+  }
+}
+
+/** True if a position is within a run of digits or a pair of surrogates. */
+function isWithin(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return (unit & 0xfc00) === 0xdc00 || (isDigit(unit) && isDigit(text.charCodeAt(at - 1)));
+}
+
+/** Length of the natural form if no run of digits begins with zeros. */
+function naturalBytesMax(bytes: Uint8Array): number {
+  let length = bytes.length;
+  let wasDigit = false;
+  for (const byte of bytes) {
+    const digit = isDigit(byte);
+    if (digit && !wasDigit) length += 3;
+    else if (byte === 0) length++;
+    wasDigit = digit;
+  }
+  return length;
 }
 
 function isDigit(byte: number): boolean {
@@ -290,6 +334,8 @@ export class SortKeys implements RowOrder {
   readonly #description: number;
   /** Natural keys or folded texts of the batch for which `editLong` was last called, by the position of their term. */
   #long: ReadonlyMap<number, LongTexts> = new Map();
+  /** True if `#long` has whole keys, so that they are not copied: those of a single term with natural comparison. */
+  readonly #areLongKeys: boolean;
 
   constructor(context: Pick<OperatorContext, 'arena' | 'kernel'>, terms: readonly SortTerm[]) {
     const { heap } = context.arena;
@@ -297,6 +343,7 @@ export class SortKeys implements RowOrder {
     this.#terms = terms;
     this.#readers = terms.map(({ type, index }) => new CellReader(type, index));
     this.#writer = new SortKeyWriter(terms);
+    this.#areLongKeys = terms.length === 1 && terms[0]!.compare === 'natural';
     const folds = terms.some(({ compare }) => compare === 'case_insensitive');
     this.#fold = folds ? [caseStep(heap, 'fold')] : [];
     this.#description = heap.allocate(terms.length * TERM_BYTES);
@@ -323,13 +370,23 @@ export class SortKeys implements RowOrder {
       const text = arena.decode(start, length);
       const edit = typeof compare === 'string' ? foldCaseInSlices(text) : compare.keyInSlices(text);
       const edited = yield* pausing(edit, clock);
-      const made = compare === 'natural' ? yield* pausing(naturalInSlices(edited), clock) : Buffer.from(edited, 'utf8');
-      const to = arena.take(made.length);
-      arena.heap.u8.set(made, to);
-      arena.heap.u32.set([to, made.length], (views + row * VIEW_BYTES) >>> 2);
+      if (edited !== text) arena.reportText(edited);
+      const made = compare === 'natural' ? yield* this.#naturalIn(arena, edited, clock) : arena.viewOf(edited);
+      arena.heap.u32.set(made, (views + row * VIEW_BYTES) >>> 2);
       if (clock.isDue()) yield PAUSE;
     }
     return { views, rows: new Set(rows) };
+  }
+
+  /** Writes a folded text: its whole key if no other term is part of it, or its natural form. */
+  *#naturalIn(arena: Arena, folded: string, clock: Pauses): Sliced<View> {
+    const [start, length] = yield* pausing(writeNaturalInSlices(folded, arena), clock);
+    if (!this.#areLongKeys) return [start, length];
+    const { u8 } = arena.heap;
+    u8[start - 1] = VALUE;
+    u8.fill(0, start + length, start + length + 2);
+    if (this.#terms[0]!.descending) invert(u8, start, start + length + 2);
+    return [start - 1, length + 3];
   }
 
   make(batch: Batch): number {
@@ -392,6 +449,11 @@ export class SortKeys implements RowOrder {
     const values: unknown[] = [];
     for (let position = 0; position < batch.live; position++) {
       const row = u32[(batch.selection >>> 2) + position]!;
+      const long = this.#areLongKeys ? this.#longView(batch, 0, row) : null;
+      if (long !== null) {
+        u32.set(long, (views >>> 2) + row * 2);
+        continue;
+      }
       // Keys of long texts take long to make, so the space for them is checked first.
       if (arena.freeBytes < this.#textBytes(batch, row)) return false;
       for (const [term, reader] of this.#readers.entries()) {
@@ -408,24 +470,29 @@ export class SortKeys implements RowOrder {
   }
 
   #editedText(batch: Batch, term: number, row: number): Uint8Array | null {
+    const view = this.#longView(batch, term, row);
+    return view === null ? null : batch.heap.u8.subarray(view[0], view[0] + view[1]);
+  }
+
+  #longView(batch: Batch, term: number, row: number): View | null {
     const long = this.#long.get(term);
-    if (long === undefined || !long.rows.has(row)) return null;
-    const [start, length] = viewAt(batch, long.views, row);
-    return batch.heap.u8.subarray(start, start + length);
+    return long === undefined || !long.rows.has(row) ? null : viewAt(batch, long.views, row);
   }
 
   /** Total length of the texts from which the key of a row is made. */
   #textBytes(batch: Batch, row: number): number {
     let bytes = 0;
-    for (const { index } of this.#terms) {
+    for (const [term, { index }] of this.#terms.entries()) {
       const column = batch.columns[index]!;
-      if (column.kind === 'views') bytes += batch.heap.u32[((column.at + row * VIEW_BYTES) >>> 2) + 1]!;
+      const long = this.#longView(batch, term, row);
+      if (long !== null) bytes += long[1];
+      else if (column.kind === 'views') bytes += batch.heap.u32[((column.at + row * VIEW_BYTES) >>> 2) + 1]!;
     }
     return bytes;
   }
 }
 
-function viewAt({ heap }: Batch, views: number, row: number): readonly [start: number, length: number] {
+function viewAt({ heap }: Batch, views: number, row: number): View {
   const view = (views + row * VIEW_BYTES) >>> 2;
   return [heap.u32[view]!, heap.u32[view + 1]!];
 }

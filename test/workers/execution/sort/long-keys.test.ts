@@ -105,3 +105,45 @@ test('operations that sort pause within a cell', async (t) => {
     }
   }
 });
+
+/** Calls `work` and returns how many bytes of buffers it has asked for. */
+function allocatedBytes(work: () => void): number {
+  const original = Buffer.allocUnsafe;
+  let bytes = 0;
+  Buffer.allocUnsafe = (size) => {
+    bytes += size;
+    return original(size);
+  };
+  try {
+    work();
+  } finally {
+    Buffer.allocUnsafe = original;
+  }
+  return bytes;
+}
+
+test('natural keys of long texts are made where they are kept', async (t) => {
+  const text = textOf('a1b22', 32 * PIECE_UNITS);
+  for (const descending of [false, true]) {
+    const natural: SortTerm = { type: 'text', index: 0, descending, nullsFirst: false, compare: 'natural' };
+    for (const terms of [[natural], [{ ...natural, index: 1, compare: 'typed' as const }, natural]]) {
+      const bench = newBench();
+      const batch = batchOf(bench, 1, [viewsColumn(bench, [text]), viewsColumn(bench, ['x'])]);
+      while (bench.arena.freeBytes < 2 ** 26) bench.arena.enlarge(2 ** 26);
+      const before = bench.arena.next;
+      let views = 0;
+      const allocated = allocatedBytes(() => {
+        const keys = new SortKeys(bench, terms);
+        drive(keys.editLong(batch, bench.clock));
+        views = keys.make(batch);
+      });
+      const length = batch.heap.u32[(views >>> 2) + 1]!;
+      t.ok(length > text.length * 2, 'the key of one row');
+      // With other terms, the key is put together in one buffer and then copied.
+      const times = terms.length;
+      const inArena = bench.arena.next - before;
+      t.ok(inArena < times * length + 4096, `${inArena} bytes of the arena for a key of ${length}`);
+      t.ok(allocated < (times - 1) * length + 16 * PIECE_UNITS, `${allocated} bytes of buffers for a key of ${length}`);
+    }
+  }
+});
