@@ -10,7 +10,15 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
-import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import {
+  bracketMatching,
+  getIndentation,
+  HighlightStyle,
+  IndentContext,
+  indentService,
+  syntaxHighlighting,
+  syntaxTree,
+} from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
@@ -132,6 +140,7 @@ function startState(studio: Studio): EditorState {
       bracketMatching(),
       closeBrackets(),
       yaml(),
+      indentService.of(indentAfterComment),
       syntaxHighlighting(HIGHLIGHT),
       lintGutter(),
       autocompletion({ override: [completions(studio)] }),
@@ -151,6 +160,22 @@ function startState(studio: Studio): EditorState {
       THEME,
     ],
   });
+}
+
+/**
+ * Indentation of a new line after a comment, which drafts write after each step. The language would take the
+ * indentation of the whole Template, because a comment does not belong to the step before it.
+ * @returns undefined: there is no comment before the new line
+ */
+function indentAfterComment({ state, simulatedBreak }: IndentContext, at: number): number | null | undefined {
+  if (simulatedBreak !== at) return undefined;
+  const { name, from } = syntaxTree(state).resolveInner(at, -1);
+  if (name !== 'Comment') return undefined;
+  const line = state.doc.lineAt(at);
+  const before = line.text.slice(0, from - line.from).trimEnd();
+  if (before === '') return from - line.from;
+  const end = line.from + before.length;
+  return getIndentation(new IndentContext(state, { simulateBreak: end }), end);
 }
 
 /** A text from elsewhere (a new test, another program) is applied as an ordinary edit, so that it can be undone. */

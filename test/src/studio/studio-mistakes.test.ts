@@ -105,3 +105,24 @@ test('the next line after a step is indented like it', options, async (t) => {
   await page.keyboard.insertText('- {slice: {limit: 1}}');
   await page.getByText('A Run would write 1 row.').waitFor();
 });
+
+test(
+  'a comment after the last step or below it does not change the indentation of the next line',
+  options,
+  async (t) => {
+    const template = TEMPLATE.replace('amount}}\n', 'amount}}  # evidence\n  # - {skipped: {}}\n');
+    const studio = await startStudio(t, { template, sample: SAMPLE });
+    const { page } = await openPage(t, studio.address);
+    for (const [line, step, rows] of [
+      ['drop', 'slice: {limit: 1}', '1 row'],
+      ['skipped', 'filter: {where: "false"}', '0 rows'],
+    ] as const) {
+      await page.locator('.cm-line', { hasText: line }).click();
+      await page.keyboard.press('End');
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.keyboard.insertText(`- {${step}}`);
+      await page.getByText(`A Run would write ${rows}.`).waitFor();
+    }
+  },
+);
