@@ -929,7 +929,7 @@ def _is_run(run: Any) -> bool:
         return _is_count(run.get("rows_written"))
     if run.get("status") == "failed":
         return isinstance(run.get("error"), dict) and isinstance(run["error"].get("code"), str)
-    return run.get("status") == "running"
+    return bool(run.get("status") == "running")
 
 
 def _is_file(file: Any) -> bool:
