@@ -358,7 +358,8 @@ export function rejectTargets(
   stdout: NodeJS.WritableStream,
 ): readonly OutputTarget[] {
   if (target === undefined) return [];
-  if (target === '-') throw new UsageError('--rejects takes the path of a file or folder.');
+  if (target === '-' && inputs.length > 1)
+    throw new UsageError('The rejected rows of several inputs need a folder: write --rejects DIR.');
   return outputTargets(inputs, target, stdout).map((one) => ({
     input: one.input,
     // Rejected rows are always CSV, independent of the output format.
@@ -375,8 +376,11 @@ export function rejectTargets(
   }));
 }
 
-/** @throws UsageError if two files would have the same path */
+/** @throws UsageError if two files would have the same path, or would both go to standard output */
 export function refuseSamePath(outputs: readonly (string | null)[], rejects: readonly (string | null)[]): void {
-  const same = rejects.find((path) => path !== null && outputs.includes(path));
-  if (same !== undefined) throw new UsageError(`Output and rejected rows would both be written to ${same}.`);
+  const same = rejects.find((path) => outputs.includes(path));
+  if (same !== undefined)
+    throw new UsageError(
+      `Output and rejected rows would both be written to ${same ?? 'standard output: write -o FILE'}.`,
+    );
 }

@@ -328,7 +328,9 @@ const FLAGS = {
   rejects: {
     kind: 'value',
     placeholder: 'PATH',
-    purpose: 'file or folder, as -o, for rows that the Template rejects with on_error: reject (they are only counted)',
+    purpose:
+      'file or folder, as -o, for rows that the Template rejects with on_error: reject; "-" is standard output (they are ' +
+      'only counted)',
   },
   tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
   secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, one file for each (none)' },

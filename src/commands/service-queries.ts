@@ -36,7 +36,7 @@ const RUN_FLAGS = {
   rejects: {
     kind: 'value',
     placeholder: 'PATH',
-    purpose: 'file for the rejected rows of the Run (they are not fetched)',
+    purpose: 'file for the rejected rows of the Run; "-" is standard output (they are not fetched)',
   },
   quiet: { ...QUIET_FLAG, purpose: 'no progress, and no state of a Run that succeeded or is running (off)' },
   ...JSON_FLAGS,
@@ -153,10 +153,12 @@ function showRun(
 ): Promise<number> {
   return asking(args, io, { known: RUN_FLAGS, words: ['RUN'] }, async (client, { flags, isJson }) => {
     const [output, rejects] = [flags.values.get('output'), flags.values.get('rejects')];
+    if (output === '-' && rejects === '-')
+      throw new UsageError('Output and rejected rows would both be written to standard output: write -o FILE.');
     const [id, isQuiet] = [flags.positionals[0]!, flags.switches.has('quiet')];
     const run = await withProgress(`${id}: waiting`, isQuiet, io, () => ask(client, id));
-    // Standard output carries either the output or the state of the Run.
-    const stream = output === '-' ? io.stderr : io.stdout;
+    // Standard output carries either a file or the state of the Run.
+    const stream = output === '-' || rejects === '-' ? io.stderr : io.stdout;
     if (isJson || run.status === 'failed' || !isQuiet)
       stream.write(`${printable(isJson ? JSON.stringify(run) : runLine(run))}\n`);
     const wantsFile = output !== undefined || rejects !== undefined;
@@ -164,12 +166,13 @@ function showRun(
       return wantsFile || (isFailureCounted && run.status === 'failed') ? EXIT_FAILED : EXIT_OK;
     if (output !== undefined)
       await withProgress(`${id}: fetching the output`, isQuiet, io, () =>
-        output === '-' ? printOutput(client, run, io) : client.download(run, output),
+        output === '-' ? printFile(client, run, 'output', io) : client.download(run, output),
       );
     if (rejects === undefined) return EXIT_OK;
     if (run.rejects === undefined)
       throw Object.assign(new Error('The Run has no rejected rows.'), { code: 'NO_REJECTS' });
-    await client.download(run, rejects, { file: 'rejects' });
+    if (rejects === '-') await printFile(client, run, 'rejects', io);
+    else await client.download(run, rejects, { file: 'rejects' });
     return EXIT_OK;
   });
 }
@@ -184,11 +187,16 @@ async function withProgress<T>(what: string, isQuiet: boolean, io: CommandIo, bo
   }
 }
 
-/** Fetches the output into a temporary file first, so that an incomplete output is never printed. */
-async function printOutput(client: TemplateRunClient, run: Run, io: CommandIo): Promise<void> {
+/** Fetches into a temporary file first, so that an incomplete file is never printed. */
+async function printFile(
+  client: TemplateRunClient,
+  run: Run,
+  file: 'output' | 'rejects',
+  io: CommandIo,
+): Promise<void> {
   await withTemporaryFolder('template-run-get-', async (folder) => {
-    const path = join(folder, 'output');
-    await client.download(run, path);
+    const path = join(folder, file);
+    await client.download(run, path, { file });
     await pipeline(createReadStream(path), io.stdout, { end: false });
   });
 }

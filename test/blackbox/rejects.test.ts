@@ -83,6 +83,15 @@ t.test('run --rejects', { skip: skipUnlessLong }, async (t) => {
   t.match(same, { status: 2, stderr: 'would both be written' });
   t.notOk(existsSync(at('both.csv')));
   t.match(await run(at('rows.csv'), '--rejects', at('rows.csv')), { status: 2, stderr: 'is not overwritten' });
+  const printed = await run(at('rows.csv'), '-o', at('good.csv'), '--rejects', '-');
+  t.match(printed, { status: 0, stdout: REJECTS, stderr: '1 row rejected' });
+  t.equal(readFileSync(at('good.csv'), 'utf8'), 'n,x\n1,a\n3,c\n');
+  t.match(await run(at('rows.csv'), '--rejects', '-'), {
+    status: 2,
+    stderr: 'written to standard output: write -o FILE',
+  });
+  const several = await run(at('rows.csv'), at('more.csv'), '-o', at('good/'), '--rejects', '-');
+  t.match(several, { status: 2, stderr: 'need a folder: write --rejects DIR' });
 });
 
 t.test('logs', (t) => checkLogs(t, service));

@@ -53,6 +53,11 @@ t.test('a Run, and its files', async (t) => {
       stdout: 'id,amount\n1,2\n',
       stderr: new RegExp(`^${id}: `),
     });
+    t.match(await cli(command, id, '--rejects', '-', ...access), {
+      stdout: /\n2,.*NOT_A_NUMBER,3,x\n$/,
+      stderr: new RegExp(`^${id}: `),
+    });
+    t.match(await cli(command, id, '-o', '-', '--rejects', '-', ...access), { status: 2, stdout: '' });
   }
   const plain = await runId('pick', 'in.csv');
   t.match(await cli('get', plain, '--rejects', at('none.csv'), ...access), {
