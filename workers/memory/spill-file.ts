@@ -72,6 +72,9 @@ export class SpillFolder {
 
 const DISK_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
+/** The process or the machine has no file descriptor left. A Run of several threads has files for each thread. */
+const FILES_USED_UP = new Set(['EMFILE', 'ENFILE']);
+
 /** Bytes that are written sequentially and then read. */
 export interface SpillBytes {
   readonly sizeBytes: number;
@@ -92,7 +95,7 @@ export class SpillFile implements SpillBytes {
   constructor(folder: SpillFolder, name: string | null = null) {
     this.#folder = folder;
     this.#isOwn = name === null;
-    this.#descriptor = name === null ? guarded(() => folder.create()) : folder.reopen(name);
+    this.#descriptor = guarded(() => (name === null ? folder.create() : folder.reopen(name)));
     if (name !== null) this.#sizeBytes = fstatSync(this.#descriptor).size;
   }
 
@@ -136,6 +139,11 @@ function guarded<T>(work: () => T): T {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (DISK_FULL.has(code)) throw new Failed('RUN_RESOURCE_LIMIT', 'The disk for intermediate data is full.');
+    if (FILES_USED_UP.has(code))
+      throw new Failed(
+        'RUN_RESOURCE_LIMIT',
+        'Too many files are open: intermediate data cannot be written (ulimit -n).',
+      );
     throw error;
   }
 }

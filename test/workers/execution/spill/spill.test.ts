@@ -1,4 +1,5 @@
 // Rows through spill files: every kind of cell is unchanged, and many files merge into one order.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,28 @@ function folder(t: { teardown(work: () => void): void }): { spill: SpillFolder; 
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return { spill: new SpillFolder(join(path, 'run')), path };
 }
+
+test('a process without free file descriptors ends the Run, not the thread', async (t) => {
+  const { path } = folder(t);
+  const spillFile = new URL('../../../../workers/memory/spill-file.js', import.meta.url);
+  const program = `
+    const { SpillFile, SpillFolder } = await import(${JSON.stringify(spillFile.href)});
+    const folder = new SpillFolder(${JSON.stringify(join(path, 'run'))});
+    const failures = [];
+    while (failures.length === 0) attempt(() => new SpillFile(folder));
+    attempt(() => new SpillFile(folder, folder.names[0]));
+    console.log(JSON.stringify(failures));
+    function attempt(work) {
+      try { work(); } catch (error) { failures.push(error.failure ?? String(error)); }
+    }`;
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, program],
+    { encoding: 'utf8' },
+  );
+  const failure = { code: 'RUN_RESOURCE_LIMIT', message: /^Too many files are open/ };
+  t.match(JSON.parse(stdout), [failure, failure]);
+});
 
 test('every kind of cell comes back as it was', async (t) => {
   const { spill } = folder(t);
