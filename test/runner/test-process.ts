@@ -60,6 +60,7 @@ export class TestProcess {
     const exited = once(child, 'exit');
     child.disconnect();
     await exited;
+    destroyStreams(child);
   }
 
   #forget(): void {
@@ -105,9 +106,7 @@ export class TestProcess {
       const hang = (): void => {
         isHung = true;
         child.kill('SIGKILL');
-        // Processes that the file started may still hold these streams open.
-        child.stdout!.destroy();
-        child.stderr!.destroy();
+        destroyStreams(child);
       };
       let timer = setTimeout(hang, timeoutMilliseconds);
       const settle = (result: FileResult): void => {
@@ -135,6 +134,12 @@ export class TestProcess {
       child.send(order);
     });
   }
+}
+
+/** Processes that a file has started and not ended may still hold these streams open, and the runner would wait for them. */
+function destroyStreams(child: ChildProcess): void {
+  child.stdout!.destroy();
+  child.stderr!.destroy();
 }
 
 /** A file without a check neither fails nor passes. */

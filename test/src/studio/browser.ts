@@ -58,7 +58,8 @@ export async function openPage(
   });
   t.teardown(async () => {
     await context.close();
-    rmSync(profile, { recursive: true, force: true });
+    // Processes of the browser may write for a moment after it has closed, so that a folder is not empty.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   context.setDefaultTimeout(PATIENCE_MILLISECONDS);
   const page = context.pages()[0] ?? (await context.newPage());
