@@ -142,7 +142,7 @@ export interface ColumnValues {
 /** Values that probably mean the same, with their numbers of rows. The most frequent one is first. */
 export type SimilarValues = readonly { readonly text: string; readonly count: number }[];
 
-/** How similar values are found. */
+/** Settings of the search for similar values. */
 export interface SimilarityMethod {
   readonly method: 'fingerprint' | 'similarity';
   /** Minimum similarity, from 0.5 to 1. Not used for fingerprints. */

@@ -315,7 +315,7 @@ export class StudioSession {
     return this.#recovery.offered(page, this.#parts.store.read().source, seen);
   }
 
-  /** What the page does with a text that it was offered: `take` continues it, `drop` deletes it. */
+  /** Carries out the user's choice for a recovered text: `take` continues with it, `drop` deletes it. */
   decide(page: string, { does, name, source }: RecoveryDecision): void {
     if (does === 'take') this.#recovery.take(page, name, source);
     else this.#recovery.drop(name, source);

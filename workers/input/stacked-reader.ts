@@ -83,7 +83,7 @@ class StackedReader implements RowReader {
   #rowsBefore = 0;
   /** How later files were read, if that was detected and the head does not show it. */
   #read: Partial<Pick<FileHead, 'encoding' | 'encodingGuess' | 'escape' | 'quotesAfterSpace'>> = {};
-  /** What the files before the open one reported. */
+  /** Sum of the input reports of the files before the open one. */
   readonly #said = emptyInput();
 
   constructor(files: readonly StackedFile[], settings: FileSettings) {

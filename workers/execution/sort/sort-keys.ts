@@ -245,9 +245,9 @@ function writeNatural(bytes: Uint8Array, from: number, to: number, made: Uint8Ar
 }
 
 /**
- * Writes the natural form of a long folded text where it is kept: its pieces, each in a buffer of its own, would take
- * three times as much until the next collection. The byte before it and the two after it are for what makes it a key.
- * Yields `undefined` wherever the caller may pause.
+ * Writes the natural form of a long folded text directly to the place where it is kept. Pieces in buffers of their own
+ * would take three times as much memory until the next garbage collection. One byte before the form and two bytes after
+ * it stay free: they turn the form into a key. Yields `undefined` wherever the caller may pause.
  */
 function* writeNaturalInSlices(text: string, arena: Arena): Generator<undefined, View, undefined> {
   let bytesMax = 0;

@@ -24,7 +24,7 @@ const MAGIC = Buffer.from('PAR1');
 /** Maximum size of a row group before compression, in bytes: readers load one row group at a time. */
 const GROUP_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Maximum number of rows and bytes that are processed together. The budget is asked once per segment. */
+/** Maximum number of rows and bytes that are processed together. Memory is requested from the budget once per segment. */
 const SEGMENT_ROWS_MAX = 1024;
 const SEGMENT_BYTES_MAX = 1024 * 1024;
 
