@@ -91,7 +91,8 @@ async function run(settings: Settings): Promise<void> {
     if (section !== null) onSection(section);
   }
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
-  if (parts.has('scaling')) onSection(await benchScaling({ folder, bytes, rounds, progress: line }));
+  if (parts.has('scaling'))
+    onSection(await benchScaling({ folder, bytes, rounds, jobs: settings.scalingJobs, progress: line }));
   const { rows } = settings;
   if (parts.has('budget')) benchBudget({ folder, bytes, rows, workloads, progress: line }, onSection);
   if (parts.has('operations')) {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { OPERATION_ROWS } from './operations/index.ts';
 import type { OperationRow } from './operations/operation-row.ts';
+import { SCALING_JOBS } from './scaling.ts';
 import { FORMAT_WORKLOADS } from './workloads/formats.ts';
 import { WORKLOADS } from './workloads/index.ts';
+import type { Job } from './workloads/job.ts';
 import type { Workload } from './workloads/workload.ts';
 
 export const PARTS = [
@@ -30,6 +32,8 @@ export interface Settings {
   readonly workloads: readonly Workload[];
   /** Rows in the table of operations. */
   readonly rows: readonly OperationRow[];
+  /** Rows in the table of scaling. */
+  readonly scalingJobs: readonly Job[];
   readonly bytes: number;
   readonly rounds: number;
   /** Duration of each load of small requests. */
@@ -60,7 +64,7 @@ export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--
   --json    writes the results with all samples to FILE
   --compare FILE of an earlier --json: prints which results became worse beyond the noise
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
-  --rows    of operations: only rows that have one of the texts in their name, or measure such an operation
+  --rows    of operations and scaling: only rows that have one of the texts in their name, or measure such an operation
   --kept-runs  that the service holds before small-runs is measured: 300000 unless said
   --node    of front-ends: an executable of Node, once for each version; the one that runs this program unless said
   --folder  where inputs and outputs lie; memory unless said`;
@@ -89,10 +93,11 @@ export function readSettings(args: readonly string[]): Settings {
   if (values.write && (bytes < FULL.bytes || rounds < FULL.rounds)) {
     throw new Error('--write is for inputs and rounds in full: leave out --quick and the like.');
   }
-  if (values.write && values.rows !== undefined) throw new Error('--write is for the table of operations as a whole.');
+  if (values.write && values.rows !== undefined)
+    throw new Error('--write is for the tables of operations and scaling as a whole.');
   return {
     ...chosen(values.only),
-    rows: rowsWith(values.rows),
+    ...rowsWith(values.rows),
     bytes,
     rounds,
     loadSeconds: defaults.loadSeconds,
@@ -121,13 +126,18 @@ function chosen(only: string | undefined): Pick<Settings, 'parts' | 'workloads'>
   return { parts, workloads: workloads.length > 0 ? workloads : WORKLOADS };
 }
 
-function rowsWith(texts: string | undefined): readonly OperationRow[] {
-  if (texts === undefined) return OPERATION_ROWS;
+function rowsWith(texts: string | undefined): Pick<Settings, 'rows' | 'scalingJobs'> {
+  if (texts === undefined) return { rows: OPERATION_ROWS, scalingJobs: SCALING_JOBS };
   const wanted = texts.split(',');
-  const has = ({ name, covers }: OperationRow, text: string): boolean => name.includes(text) || covers === text;
-  const unknown = wanted.filter((text) => !OPERATION_ROWS.some((row) => has(row, text)));
-  if (unknown.length > 0) throw new Error(`--rows: no row of operations has ${unknown.join(', ')} in its name.`);
-  return OPERATION_ROWS.filter((row) => wanted.some((text) => has(row, text)));
+  const rowHas = ({ name, covers }: OperationRow, text: string): boolean => name.includes(text) || covers === text;
+  const rows = OPERATION_ROWS.filter((row) => wanted.some((text) => rowHas(row, text)));
+  const names = new Set(rows.map(({ name }) => name));
+  const scalingJobs = SCALING_JOBS.filter(({ name }) => names.has(name) || wanted.some((text) => name.includes(text)));
+  const unknown = wanted.filter(
+    (text) => !rows.some((row) => rowHas(row, text)) && !scalingJobs.some(({ name }) => name.includes(text)),
+  );
+  if (unknown.length > 0) throw new Error(`--rows: no row has ${unknown.join(', ')} in its name.`);
+  return { rows, scalingJobs };
 }
 
 function positive(name: string, text: string | undefined): number | null {

@@ -52,6 +52,26 @@ export const EVERYDAY_ROWS: readonly OperationRow[] = [
     order: 'any',
   },
   {
+    name: 'count and sum of each address',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      {
+        op: 'aggregate',
+        group_by: ['email'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'sum', column: 'amount', as: 'total' },
+        ],
+      },
+    ],
+    sql: `SELECT email, count(*) AS orders, sum(${AMOUNT}) AS total FROM input GROUP BY email`,
+    polars: (rows, { col, Float64, len }) =>
+      rows.groupBy(['email']).agg(len().alias('orders'), col('amount').cast(Float64).sum().alias('total')),
+    numbers: ['orders', 'total'],
+    order: 'any',
+  },
+  {
     name: 'sort by two texts',
     covers: 'sort',
     template: [{ op: 'sort', by: ['country', 'customer'] }],

@@ -217,6 +217,11 @@ t.test('options', async (t) => {
   t.equal(readSettings(['--write', '--only', 'W1']).write, true, 'a part can be measured again alone');
   t.throws(() => readSettings(['--only', 'W1,W99']), /does not know W99/);
   t.throws(() => readSettings(['--bytes', '2e3.5']), /whole number/);
+  const chosen = readSettings(['--rows', 'W6,of each address,join']);
+  const names = chosen.scalingJobs.map(({ name }) => name);
+  t.same(names, ['W6', 'count and sum of each address', 'join a table of countries'], 'rows of scaling');
+  t.ok(chosen.rows.some(({ name }) => name === 'join a table of countries'));
+  t.throws(() => readSettings(['--rows', 'W6,teleport']), /no row has teleport/);
 });
 
 const machine = {
