@@ -110,6 +110,7 @@ export const join = defineOperation({
   parameters,
   cells: false,
   memory: 'K',
+  worksInParts: () => true,
   examples: [
     {
       title: 'Names from a table',

@@ -100,6 +100,9 @@ export const lookupRange = defineOperation({
   parameters,
   cells: false,
   memory: 'K',
+  worksInParts: () => true,
+  // The first texts of the file are checked for numbers, wherever its parts begin.
+  columnsInParts: (planned) => planned?.value.type !== 'text',
   examples: [
     {
       title: 'A tariff by weight',

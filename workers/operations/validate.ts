@@ -37,6 +37,12 @@ function ruleForm(name: string, check: (typeof known)[number][1]): string {
 
 const RULES_HINT = 'Write rules: [{column: ..., check: required}, ...].';
 
+/** Checks that compare a row with all earlier rows. */
+const DISTINCT_CHECKS = ['unique', 'unique_together'];
+
+const has = (rules: Parameters['rules'], ...names: readonly string[]): boolean =>
+  rules.some(({ check }) => names.includes(check));
+
 export const validate = defineOperation({
   name: 'validate',
   purpose: 'checks rows by `rules`; each may have its own `where`, `on_error` and `message`',
@@ -54,9 +60,10 @@ export const validate = defineOperation({
   parameters,
   cells: false,
   memory: ({ rules }: Parameters) => {
-    const has = (...names: readonly string[]) => rules.some(({ check }) => names.includes(check));
-    return has('unique', 'unique_together', 'exists_in') ? 'K' : has('increasing') ? 'O' : 'R';
+    if (has(rules, ...DISTINCT_CHECKS, 'exists_in')) return 'K';
+    return has(rules, 'increasing') ? 'O' : 'R';
   },
+  worksInParts: ({ rules }: Parameters) => !has(rules, ...DISTINCT_CHECKS, 'increasing'),
   rejects: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'reject'),
   flags: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'flag'),
   examples: [

@@ -130,6 +130,8 @@ export interface PlannedStep {
   readonly edits: readonly number[] | null;
   /** True if the operation keeps no state from one row to the next. */
   readonly rowLocal: boolean;
+  /** True if several threads may each process some of the rows (OperationDefinition.worksInParts). */
+  readonly inParts: boolean;
 }
 
 export interface RunPlan {
@@ -164,7 +166,7 @@ export interface RunPlan {
  * the steps up to this one, which writes groups. One thread then merges the groups with this step.
  */
 export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
-  return steps.findIndex(({ rowLocal }) => !rowLocal);
+  return steps.findIndex(({ inParts }) => !inParts);
 }
 
 export interface PlanSettings {
@@ -350,11 +352,12 @@ class Planner {
     const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
     const needsAllRows = memoryClass === 'B' || definition.emitsAtEnd?.(operation.parameters) === true;
     const rowLocal = memoryClass === 'R';
+    const inParts = rowLocal || worksInParts(definition, operation.parameters, plan);
     yield PAUSE;
     const layout = layoutOf(input, output, this.#inPlace);
     if (output === input) this.#inPlace = layout;
     const edits = definition.edits?.(plan) ?? null;
-    return { operation, definition, plan, where, input, output, layout, needsAllRows, edits, rowLocal };
+    return { operation, definition, plan, where, input, output, layout, needsAllRows, edits, rowLocal, inParts };
   }
 
   /**
@@ -407,6 +410,10 @@ function spells(written: unknown, name: string): boolean {
 /**
  * The columns of a step. Shares the array of the previous step if the columns are the same, to keep long plans small.
  */
+function worksInParts(definition: OperationDefinition, parameters: TemplateOperation['parameters'], plan: unknown) {
+  return definition.worksInParts?.(parameters) === true && definition.columnsInParts?.(plan) !== false;
+}
+
 function snapshot(scope: TemplateScope, before: Schema = []): Schema {
   const { columns } = scope;
   const isSame = columns.length === before.length && columns.every((column, index) => column === before[index]);

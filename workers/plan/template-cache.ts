@@ -55,14 +55,15 @@ export class PreparedTemplate {
   }
 
   /**
-   * True if several threads may process a file: all operations need only one row at a time, or the first other operation
-   * can merge the groups of several threads. split.ts decides again when the columns of the file are known.
+   * True if several threads may process a file: all operations treat each row alone, or the first other operation can
+   * merge the groups of several threads. split.ts decides again when the columns of the file are known.
    */
   get mayShare(): boolean {
     for (const { name, parameters } of this.template.operations) {
       const definition = this.#language.operations.get(name);
       const memory = definition?.memory;
       if ((typeof memory === 'function' ? memory(parameters) : memory) === 'R') continue;
+      if (definition?.worksInParts?.(parameters) === true) continue;
       return definition?.merges?.(parameters) === true;
     }
     return true;

@@ -317,7 +317,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       fileOf: parts.fileOf,
       secretsDirectory,
       groups: index === groupsAt ? parts.groups : null,
-      defersRows: () => holdRowsBack(link),
+      defersRows: () => holdRowsBack(parts, link),
     });
     const started = isSliced(starting) ? yield* starting : starting;
     const end = parts.ends.lastRows.get(index);
@@ -378,8 +378,12 @@ interface Link extends CountedStep, PreviewedStep, EndingStep {
 /** State of a link before the first row. */
 const FIRST_STATE = { muted: false, defersRows: false };
 
-/** Called only while rows arrive, when the link exists already. */
-function holdRowsBack(link: Link): void {
+/**
+ * Called only before the first row or while rows arrive, when the link exists already. Throws Failed in a Run over parts,
+ * whose rows must leave an operator in the part in which they arrived.
+ */
+function holdRowsBack({ partSink }: PipelineParts, link: Link): void {
+  if (partSink !== null) throw new Failed('RUN_RESOURCE_LIMIT', 'An operation lacks the memory to process parts.');
   link.defersRows = true;
 }
 

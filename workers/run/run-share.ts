@@ -24,6 +24,7 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
+import { tableBytes } from './split.ts';
 
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */
 const OUTPUT_BYTES = 3 * 1024 * 1024;
@@ -33,6 +34,9 @@ const OUTPUT_BYTES = 3 * 1024 * 1024;
  * less memory. Eight times the size of a part (PART_SIZES).
  */
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Factor from the size of a reference table to its memory: its rows, and an index for each of two operations. */
+const TABLE_MEMORY = 12;
 
 /** Maximum number of outputs that wait for their turn before the thread waits, too. */
 const WAITING_MAX = 4;
@@ -293,13 +297,22 @@ class PartOutputs {
    */
   takeFirst(): boolean {
     const { first, task } = this.#job;
-    if (!this.#budget.take((first === null ? RUN_RESERVATION_BYTES : 0) + OUTPUT_BYTES)) return false;
+    if (!this.#budget.take(OUTPUT_BYTES)) return false;
+    if (first === null && !this.#takeForRun()) return false;
     this.#free.push(this.#newMemory());
     try {
       this.#descriptor = openSync(task.output.path, first === null ? 'r+' : 'wx', 0o600);
     } catch (error) {
       throw diskFailure(error);
     }
+    return true;
+  }
+
+  /** The tables of the Run take their memory themselves. Without it, the Run would fail after it has taken a part. */
+  #takeForRun(): boolean {
+    const forTables = tableBytes(this.#job) * TABLE_MEMORY;
+    if (!this.#budget.take(RUN_RESERVATION_BYTES + forTables)) return false;
+    this.#budget.release(forTables);
     return true;
   }
 

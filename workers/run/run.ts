@@ -317,7 +317,8 @@ export class RunAttempt {
   /** Throws Failed and MemoryWanted. */
   *begin(): Coroutine<Beginning | null> {
     const reader = yield* this.#open();
-    const plan = yield* this.#plan(reader);
+    if (this.#job.prepared.template.usesTables) yield this.#openTables();
+    const plan = this.#held === null ? yield* this.#plan(reader) : null;
     return plan && { head: reader.head, plan };
   }
 

@@ -249,6 +249,13 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
   /** For class K: true if it emits nothing before the last row. Class B never does. */
   readonly emitsAtEnd?: (parameters: Static<P>) => boolean;
+  /**
+   * For classes other than R: true if it treats each row alone as long as it does not call `defersRows`, so that several
+   * threads may each process some of the rows. Decides before the file is read, from the parameters alone.
+   */
+  worksInParts?(parameters: Static<P>): boolean;
+  /** Decides again when the types of the columns are known. Called only if `worksInParts` returned true. */
+  columnsInParts?(plan: Plan): boolean;
   /** True if its parameters require the file of rejected rows, in addition to the common `on_error`. */
   rejects?(parameters: Static<P>): boolean;
   /** True if its parameters require the flag column, in addition to the common `on_error`. */
