@@ -219,11 +219,16 @@ export class SharedRun implements PooledRun {
     else {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
-      const shares = this.#state === 'ending' ? null : joined(outcomes, count);
+      const mustRestart = this.#state === 'ending' || this.#turns.hasTooManyErrors;
+      const shares = mustRestart ? null : joined(outcomes, count);
       if (shares === null) void this.#readWhole();
       else if (shares.groups === null) this.#done(shares.outcome);
-      else void this.#merge(shares.outcome, { ...shares.groups, head: this.#head });
+      else void this.#merge(shares.outcome, { ...shares.groups, ...this.#counts, head: this.#head });
     }
+  }
+
+  get #counts(): Pick<TaskGroups, 'rows' | 'errors'> {
+    return { rows: this.#turns.rows.read, errors: this.#turns.errors };
   }
 
   async #readWhole(): Promise<void> {
@@ -296,7 +301,7 @@ function isEmpty(end: TaskEnd): boolean {
 interface JoinedShares {
   readonly outcome: RunOutcome;
   /** Null if the shares have written the output. */
-  readonly groups: Omit<TaskGroups, 'head'> | null;
+  readonly groups: Pick<TaskGroups, 'names' | 'rowsBefore'> | null;
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */

@@ -105,6 +105,9 @@ export interface TaskGroups {
   readonly names: readonly string[];
   /** For each part, the number to add to its row numbers (see SharePiece) so that they count the rows of the file. */
   readonly rowsBefore: readonly number[];
+  /** Number of rows in the file, and of errors in rows that the threads have counted. */
+  readonly rows: number;
+  readonly errors: number;
 }
 
 /** A large file that several threads may process in parts. A thread takes the next one when it has finished a part. */

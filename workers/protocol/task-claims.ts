@@ -121,10 +121,14 @@ const OFFSET = 2;
 /** size of the file so far, and 1 if it will not grow further; */
 const KNOWN_BYTES = 3;
 const ENDED = 4;
-/** rows of all completed parts. */
+/** rows of all completed parts, and errors in rows; */
 const ROWS_READ = 5;
 const ROWS_WRITTEN = 6;
-const TURNS_SLOTS = 7;
+const ERRORS = 7;
+/** limits of the errors, as floating-point numbers. Infinity: no limit. */
+const ERRORS_MAX = 8;
+const ERROR_RATIO_MAX = 9;
+const TURNS_SLOTS = 10;
 
 /** Size of the shared memory of PartTurns. */
 export const TURNS_BYTES = TURNS_SLOTS * BigInt64Array.BYTES_PER_ELEMENT;
@@ -135,14 +139,28 @@ export const RECORD_BYTES_MAX = 65_536;
 /** Interval at which a waiting thread checks whether its Run was cancelled, in milliseconds. */
 const LOOK_MILLISECONDS = 20;
 
+/** How many errors in rows a Template allows. Null: any number. */
+interface ErrorLimits {
+  readonly maxErrors: number | null;
+  readonly maxErrorRatio: number | null;
+}
+
+/** True if a file with these rows has more errors than the Template allows. */
+export function areTooMany(errors: number, rows: number, { maxErrors, maxErrorRatio }: ErrorLimits): boolean {
+  return (maxErrors !== null && errors > maxErrors) || (maxErrorRatio !== null && errors / rows > maxErrorRatio);
+}
+
 /** The parts of one Run, from the view of one thread. */
 export class PartTurns {
   readonly #slots: BigInt64Array;
+  /** The same slots. */
+  readonly #limits: Float64Array;
   readonly partBytes: number;
 
   /** @param shared TURNS_BYTES of shared memory, zero at first */
   constructor(shared: SharedArrayBuffer, partBytes: number) {
     this.#slots = new BigInt64Array(shared);
+    this.#limits = new Float64Array(shared);
     this.partBytes = partBytes;
   }
 
@@ -231,6 +249,32 @@ export class PartTurns {
   /** Number of rows in all completed parts. */
   get rows(): { readonly read: number; readonly written: number } {
     return { read: this.#number(ROWS_READ), written: this.#number(ROWS_WRITTEN) };
+  }
+
+  /** Called by the first share before further shares start. */
+  limitErrors({ maxErrors, maxErrorRatio }: ErrorLimits): void {
+    this.#limits[ERRORS_MAX] = maxErrors ?? Number.POSITIVE_INFINITY;
+    this.#limits[ERROR_RATIO_MAX] = maxErrorRatio ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Adds errors in rows. Returns false if they are already too many, whatever the rest of the file contains. */
+  addErrors(count: number): boolean {
+    Atomics.add(this.#slots, ERRORS, BigInt(count));
+    return !areTooMany(this.errors, Number.POSITIVE_INFINITY, this.#errorLimits);
+  }
+
+  /** Number of errors in the rows of all parts. */
+  get errors(): number {
+    return this.#number(ERRORS);
+  }
+
+  /** True if the rows of all parts have more errors than the Template allows. */
+  get hasTooManyErrors(): boolean {
+    return areTooMany(this.errors, this.rows.read, this.#errorLimits);
+  }
+
+  get #errorLimits(): ErrorLimits {
+    return { maxErrors: this.#limits[ERRORS_MAX]!, maxErrorRatio: this.#limits[ERROR_RATIO_MAX]! };
   }
 
   #number(slot: number): number {

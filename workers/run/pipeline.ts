@@ -256,6 +256,8 @@ export interface Pipeline {
    */
   verdict(rowsRead: number, fatal: FatalRow | null): Failure | null;
   readonly rowsWritten: number;
+  /** Number of errors in rows so far, as the limits of the Template count them. */
+  readonly errorCount: number;
   readonly truncated: boolean;
   takeFiles(): Pick<RunOutcome, 'output' | 'rejects'>;
   close(): void;
@@ -375,6 +377,8 @@ interface Link extends CountedStep, PreviewedStep, EndingStep {
   defersRows: boolean;
 }
 
+const NO_LIMITS = { maxErrors: null, maxErrorRatio: null };
+
 /** State of a link before the first row. */
 const FIRST_STATE = { muted: false, defersRows: false };
 
@@ -441,6 +445,10 @@ class Chain implements Pipeline {
 
   get rowsWritten(): number {
     return this.#output.rowsWritten;
+  }
+
+  get errorCount(): number {
+    return this.#errors.count;
   }
 
   get truncated(): boolean {
@@ -527,7 +535,11 @@ class Chain implements Pipeline {
   verdict(rowsRead: number, fatal: FatalRow | null): Failure | null {
     const first = this.#errors.first ?? fatal;
     if (first !== null && this.#parts.watch?.continuesAfterFailure !== true) this.#reportOnly(first);
-    return this.#errors.verdict(this.#parts.template.defaults, rowsRead, fatal);
+    const { template, task } = this.#parts;
+    const { rows = 0, errors = 0 } = task.groups ?? {};
+    // The limits hold for the whole file: PartTurns counts the errors of all parts.
+    const limits = task.part === undefined ? template.defaults : NO_LIMITS;
+    return this.#errors.verdict(limits, rowsRead + rows, fatal, errors);
   }
 
   /**

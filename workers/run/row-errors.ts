@@ -7,6 +7,7 @@ import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { PlannedStep, RunPlan } from '../plan/plan.ts';
 import { Failed, type Failure } from '../protocol/failure.ts';
 import { type CodeCounts, countCode, type RowErrorCode, rowOfFile, rowPhrase } from '../protocol/report.ts';
+import { areTooMany } from '../protocol/task-claims.ts';
 import type { RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 import { operationHead } from '../template/scan.ts';
 import type { Template, TemplateDefaults, TemplateOperation } from '../template/template.ts';
@@ -202,20 +203,29 @@ export class RunErrors {
     return { fatal, count };
   }
 
+  /** Number of errors that count for the limits of the Template. */
+  get count(): number {
+    return [...(this.#steps?.values() ?? [])].reduce((sum, state) => sum + state.count, 0);
+  }
+
   /**
    * The failure that the errors cause after the last row; null if they cause none.
    * @param fatal ends the Run if no row of this attempt does
+   * @param errorsBefore errors in rows that other threads have counted
    */
-  verdict(defaults: TemplateDefaults, rowsRead: number, fatal: FatalRow | null = null): Failure | null {
+  verdict(
+    limits: Pick<TemplateDefaults, 'maxErrors' | 'maxErrorRatio'>,
+    rowsRead: number,
+    fatal: FatalRow | null = null,
+    errorsBefore = 0,
+  ): Failure | null {
     const first = this.first ?? fatal;
     if (first !== null) return rowFailure(first, this.#publicName);
     if (this.#failedCheck !== null) return { code: 'TEMPLATE_CHECK_FAILED', message: this.#failedCheck.message };
     if (this.#steps === null) return null;
-    const count = [...this.#steps.values()].reduce((sum, state) => sum + state.count, 0);
-    const { maxErrors, maxErrorRatio } = defaults;
-    const tooMany =
-      (maxErrors !== null && count > maxErrors) || (maxErrorRatio !== null && count / rowsRead > maxErrorRatio);
-    if (!tooMany) return null;
+    const count = this.count + errorsBefore;
+    const { maxErrors, maxErrorRatio } = limits;
+    if (!areTooMany(count, rowsRead, limits)) return null;
     const bound = maxErrors !== null && count > maxErrors ? `${maxErrors}` : `${maxErrorRatio} of the rows`;
     return {
       code: 'TEMPLATE_TOO_MANY_ERRORS',

@@ -128,6 +128,11 @@ export interface PartFeed {
   /** Receives the groups, if the chain has to merge those of all threads. */
   readonly groups: PartGroupFiles;
   /**
+   * Called at the end of each part, and when the operations have ended, with the number of errors in rows so far. Throws
+   * Failed if the parts together have too many: the file is then read as a whole.
+   */
+  errors(count: number): void;
+  /**
    * Called at the end of a part, when the sink has all of its output. Returns true if the source has another part.
    * @param rowsRead number of rows in all parts so far
    * @param rowsWritten number of their rows in the output

@@ -99,6 +99,7 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   try {
     // Without memory for a further share, the other threads do the work.
     if (!outputs.takeFirst()) return job.first === null ? { ...outcome, pieces } : null;
+    if (job.first !== null) job.turns.limitErrors(job.prepared.template.defaults);
     job.first?.opened();
     for (;;) {
       const part = yield* nextPart(job, outputs, UNMEASURED);
@@ -150,6 +151,7 @@ class Piece implements PartFeed {
   #part: number;
   #rowsBefore = 0;
   #writtenBefore = 0;
+  #errorsBefore = 0;
 
   /** @param memory receives the output of the first part */
   constructor(job: ShareJob, part: number, outputs: PartOutputs, memory: MemorySink) {
@@ -186,6 +188,13 @@ class Piece implements PartFeed {
     } finally {
       this.#source.close();
     }
+  }
+
+  errors(count: number): void {
+    const more = count - this.#errorsBefore;
+    this.#errorsBefore = count;
+    if (more > 0 && !this.#job.turns.addErrors(more))
+      throw new Failed('RUN_RESOURCE_LIMIT', 'The parts have more errors than the Template allows.');
   }
 
   *next(rowsRead: number, rowsWritten: number, rest: Rest): Coroutine<boolean> {

@@ -307,6 +307,7 @@ export class RunAttempt {
         this.#thrown = error.failure;
       }
     }
+    this.#job.parts?.errors(pipeline.errorCount);
     const mayCut = cutAt === null && watch === undefined && task.part === undefined && task.groups === undefined;
     if (fatal !== null && mayCut && (holdsRows || this.#thrown !== null)) throw new RowsCut(fatal);
     if (this.#thrown !== null) return this.#outcome(this.#thrown, null);
@@ -520,6 +521,7 @@ export class RunAttempt {
     if (parts === undefined || pipeline === null) return;
     while (this.#rowsWanted(pipeline) > 0) {
       pipeline.endPart();
+      parts.errors(pipeline.errorCount);
       if (!(yield* parts.next(reader.rowsRead, pipeline.rowsWritten, this.#restFor))) return;
       reader.resume!();
       yield* this.#readAll(reader, pipeline);

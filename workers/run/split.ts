@@ -43,10 +43,10 @@ const LINES_PATH = /\.(?:ndjson|jsonl)$/i;
 export function seemsSplittable(
   { source }: Pick<RunTask, 'source'>,
   sizeBytes: number,
-  prepared: PreparedTemplate,
+  { mayShare }: Pick<PreparedTemplate, 'mayShare'>,
   fileBytesMin: number,
 ): boolean {
-  if (source.kind !== 'file' || sizeBytes < fileBytesMin || !canSplit(prepared)) return false;
+  if (source.kind !== 'file' || sizeBytes < fileBytesMin || !mayShare) return false;
   const bytes = leadingBytes(source.path);
   if (LINES_PATH.test(source.path)) return !isPacked(bytes);
   return !isPacked(bytes) && !OTHER_TYPES.some((start) => bytes.subarray(0, start.length).equals(start));
@@ -57,7 +57,7 @@ export function seemsSplittable(
  * be processed as a whole, also if it fails: the Run itself then reports the problem. Throws Cancelled.
  */
 export function* headForParts(job: RunJob): Coroutine<FileHead | null> {
-  const mayBeSplit = canSplit(job.prepared) && tableBytes(job) <= TABLE_BYTES_MAX;
+  const mayBeSplit = job.prepared.mayShare && tableBytes(job) <= TABLE_BYTES_MAX;
   const head = mayBeSplit ? yield* splittableHead(job) : null;
   job.source.rewind();
   return head;
@@ -72,12 +72,6 @@ function* splittableHead(job: RunJob): Coroutine<FileHead | null> {
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
   return canSplitPlan(begun.plan) && !isWhole ? begun.head : null;
-}
-
-/** True if the Template allows parts. Error limits need the whole file in one place. */
-function canSplit({ template, mayShare }: PreparedTemplate): boolean {
-  const { defaults } = template;
-  return mayShare && defaults.maxErrors === null && defaults.maxErrorRatio === null;
 }
 
 /**

@@ -262,10 +262,34 @@ test('what needs other rows, or the row number, is done as a whole', async (t) =
   }
   const array = { output: { format: 'json' } };
   t.equal((await run(array, path, SMALL_PARTS)).parts, 1, 'an array of JSON');
-  t.equal((await run({ defaults: { max_errors: 3 } }, path, SMALL_PARTS)).parts, 1, 'a limit of errors');
   t.ok((await run({}, path, SMALL_PARTS)).parts > 1, 'nothing of it');
   const words = { op: 'set', columns: { run: '"run " + string(run.started_at)' } };
   t.ok((await run({ operations: [words] }, path, SMALL_PARTS)).parts > 1, 'the word alone says nothing of rows');
+});
+
+test('limits of errors hold for all parts together', async (t) => {
+  const path = join(folderOf(t), 'rows.csv');
+  // 60 rows of 3,000 have an error, most of them at the end.
+  const rows = Array.from({ length: 3_000 }, (_, row) => (row === 5 || row > 2_940 ? 'x' : `${row}`));
+  writeFileSync(path, `a,b\n${rows.map((cell, row) => `${cell},key ${row % 7}`).join('\n')}\n`);
+  const parsed = { op: 'parse_number', columns: ['a'], on_error: 'blank' };
+  const grouped = { op: 'aggregate', group_by: 'b', metrics: [{ fn: 'count', as: 'n' }] };
+  // Seven more errors, after the groups are merged.
+  const checked = { op: 'validate', rules: [{ column: 'b', check: 'in', values: ['none'], on_error: 'flag' }] };
+  const limits = [59, 60, 61].flatMap((errors) => [{ max_errors: errors }, { max_error_ratio: errors / 3_000 }]);
+  const later = [66, 67].flatMap((errors) => [{ max_errors: errors }, { max_error_ratio: errors / 3_000 }]);
+  const engine = engineOf({}, 2, { fileBytesMin: 0, partBytes: 2_000 });
+  t.teardown(() => engine.close());
+  for (const defaults of [...limits, ...later, { max_errors: 0 }, { max_errors: 20, max_error_ratio: 0.5 }]) {
+    for (const operations of [[parsed], [parsed, grouped], [parsed, grouped, checked]]) {
+      const title = `${JSON.stringify(defaults)} of ${operations.length} operations`;
+      const template = { defaults, operations };
+      const whole = await run(template, path, null);
+      const divided = doneOf(await engine.run(path, textOf(template)));
+      t.ok(JSON.stringify({ ...divided, parts: 1 }) === JSON.stringify(whole), title);
+      t.equal(divided.parts > 1, whole.failure === null, title);
+    }
+  }
 });
 
 test('parts know the values above and below the table', async (t) => {

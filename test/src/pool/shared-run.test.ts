@@ -162,7 +162,6 @@ test('a Run that may not be shared is processed as a whole', async (t) => {
     { operations: [{ op: 'aggregate', metrics: [{ fn: 'max', column: 'name' }] }] },
     { operations: [{ op: 'aggregate', group_by: 'name', metrics: [{ fn: 'count' }], totals: { label: 'all' } }] },
     rejected,
-    { defaults: { max_errors: 3 } },
   ]) {
     const whole = await run(textOf(), taskOf(template), null);
     const divided = await run(textOf(), taskOf(template), SHARING, noise(1));
