@@ -21,8 +21,11 @@ const BUDGET_BYTES = 8 * 1024 ** 3;
 /** Bytes at the beginning of the input on which the engine works before the measurement. */
 const WARM_BYTES = 16 * 1024 * 1024;
 
-/** A second thread starts in a tenth of a second; compiling its code takes several Runs. */
-const WARM_MILLISECONDS = 1500;
+/**
+ * A second thread starts in a tenth of a second. Each thread compiles its own code, which takes many Runs: after half of
+ * this time, the compiler still took a tenth of the processor time of a measured Run with two threads.
+ */
+const WARM_MILLISECONDS = 3000;
 
 class WarmEngine implements Contender<Job> {
   #engine: LocalEngine | null = null;
