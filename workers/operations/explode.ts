@@ -55,6 +55,7 @@ export const explode = defineOperation({
   parameters,
   cells: false,
   memory: 'O',
+  worksInParts: () => true,
   examples: [
     {
       title: 'Several numbers in one cell',

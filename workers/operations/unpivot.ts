@@ -73,6 +73,7 @@ export const unpivot = defineOperation({
   parameters,
   cells: false,
   memory: 'O',
+  worksInParts: () => true,
   examples: [
     {
       title: 'Months from columns to rows',

@@ -101,6 +101,8 @@ function anyTemplate(next: Noise): object {
     { op: 'drop_blank_rows' },
     { op: 'drop_repeated_headers' },
     { op: 'map_values', columns: ['a'], map: { x: 'y' } },
+    { op: 'explode', column: 'a', separator: pick([',', ' ']), ...(next(2) === 0 && { index_into: 'i' }) },
+    { op: 'unpivot', columns: ['a', 'b'], names_to: 'name', values_to: 'value', drop_empty: next(2) === 0 },
   ].filter(() => next(2) === 0);
   const output = pick<object>([
     {},
