@@ -33,7 +33,7 @@ import { foldCase, foldCaseInSlices, PIECE_UNITS } from '../../values/text-edits
 import { CalendarDate, Timestamp } from '../../values/timestamp.ts';
 import { chainScratchBytes, pausing, runTextChain, type TextStep } from '../cells/text-chain.ts';
 import { caseStep } from '../cells/text-steps.ts';
-import { type LongTexts, longRows, takeLongTexts } from '../keys/long-texts.ts';
+import { type LongTexts, longRows, takeLongTexts } from '../keys/row-keys.ts';
 import { type RowOrder, RowSorter } from './row-sorter.ts';
 import { ALPHABET_NAMES, languageOrder, listOrder, type TextOrder } from './text-orders.ts';
 
