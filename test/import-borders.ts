@@ -53,7 +53,7 @@ const WORKERS_FOR_SRC = [
   /^workers\/(?:plan|protocol|template)\//,
   /^workers\/operations\/index\.ts$/,
   /^workers\/batch\/schema\.ts$/,
-  /^workers\/memory\/(?:account-share|budget)\.ts$/,
+  /^workers\/memory\/(?:account-share|budget|collector)\.ts$/,
   /^workers\/values\/suggestion\.ts$/,
   /^workers\/watch\/watch-messages\.ts$/,
   /^workers\/scheduling\/core-share\.ts$/,
@@ -64,7 +64,6 @@ const WORKERS_FOR_SRC = [
 const WORKERS_FOR_COMMANDS = [
   ...WORKERS_FOR_SRC,
   /^workers\/input\/index\.ts$/,
-  /^workers\/memory\/collector\.ts$/,
   /^workers\/run\/(?:inspect|split)\.ts$/,
   /^workers\/thread\/thread\.ts$/,
   /^workers\/output\/(?:index|planned-output|sink\/file-sink)\.ts$/,

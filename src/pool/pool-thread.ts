@@ -53,7 +53,7 @@ export interface ThreadTask {
   /** True if the task's bytes were transferred to the thread, so that they are not available for another thread. */
   readonly isGiven: boolean;
   /** Called when the thread processes the file in parts (see Splits). Null if it must not. */
-  readonly splits: ((head: Splits['head']) => void) | null;
+  readonly splits: ((begun: Splits) => void) | null;
   /** True if the thread is lent to a Run of another thread, and leaves it when another Run needs the thread. */
   readonly isLent: boolean;
   /** Returns the transferred bytes again; null if the task must stay with its thread. */
@@ -317,7 +317,7 @@ export class PoolThread {
       return;
     }
     if (message.kind === 'splits') {
-      held.splits?.(message.head);
+      held.splits?.(message);
       return;
     }
     this.#forget(message.task, entry);

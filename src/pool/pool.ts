@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { THREAD_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { largeRowOwner } from '../../workers/memory/budget.ts';
+import { SharedMemories, ThreadCollector } from '../../workers/memory/collector.ts';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
 import { NO_ACCOUNT, type RunTask, type ThreadStart } from '../../workers/protocol/messages.ts';
 import { busyCores, forgetCores, newCoreCounts } from '../../workers/scheduling/core-share.ts';
@@ -198,6 +199,7 @@ export class ThreadPool {
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
   #sharedRuns = new Set<SharedRun>();
+  readonly #memories = new SharedMemories(new ThreadCollector());
   #isClosed = false;
   #taskCount = 0;
   #shared: ThreadRegistrySettings['shared'];
@@ -313,6 +315,7 @@ export class ThreadPool {
         return given;
       },
       lend: (share, shareEnded) => this.#give(share, shareEnded, { isLent: true }),
+      drop: ({ memory }) => this.#memories.drop(memory),
     };
     const run = new SharedRun(pool, task, sharing, (end) => {
       this.#sharedRuns.delete(run);

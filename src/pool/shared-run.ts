@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
+import type { KeysShare } from '../../workers/protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
   type PartOutcome,
@@ -87,9 +88,11 @@ export interface SharingPool {
   canLend(isArriving: boolean): boolean;
   nextTask(): number;
   /** Starts a task that is part of the Run. `splits` is called when it processes its file in parts. */
-  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((head: Splits['head']) => void) | null): SharedTask;
+  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((begun: Splits) => void) | null): SharedTask;
   /** Starts a share in an idle thread. */
   lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
+  /** Drops the memory for the keys of a Run that is over. */
+  drop(keys: KeysShare): void;
 }
 
 export class SharedRun implements PooledRun {
@@ -102,6 +105,7 @@ export class SharedRun implements PooledRun {
   readonly #turns: PartTurns;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
+  #keys: Splits['keys'] = null;
   /** Its first share, later the task that reads the whole file again. */
   #main: SharedTask;
   readonly #lent = new Set<SharedTask>();
@@ -129,10 +133,11 @@ export class SharedRun implements PooledRun {
       if (hasParts(end)) this.#threads.add(this.#main.thread());
       this.#shareEnded(end);
     };
-    this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, (head) => {
+    this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, ({ head, keys }) => {
       if (this.#state !== 'first') return;
       this.#state = 'parts';
       this.#head = head;
+      this.#keys = keys;
       this.lend();
     });
   }
@@ -167,7 +172,7 @@ export class SharedRun implements PooledRun {
       !this.#isCancelled &&
       performance.now() >= this.#lendsFrom &&
       this.#lent.size < threadsMax - 1 &&
-      this.#turns.left >= (sizes.partsMin ?? 1) &&
+      this.#turns.left * this.#turns.partBytes >= (sizes.partsMin ?? 1) * sizes.partBytes &&
       this.#pool.canLend(this.#grown?.ended !== true)
     ) {
       const task = {
@@ -190,7 +195,7 @@ export class SharedRun implements PooledRun {
   }
 
   #partsWith(head: Splits['head'] | null): RunTask['parts'] {
-    return { turns: this.#shared, partBytes: this.#turns.partBytes, head };
+    return { turns: this.#shared, partBytes: this.#sharing.sizes.partBytes, keys: this.#keys, head };
   }
 
   #shareEnded(end: TaskEnd): void {
@@ -233,6 +238,7 @@ export class SharedRun implements PooledRun {
 
   async #readWhole(): Promise<void> {
     this.#state = 'whole';
+    this.#dropKeys();
     if (!(await this.#removeOutput())) return;
     this.#sharing.restarted?.();
     this.#startTask({}, (end) => this.#over(end, 1));
@@ -260,6 +266,12 @@ export class SharedRun implements PooledRun {
     return !this.#isCancelled;
   }
 
+  /** Called when all shares have ended. */
+  #dropKeys(): void {
+    if (this.#keys !== null) this.#pool.drop(this.#keys);
+    this.#keys = null;
+  }
+
   #startTask(more: Partial<RunTask>, ended: (end: TaskEnd) => void): void {
     this.#main = this.#pool.start({ ...this.#task, ...more, task: this.#pool.nextTask() }, ended, null);
     if (this.#grown !== null) this.#main.grown(this.#grown.bytes, this.#grown.ended);
@@ -272,6 +284,7 @@ export class SharedRun implements PooledRun {
 
   #over(end: TaskEnd, parts: number): void {
     this.#state = 'over';
+    this.#dropKeys();
     const over = (last: TaskEnd): void => {
       this.#sharing.ended?.(parts);
       this.#ended(last);

@@ -89,6 +89,8 @@ export interface RowReader {
    * rows.
    */
   readonly raggedRows?: readonly RaggedRow[];
+  /** True if no row follows the last batch in the source. If absent, this is not known before `next` returns 'end'. */
+  readonly isAtEnd?: boolean;
   /** Data rows read so far. */
   readonly rowsRead: number;
   /**

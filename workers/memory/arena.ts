@@ -27,6 +27,8 @@ export class Arena {
   next: number;
   /** First address after the arena. REGION_PADDING_BYTES after it are still writable. */
   limit: number;
+  /** Number of batches that are being passed on in pieces, and whose last piece is still to come. */
+  openBatches = 0;
   #start: number;
   /** Regions that the arena has outgrown since the last batch. They may still contain cells of that batch. */
   #outgrown: { readonly at: number; readonly bytes: number }[] = [];

@@ -96,6 +96,23 @@ export class ThreadCollector implements Collector {
   }
 }
 
+/** Drops memory that several threads have used: see KernelPool for memory of one thread. */
+export class SharedMemories {
+  readonly #collector: Collector;
+  readonly #freed = new FinalizationRegistry<number>((bytes) => this.#collector.collected(bytes, false));
+
+  constructor(collector: Collector) {
+    this.#collector = collector;
+  }
+
+  /** @param memory no longer used by the calling thread. It is free once all threads have collected it. */
+  drop(memory: WebAssembly.Memory<SharedArrayBuffer>): void {
+    const { byteLength } = memory.buffer;
+    this.#freed.register(memory, byteLength);
+    this.#collector.dropped(byteLength, false);
+  }
+}
+
 /** Does nothing. For tests and tools that own their process. */
 export const NO_COLLECTOR: Collector = { dropped: () => {}, collected: () => {}, madeTexts: () => {} };
 

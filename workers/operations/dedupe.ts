@@ -3,7 +3,12 @@ import type { Batch } from '../batch/batch.ts';
 import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
-import { HashDistinct, SIMILAR_COMPARISONS_MAX, SimilarRows } from '../execution/keys/distinct-rows.ts';
+import {
+  HashDistinct,
+  OrderedDistinct,
+  SIMILAR_COMPARISONS_MAX,
+  SimilarRows,
+} from '../execution/keys/distinct-rows.ts';
 import { LinkedRows } from '../execution/keys/linked-rows.ts';
 import { LateDistinct, NumberedRows } from '../execution/keys/numbered-rows.ts';
 import { type MatchLevel, matchParameter, RowKeys } from '../execution/keys/row-keys.ts';
@@ -78,6 +83,7 @@ export const dedupe = defineOperation({
   memory: ({ any_of }) => (any_of === undefined ? 'K' : 'B'),
   emitsAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
   edits: () => [],
+  inOrder: (parameters) => (isFirstOfKey(parameters) ? 'keys' : null),
   examples: [
     {
       title: 'One row for each customer, by address or telephone number',
@@ -257,7 +263,10 @@ export const dedupe = defineOperation({
     const indexes = plan.columns.map((column) => context.indexOf(column));
     if (plan.keep === 'first' && !plan.counts) {
       if (indexes.length === 0) return { push: context.next };
-      return new HashDistinct(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
+      const keys = new RowKeys(context, indexes, plan.match, plan.nullsDistinct);
+      const { inOrder } = context;
+      if (inOrder) return new OrderedDistinct(context, keys, inOrder);
+      return new HashDistinct(context, keys);
     }
     if (plan.keep === 'first' || plan.counts || indexes.length === 0) return sortedRows(plan, indexes, context);
     const { match, nullsDistinct, keep } = plan;
@@ -284,6 +293,14 @@ interface Plan {
   readonly similar: Column | null | undefined;
   /** Minimum similarity. */
   readonly threshold: number;
+}
+
+/** True if the first row of each key is kept, and nothing else has to be known of the other rows. */
+function isFirstOfKey(
+  given: Readonly<Partial<Record<'any_of' | 'similar' | 'keep' | 'count_into', unknown>>>,
+): boolean {
+  const { any_of, similar, keep = 'first', count_into } = given;
+  return keep === 'first' && [any_of, similar, count_into].every((parameter) => parameter === undefined);
 }
 
 /** Finds the rows by sorting, for any choice of the row to keep. */

@@ -22,6 +22,7 @@ export const stopWhen = defineOperation({
   }),
   cells: false,
   memory: 'O',
+  inOrder: () => 'end',
   examples: [
     {
       title: 'A table that ends with its total',
@@ -73,6 +74,9 @@ export const stopWhen = defineOperation({
   },
 });
 
+/** The last row if another thread has found the end in an earlier part: source rows begin with 1. */
+const NO_ROW = 0;
+
 class StopWhen implements Operator {
   readonly #choose: RowChoice;
   readonly #include: boolean;
@@ -105,11 +109,23 @@ class StopWhen implements Operator {
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
     const count = yield* this.#choose(batch, list, batch.live, failed.add);
+    yield* this.#inOrder(count > 0);
+    if (this.#lastRow !== null) return arena.release(mark);
     const seen = count === 0 ? batch : this.#cut(batch, batch.heap.u32[list >>> 2]!);
     const dropped = failed.dropped(seen, null, errors);
     const left = dropped.size === 0 ? seen : withoutRows(seen, dropped);
     if (left.live > 0) yield* next(left);
     arena.release(mark);
+  }
+
+  /** If several threads process the Run: waits for the parts before this one, which may have ended the rows. */
+  *#inOrder(isEnd: boolean): Slices {
+    const { inOrder } = this.#context;
+    if (!inOrder) return;
+    yield* inOrder.enter();
+    if (inOrder.rowsEnded) this.#lastRow = NO_ROW;
+    else if (isEnd) inOrder.endRows();
+    inOrder.leave();
   }
 
   *#ends(batch: Batch): Sliced<readonly number[]> {

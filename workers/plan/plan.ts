@@ -166,7 +166,12 @@ export interface RunPlan {
  * the steps up to this one, which writes groups. One thread then merges the groups with this step.
  */
 export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
-  return steps.findIndex(({ inParts }) => !inParts);
+  return steps.findIndex((step) => !step.inParts && !isOrdered(step));
+}
+
+/** True if the parts of a file can pass the step in their order (OperationDefinition.inOrder). */
+export function isOrdered({ definition, operation }: PlannedStep): boolean {
+  return (definition.inOrder?.(operation.parameters) ?? null) !== null;
 }
 
 export interface PlanSettings {

@@ -5,6 +5,7 @@ import type { LRUMap } from 'mnemonist';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
 import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES } from '../memory/budget.ts';
 import { operationTable } from '../operations/index.ts';
+import { ORDERED_STEPS_MAX } from '../protocol/task-claims.ts';
 import type { Sliced } from '../scheduling/time-slices.ts';
 import { TemplateChecker } from '../template/check.ts';
 import type { TemplateLanguage } from '../template/language.ts';
@@ -55,15 +56,25 @@ export class PreparedTemplate {
   }
 
   /**
-   * True if several threads may process a file: all operations treat each row alone, or the first other operation can
-   * merge the groups of several threads. split.ts decides again when the columns of the file are known.
+   * True if several threads may process a file: all operations treat each row alone or can process the parts in their
+   * order, or the first other operation can merge the groups of several threads. split.ts decides again when the columns
+   * of the file are known.
    */
   get mayShare(): boolean {
+    let ordered = 0;
+    let isFirst = true;
     for (const { name, parameters } of this.template.operations) {
       const definition = this.#language.operations.get(name);
       const memory = definition?.memory;
       if ((typeof memory === 'function' ? memory(parameters) : memory) === 'R') continue;
-      if (definition?.worksInParts?.(parameters) === true) continue;
+      const inOrder = definition?.inOrder?.(parameters) ?? null;
+      const passes =
+        definition?.worksInParts?.(parameters) === true || (inOrder !== null && ++ordered <= ORDERED_STEPS_MAX);
+      // All steps before one that ends the rows treat each row alone: their counts are then exact (ExactEnd).
+      if (passes && (inOrder !== 'end' || isFirst)) {
+        isFirst = false;
+        continue;
+      }
       return definition?.merges?.(parameters) === true;
     }
     return true;

@@ -12,6 +12,18 @@ export const COPIED_BYTES_MAX = 16 * 1024;
  */
 export const FRAME_MESSAGES_MAX = 16;
 
+/** Memory that several threads use. */
+export type Shared = SharedArrayBuffer | KeysShare;
+
+/** Memory in which kernels of several threads work. */
+export type SharedMemory = WebAssembly.Memory<SharedArrayBuffer>;
+
+/** Memory for the keys of several threads, and the compiled kernels that work in it. */
+export interface KeysShare {
+  readonly memory: SharedMemory;
+  readonly kernels: WebAssembly.Module;
+}
+
 /** The posted object. */
 export interface Frame {
   /** The messages as JSON. */
@@ -24,7 +36,7 @@ export interface Frame {
   /** The first buffer holds all copied byte strings. */
   readonly buffers: readonly ArrayBuffer[];
   /** Memory that the threads share, which the messages refer to by index. */
-  readonly shared: readonly SharedArrayBuffer[];
+  readonly shared: readonly Shared[];
 }
 
 /** Position of a byte string in a frame: index in `buffers`, then offset and length in that buffer. */
@@ -55,7 +67,7 @@ export class FrameBytes {
   }
 
   /** Completes the frame. Byte strings that are added later belong to the next frame. */
-  frame(text: string, reports: readonly string[] = [], shared: readonly SharedArrayBuffer[] = []): Frame {
+  frame(text: string, reports: readonly string[] = [], shared: readonly Shared[] = []): Frame {
     const copy = new Uint8Array(this.#copiedBytes);
     let at = 0;
     for (const bytes of this.#copied) {

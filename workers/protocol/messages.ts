@@ -4,6 +4,7 @@ import type { FileHead } from '../input/reader.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Failure } from './failure.ts';
 import type { FaultText } from './fault-text.ts';
+import type { KeysShare } from './frame.ts';
 import type { RunReport } from './report.ts';
 
 /** Row of the budget's counters for Runs without an account. See ACCOUNT_ROWS in `memory/budget.ts`. */
@@ -116,6 +117,8 @@ export interface FileParts {
   readonly turns: SharedArrayBuffer;
   /** Approximate size of one part. */
   readonly partBytes: number;
+  /** Memory for the keys of all threads. Null if no step needs it, and in the first share, which creates it. */
+  readonly keys: KeysShare | null;
   /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
   readonly head: FileHead | null;
 }
@@ -223,6 +226,8 @@ export interface Splits {
   readonly kind: 'splits';
   readonly task: number;
   readonly head: FileHead;
+  /** Memory for the keys of all threads, or null if no step needs it. */
+  readonly keys: KeysShare | null;
 }
 
 /** Int32 slots in the shared control block of one thread. */

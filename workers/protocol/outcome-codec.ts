@@ -1,8 +1,8 @@
 // Encodes messages from a worker thread to the main thread, and posts those of one turn together.
 
 import type { MessagePort } from 'node:worker_threads';
-import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
-import type { FromWorker, RunOutcome, RunOutcomeOutput, TaskOutcome } from './messages.ts';
+import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type KeysShare, type PackedPlace } from './frame.ts';
+import type { FromWorker, RunOutcome, RunOutcomeOutput, Splits, TaskOutcome } from './messages.ts';
 import { reportText } from './report.ts';
 
 // Encodes messages from a worker thread to the main thread. Reports stay JSON text because the main thread only
@@ -33,7 +33,10 @@ type PackedDone = readonly [
   pieces: TaskOutcome['pieces'] | null,
 ];
 
-type PackedMessage = Exclude<FromWorker, Done> | PackedDone;
+/** `keys`: index in the frame's `shared`. */
+type PackedSplits = Omit<Splits, 'keys'> & { readonly keys: number | null };
+
+type PackedMessage = Exclude<FromWorker, Done | Splits> | PackedSplits | PackedDone;
 
 /** Converts a Run's outcome to the form that goes to the main thread. */
 export function taskOutcome(outcome: RunOutcome): TaskOutcome {
@@ -55,6 +58,7 @@ export class OutcomeCodec {
   #bytes = new FrameBytes();
   #messages: PackedMessage[] = [];
   #reports: string[] = [];
+  #shared: KeysShare[] = [];
 
   /** Number of messages in the next frame. */
   get size(): number {
@@ -63,15 +67,23 @@ export class OutcomeCodec {
 
   /** The caller must not use the bytes of an output after this call. */
   add(message: FromWorker): void {
-    this.#messages.push(message.kind === 'done' ? this.#packed(message) : message);
+    if (message.kind === 'done') this.#messages.push(this.#packed(message));
+    else if (message.kind === 'splits') this.#messages.push(this.#packedSplits(message));
+    else this.#messages.push(message);
   }
 
   /** Returns a frame with all messages added since the previous frame. */
   frame(): Frame {
-    const frame = this.#bytes.frame(JSON.stringify(this.#messages), this.#reports);
+    const frame = this.#bytes.frame(JSON.stringify(this.#messages), this.#reports, this.#shared);
     this.#messages = [];
     this.#reports = [];
+    if (this.#shared.length > 0) this.#shared = [];
     return frame;
+  }
+
+  #packedSplits(message: Splits): PackedSplits {
+    const { keys } = message;
+    return { ...message, keys: keys === null ? null : this.#shared.push(keys) - 1 };
   }
 
   #packed({ task, outcome }: Done): PackedDone {
@@ -92,11 +104,18 @@ export class OutcomeCodec {
 /** Decodes the messages of a received frame. */
 export function messagesOf(frame: Frame): FromWorker[] {
   const messages = JSON.parse(frame.text) as readonly PackedMessage[];
-  return messages.map((message) => (isPackedDone(message) ? unpacked(frame, message) : message));
+  return messages.map((message) => {
+    if (isPackedDone(message)) return unpacked(frame, message);
+    return message.kind === 'splits' ? unpackedSplits(frame, message) : message;
+  });
 }
 
 function isPackedDone(message: PackedMessage): message is PackedDone {
   return Array.isArray(message);
+}
+
+function unpackedSplits({ shared }: Frame, message: PackedSplits): Splits {
+  return { ...message, keys: message.keys === null ? null : (shared[message.keys] as KeysShare) };
 }
 
 function unpacked(frame: Frame, packed: PackedDone): FromWorker {

@@ -130,14 +130,30 @@ const ERRORS_MAX = 8;
 const ERROR_RATIO_MAX = 9;
 const TURNS_SLOTS = 10;
 
+/** Maximum number of steps in a chain that process the parts in their order. */
+export const ORDERED_STEPS_MAX = 4;
+
+/** 32-bit slots after those: for each such step, the part that may pass it next; the size of a part if it was lowered; */
+const PART_BYTES = ORDERED_STEPS_MAX;
+/** and 1 if a step has ended the rows. */
+const ROWS_ENDED = PART_BYTES + 1;
+const ORDER_SLOTS = ROWS_ENDED + 1;
+const ORDER_AT = TURNS_SLOTS * BigInt64Array.BYTES_PER_ELEMENT;
+
 /** Size of the shared memory of PartTurns. */
-export const TURNS_BYTES = TURNS_SLOTS * BigInt64Array.BYTES_PER_ELEMENT;
+export const TURNS_BYTES = ORDER_AT + ORDER_SLOTS * Int32Array.BYTES_PER_ELEMENT;
 
 /** Number of bytes in which the first record of a part is searched. A file with longer records is not split. */
 export const RECORD_BYTES_MAX = 65_536;
 
 /** Interval at which a waiting thread checks whether its Run was cancelled, in milliseconds. */
 const LOOK_MILLISECONDS = 20;
+
+/** Number of checks of a turn before a thread sleeps: about 20 µs. To wake a sleeping thread takes longer. */
+const CHECKS_MAX = 4000;
+
+/** Maximum sleep of a thread that waits for a step. Then other Runs of the thread may continue. */
+const SLEEP_MILLISECONDS = 2;
 
 /** How many errors in rows a Template allows. Null: any number. */
 interface ErrorLimits {
@@ -155,13 +171,25 @@ export class PartTurns {
   readonly #slots: BigInt64Array;
   /** The same slots. */
   readonly #limits: Float64Array;
-  readonly partBytes: number;
+  readonly #order: Int32Array;
+  readonly #partBytes: number;
 
   /** @param shared TURNS_BYTES of shared memory, zero at first */
   constructor(shared: SharedArrayBuffer, partBytes: number) {
-    this.#slots = new BigInt64Array(shared);
-    this.#limits = new Float64Array(shared);
-    this.partBytes = partBytes;
+    this.#slots = new BigInt64Array(shared, 0, TURNS_SLOTS);
+    this.#limits = new Float64Array(shared, 0, TURNS_SLOTS);
+    this.#order = new Int32Array(shared, ORDER_AT, ORDER_SLOTS);
+    this.#partBytes = partBytes;
+  }
+
+  /** Approximate size of one part. */
+  get partBytes(): number {
+    return Atomics.load(this.#order, PART_BYTES) || this.#partBytes;
+  }
+
+  /** Makes the parts smaller. Called by the first share before the first part is taken. */
+  lowerPartBytes(partBytes: number): void {
+    if (partBytes < this.#partBytes) Atomics.store(this.#order, PART_BYTES, partBytes);
   }
 
   /**
@@ -238,6 +266,32 @@ export class PartTurns {
     Atomics.store(this.#slots, PART, BigInt(part + 1));
     Atomics.notify(this.#slots, PART);
     return offset;
+  }
+
+  /** The part that may pass an ordered step next. */
+  partAt(step: number): number {
+    return Atomics.load(this.#order, step);
+  }
+
+  /** Lets the next part pass an ordered step. Called by the thread whose part has the turn. */
+  passStep(step: number, part: number): void {
+    Atomics.store(this.#order, step, part + 1);
+    Atomics.notify(this.#order, step);
+  }
+
+  /** Blocks the thread until another part than `part` may pass the step, but at most a few milliseconds. */
+  awaitStep(step: number, part: number): void {
+    for (let check = 0; check < CHECKS_MAX; check++) if (this.partAt(step) !== part) return;
+    Atomics.wait(this.#order, step, part, SLEEP_MILLISECONDS);
+  }
+
+  /** True if a step has ended the rows of the file. Rows that come after them do not count. */
+  get rowsEnded(): boolean {
+    return Atomics.load(this.#order, ROWS_ENDED) === 1;
+  }
+
+  endRows(): void {
+    Atomics.store(this.#order, ROWS_ENDED, 1);
   }
 
   /** Adds the rows of a part. */

@@ -1,6 +1,6 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
-import { bytesAt, type Frame, FrameBytes, type PackedPlace } from './frame.ts';
+import { bytesAt, type Frame, FrameBytes, type KeysShare, type PackedPlace, type Shared } from './frame.ts';
 import { type FileParts, NO_ACCOUNT, type RunTask, type TaskFile, type TaskGroups, type ToWorker } from './messages.ts';
 
 /**
@@ -33,7 +33,7 @@ type PackedTask = readonly [
   limits: number,
   tables: number,
   /** Its shared memory by index in the frame. */
-  parts: (Omit<FileParts, 'turns'> & { readonly turns: number }) | null,
+  parts: (Omit<FileParts, 'turns' | 'keys'> & { readonly turns: number; readonly keys: number | null }) | null,
   showsHeaders: boolean,
   fileName: string | null,
   more: readonly TaskFile[],
@@ -54,7 +54,7 @@ export class TaskEncoder {
   #next = 0;
   #bytes = new FrameBytes();
   #messages: PackedMessage[] = [];
-  #shared: SharedArrayBuffer[] = [];
+  #shared: Shared[] = [];
 
   /** Number of messages in the next frame. */
   get size(): number {
@@ -95,12 +95,17 @@ export class TaskEncoder {
       this.#place(task.template),
       this.#place(task.limits),
       this.#place(task.tables),
-      task.parts === undefined ? null : { ...task.parts, turns: this.#shared.push(task.parts.turns) - 1 },
+      task.parts === undefined ? null : this.#packedParts(task.parts),
       task.showsHeaders ?? false,
       task.fileName ?? null,
       task.more ?? NO_FILES,
       task.groups ?? null,
     ];
+  }
+
+  #packedParts({ turns, keys, ...parts }: FileParts): PackedTask[15] {
+    const place = (shared: Shared): number => this.#shared.push(shared) - 1;
+    return { ...parts, turns: place(turns), keys: keys === null ? null : place(keys) };
   }
 
   #place(value: object): number {
@@ -150,13 +155,18 @@ export class TaskDecoder {
       startedAt,
       reservationBytes,
       accountRow,
-      parts: parts === null ? undefined : { ...parts, turns: frame.shared[parts.turns]! },
+      parts: parts === null ? undefined : unpackedParts(frame, parts),
       showsHeaders,
       fileName,
       more,
       ...(groups === null ? {} : { groups }),
     };
   }
+}
+
+function unpackedParts({ shared }: Frame, parts: NonNullable<PackedTask[15]>): FileParts {
+  const keys = parts.keys === null ? null : (shared[parts.keys] as KeysShare);
+  return { ...parts, turns: shared[parts.turns] as SharedArrayBuffer, keys };
 }
 
 function isPackedTask(message: PackedMessage): message is PackedTask {

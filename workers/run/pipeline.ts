@@ -1,6 +1,7 @@
 // Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
 // receives at once.
 import { BATCH_ROWS_MAX, type Batch, type ColumnData } from '../batch/batch.ts';
+import { OrderedParts, type PartsInOrder } from '../batch/ordered-parts.ts';
 import { finderIn } from '../batch/schema.ts';
 import { conditionsOf } from '../execution/expressions/row-condition.ts';
 import type { Tables } from '../execution/tables/run-tables.ts';
@@ -12,7 +13,7 @@ import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import type { SpillFolder } from '../memory/spill-file.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
-import type { PlannedStep, RunPlan } from '../plan/plan.ts';
+import { isOrdered, type PlannedStep, type RunPlan } from '../plan/plan.ts';
 import { Failed, type Failure } from '../protocol/failure.ts';
 import type { RunOutcome, RunTask } from '../protocol/messages.ts';
 import {
@@ -45,6 +46,7 @@ import {
   EndTrial,
   ExactEnd,
   endedAt,
+  inPortions,
   type KnownEnds,
   lateEnd,
   type PreviewedStep,
@@ -85,26 +87,6 @@ export class RowsCut extends Error {
 
 // Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
 // receives at once.
-
-// Limits how many rows the steps of a chain receive at once. Once an operator (slice, stop_when) has enough rows, the
-// steps before it must stop too. Rows that still arrive are passed on in portions, so that no row after the end is
-// counted.
-
-/** Passes a batch on in portions of the size that the later steps need. */
-function inPortions(trial: EndTrial, preview: EndPreview | null, next: Next): Next {
-  return function* (batch) {
-    const ends = preview === null ? [] : yield* preview.ends(batch);
-    let passed = 0;
-    for (let from = 0; from < batch.live; ) {
-      const wanted = trial.wanted();
-      if (wanted === 0) return;
-      while (passed < ends.length && ends[passed]! <= from) passed++;
-      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
-      yield* next(batch.slice(from, to));
-      from = to;
-    }
-  };
-}
 
 // Adapts how many rows a step of the chain processes at once. Expensive rows (such as a pattern on long cells) block
 // the thread's other Runs and a cancellation until the step pauses. A step that took too long gets fewer rows the
@@ -159,7 +141,9 @@ function* inSteps(batch: Batch, pace: BatchPace, clock: SliceClock, next: Next):
   for (let from = 0; from < live; ) {
     const to = Math.min(live, from + pace.rows);
     const entered = clock.enter();
+    if (to < live) arena.openBatches++;
     yield* next(batch.slice(from, to));
+    if (to < live) arena.openBatches--;
     pace.took(to - from, clock.leave(entered));
     if (clock.isDue()) yield PAUSE;
     if (to < live) arena.release(mark);
@@ -213,6 +197,8 @@ export interface PipelineParts {
   readonly fileOf: ((sourceRow: number) => PlacedFile | null) | null;
   /** Receives the output if the Run processes parts of its file. */
   readonly partSink: PartSink | null;
+  /** Set if the Run processes parts of its file. */
+  readonly parts?: PartsInOrder | null;
   /** Null if the Run is not watched. */
   readonly watch: RunWatch | null;
   /** Ends that earlier attempts of the Run have found. */
@@ -233,8 +219,13 @@ export interface Pipeline {
    * @param ragged rows of the batch that are rejected because of their length
    */
   push(batch: Batch, ragged?: readonly RaggedRow[]): Slices;
-  /** Writes the output of the rows so far to the sink. Only for row-local operators and formats that can be split. */
-  endPart(): void;
+  /**
+   * Writes the output of the rows so far to the sink, and lets the next part pass. Only for operators that hold no rows,
+   * and formats that can be split.
+   */
+  endPart(): Slices;
+  /** True if the next batch that is pushed is the last one of its part. */
+  isLastBatch: boolean;
   /**
    * Signals the end of input: every operator emits the rows that it holds. Yields between batches. Throws RowsNamed,
    * EndFound and EndPassed.
@@ -283,6 +274,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { steps } = parts.plan;
   const reports = steps.map(emptyReport);
   parts.report.operations = reports;
+  const ordered = parts.parts ? new OrderedParts(parts.parts, steps.map(isOrdered), parts) : null;
   const groupsAt = parts.groups?.kind === 'merge' ? 0 : steps.length - 1;
   const links: Link[] = [];
   const inProgress: PushInProgress = { mode: null };
@@ -319,6 +311,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       fileOf: parts.fileOf,
       secretsDirectory,
       groups: index === groupsAt ? parts.groups : null,
+      inOrder: ordered?.step(index),
       defersRows: () => holdRowsBack(parts, link),
     });
     const started = isSliced(starting) ? yield* starting : starting;
@@ -336,7 +329,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
   }
   watch?.begin(parts.plan, parts.report);
-  return new Chain(parts, inOrder(links), inProgress, watched(watch, 0, next), errors, output, works);
+  return new Chain(parts, inOrder(links), inProgress, watched(watch, 0, next), errors, output, works, ordered);
 }
 
 /** Reverses the steps, which were started from last to first. */
@@ -410,6 +403,7 @@ class Chain implements Pipeline {
   readonly #errors: RunErrors;
   readonly #output: LastStage;
   readonly #works: readonly (() => Steps)[];
+  readonly #ordered: OrderedParts | null;
   readonly #nullViews: number;
 
   constructor(
@@ -420,8 +414,11 @@ class Chain implements Pipeline {
     errors: RunErrors,
     output: LastStage,
     works: readonly (() => Steps)[],
+    ordered: OrderedParts | null,
   ) {
     this.#works = works;
+    this.#ordered = ordered;
+    ordered?.begin(links);
     this.#parts = parts;
     this.#links = links;
     // ExactEnd pushes a batch twice, which a watcher would see.
@@ -486,7 +483,12 @@ class Chain implements Pipeline {
     return fitting.live === 0 ? DONE : this.#first(fitting);
   }
 
-  endPart(): void {
+  set isLastBatch(isLast: boolean) {
+    if (this.#ordered !== null) this.#ordered.isLastBatch = isLast;
+  }
+
+  *endPart(): Slices {
+    if (this.#ordered !== null) yield* this.#ordered.endPart();
     this.#output.endPart();
   }
 
@@ -565,6 +567,7 @@ class Chain implements Pipeline {
     this.#errors.rejected?.close();
     this.#output.close();
     this.#parts.groups?.close();
+    this.#ordered?.close();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {

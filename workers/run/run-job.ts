@@ -1,5 +1,6 @@
 // Inputs of a Run, and the interface for observing it.
 import type { Batch } from '../batch/batch.ts';
+import type { PartsInOrder } from '../batch/ordered-parts.ts';
 import { MergedGroupFiles, type PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
@@ -123,7 +124,7 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
 }
 
 /** The parts of a file that one Run processes. */
-export interface PartFeed {
+export interface PartFeed extends PartsInOrder {
   readonly sink: PartSink;
   /** Receives the groups, if the chain has to merge those of all threads. */
   readonly groups: PartGroupFiles;

@@ -12,6 +12,7 @@ import { FileSource } from '../input/source/file-source.ts';
 import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
 import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
 import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
+import type { KeysShare } from '../protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
   type PartOutcome,
@@ -47,6 +48,8 @@ const WAITING_MAX = 4;
  */
 export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts' | 'readAhead' | 'watch'> {
   readonly turns: PartTurns;
+  /** See PartsInOrder. */
+  readonly keys: KeysShare | null;
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
   /** Set for the first share of the Run, null for a thread that is lent to the Run. */
@@ -143,12 +146,14 @@ function* nextPart(job: ShareJob, outputs: PartOutputs, rest: Rest): Coroutine<n
 class Piece implements PartFeed {
   readonly sink: PartSink;
   readonly groups: PartGroupFiles;
+  readonly turns: PartTurns;
+  readonly keys: KeysShare | null;
   readonly parts: PartOutcome[] = [];
   readonly #job: ShareJob;
   readonly #outputs: PartOutputs;
   readonly #source: PartSource;
   readonly #progress: RunProgress | null;
-  #part: number;
+  part: number;
   #rowsBefore = 0;
   #writtenBefore = 0;
   #errorsBefore = 0;
@@ -156,9 +161,11 @@ class Piece implements PartFeed {
   /** @param memory receives the output of the first part */
   constructor(job: ShareJob, part: number, outputs: PartOutputs, memory: MemorySink) {
     this.#job = job;
-    this.#part = part;
+    this.turns = job.turns;
+    this.keys = job.keys;
+    this.part = part;
     this.#outputs = outputs;
-    this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.#part, pending, bytes));
+    this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.part, pending, bytes));
     this.groups = new PartGroupFiles(job.task.spillDirectory + GROUPS_SUFFIX, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);
@@ -166,20 +173,20 @@ class Piece implements PartFeed {
   }
 
   *run(): Coroutine<RunOutcome> {
-    const { turns, head, first, isNeeded, progress, task, ...job } = this.#job;
+    const { turns, keys, head, first, isNeeded, progress, task, ...job } = this.#job;
     const { rowsMax } = task.limits;
     try {
-      this.#enter(this.#part);
+      this.#enter(this.part);
       return yield* runTemplate({
         ...job,
         // The limits of the output hold for all parts together, see `next`.
         task: {
           ...task,
           limits: { ...NO_LIMITS, rowsMax },
-          part: { number: this.#part, head },
+          part: { number: this.part, head },
           // Each share needs its own folder, because threads may spill at the same time. The folder of the groups, which
           // contains it, is removed at the end of the Run.
-          spillDirectory: join(task.spillDirectory + GROUPS_SUFFIX, `${this.#part}`),
+          spillDirectory: join(task.spillDirectory + GROUPS_SUFFIX, `${this.part}`),
         },
         source: this.#source,
         parts: this,
@@ -198,7 +205,7 @@ class Piece implements PartFeed {
   }
 
   *next(rowsRead: number, rowsWritten: number, rest: Rest): Coroutine<boolean> {
-    const number = this.#part;
+    const number = this.part;
     this.parts.push({ number, rows: rowsRead - this.#rowsBefore });
     this.#count(rowsRead, rowsWritten);
     this.#outputs.add(number, this.sink.cut());
@@ -212,7 +219,7 @@ class Piece implements PartFeed {
       return false;
     }
     this.sink.resume(memory);
-    this.#part = part;
+    this.part = part;
     this.#enter(part);
     return true;
   }

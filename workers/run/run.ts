@@ -410,6 +410,7 @@ export class RunAttempt {
       meta: this.#metaOf(reader),
       fileOf: reader.fileOf === undefined ? null : (row) => reader.fileOf!(row),
       partSink: this.#job.parts?.sink ?? null,
+      parts: this.#job.parts ?? null,
       watch: this.#job.watch ?? null,
       ends: this.#parts.ends,
     });
@@ -487,6 +488,7 @@ export class RunAttempt {
         this.#holdRowLimit(reader.rowsRead);
         const batch = this.#beforeCut(picker === null ? read : picker.pick(read));
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
+          pipeline.isLastBatch = reader.isAtEnd === true;
           yield* this.#push(pipeline, batch, reader.raggedRows);
         }
         if (this.#clock.check()) yield this.#rest();
@@ -519,8 +521,9 @@ export class RunAttempt {
   *#readMoreParts(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const { parts } = this.#job;
     if (parts === undefined || pipeline === null) return;
-    while (this.#rowsWanted(pipeline) > 0) {
-      pipeline.endPart();
+    // Parts after the end of the rows are read, too, because their rows count and their syntax may be broken.
+    while (this.#held === null && this.#thrown === null && pipeline.fatal === null) {
+      yield* this.#goThrough(pipeline.endPart());
       parts.errors(pipeline.errorCount);
       if (!(yield* parts.next(reader.rowsRead, pipeline.rowsWritten, this.#restFor))) return;
       reader.resume!();

@@ -1,6 +1,6 @@
 // Decides whether several threads can process a Run in parts. This is possible if the file is plain text and each
-// operation treats each row alone. It is also possible if the first other operation can merge the groups of several
-// threads. run-share.ts processes the parts.
+// operation treats each row alone or can process the parts in their order. It is also possible if the first other
+// operation can merge the groups of several threads. run-share.ts processes the parts.
 //
 // Each thread reads small reference tables into its own memory. If a table does not fit there, or is large, one thread
 // processes the file as a whole.
@@ -8,6 +8,8 @@
 // Parts are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
 // open quote; the whole file is then read again from its beginning, as after every other failure of a part.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { BATCH_ROWS_MAX } from '../batch/batch.ts';
+import { newSharedKeys } from '../batch/ordered-parts.ts';
 import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
@@ -15,10 +17,11 @@ import type { StoredSource } from '../input/source/source.ts';
 import { isZip } from '../input/zip/is-zip.ts';
 import { mergingStep, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
+import type { KeysShare } from '../protocol/frame.ts';
 import type { RunTask, TaskTable } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { rejectingSteps } from './rejected-rows.ts';
-import { beginningOf } from './run.ts';
+import { type Beginning, beginningOf } from './run.ts';
 import type { RunJob } from './run-job.ts';
 
 /** Number of leading bytes that identify a compressed file or an archive. */
@@ -33,6 +36,21 @@ const TABLE_BYTES_MAX = 256 * 1024;
 
 /** Beginnings of files that are probably JSON or Parquet. JSON is split only if it consists of lines. */
 const OTHER_TYPES = ['{', '[', 'PAR1'].map((start) => Buffer.from(start));
+
+/** Number of leading bytes from which the size of a row is estimated. */
+const SAMPLE_BYTES = 65_536;
+
+const LF = 10;
+
+/** Sizes of parts that pass a step in their order. The largest part fits into the window of a reader. */
+const ORDERED_BYTES_MIN = 32 * 1024;
+const ORDERED_BYTES_MAX = 384 * 1024;
+
+/** Number of cells that the reader of a text file indexes at once. */
+const BATCH_CELLS_MAX = 60_000;
+
+/** Part of the rows of a full batch that a part should have, because rows later in the file may be shorter. */
+const BATCH_PART = 0.8;
 
 const LINES_PATH = /\.(?:ndjson|jsonl)$/i;
 
@@ -56,14 +74,14 @@ export function seemsSplittable(
  * Reads the beginning of a file that may be processed in parts, and rewinds the source. Returns null if the Run has to
  * be processed as a whole, also if it fails: the Run itself then reports the problem. Throws Cancelled.
  */
-export function* headForParts(job: RunJob): Coroutine<FileHead | null> {
+export function* headForParts(job: RunJob): Coroutine<PartsBeginning | null> {
   const mayBeSplit = job.prepared.mayShare && tableBytes(job) <= TABLE_BYTES_MAX;
   const head = mayBeSplit ? yield* splittableHead(job) : null;
   job.source.rewind();
   return head;
 }
 
-function* splittableHead(job: RunJob): Coroutine<FileHead | null> {
+function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
   const { source, formats, prepared } = job;
   if (yield* isPackedSource(source)) return null;
   source.rewind();
@@ -71,7 +89,43 @@ function* splittableHead(job: RunJob): Coroutine<FileHead | null> {
   if (begun === null || formatNamed(formats, begun.head.format).splittable?.canSplit(begun.head) !== true) return null;
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
-  return canSplitPlan(begun.plan) && !isWhole ? begun.head : null;
+  return canSplitPlan(begun.plan) && !isWhole ? partsBeginning(job, begun) : null;
+}
+
+/** What the first share of a Run finds out for all shares. */
+interface PartsBeginning {
+  readonly head: FileHead;
+  /** Memory for the keys of all threads, or null if no step needs it. */
+  readonly keys: KeysShare | null;
+  /** Maximum size of a part. */
+  readonly partBytes: number;
+}
+
+/**
+ * The rows of a part should be one batch if the parts pass a step in their order: a thread that has to wait before its
+ * first batch cannot read its second one.
+ */
+function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBeginning {
+  const merging = mergingStep(plan);
+  const steps = merging < 0 ? plan.steps : plan.steps.slice(0, merging);
+  const ordered = steps.flatMap(({ definition, operation }) => definition.inOrder?.(operation.parameters) ?? []);
+  if (ordered.length === 0) return { head, keys: null, partBytes: Number.POSITIVE_INFINITY };
+  const rowsMax = Math.min(BATCH_ROWS_MAX, Math.floor(BATCH_CELLS_MAX / (head.headers.length + 1)));
+  const partBytes = Math.floor(rowsMax * rowBytes(task) * BATCH_PART);
+  return {
+    head,
+    keys: ordered.includes('keys') ? newSharedKeys() : null,
+    partBytes: Math.max(ORDERED_BYTES_MIN, Math.min(ORDERED_BYTES_MAX, partBytes)),
+  };
+}
+
+/** Approximate size of a row at the beginning of the file. */
+function rowBytes({ source }: RunTask): number {
+  if (source.kind !== 'file') return 1;
+  const bytes = leadingBytes(source.path, SAMPLE_BYTES);
+  let rows = 1;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) rows++;
+  return bytes.length / rows;
 }
 
 /**
@@ -109,11 +163,11 @@ function isPacked(bytes: Uint8Array): boolean {
   return compressionOf(bytes) !== null || isZip(bytes);
 }
 
-function leadingBytes(path: string): Buffer {
-  const bytes = Buffer.alloc(TYPE_BYTES);
+function leadingBytes(path: string, count = TYPE_BYTES): Buffer {
+  const bytes = Buffer.alloc(count);
   const descriptor = openSync(path, 'r');
   try {
-    return bytes.subarray(0, readSync(descriptor, bytes, 0, TYPE_BYTES, 0));
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, count, 0));
   } finally {
     closeSync(descriptor);
   }

@@ -215,6 +215,26 @@ function positionOf(batch: Batch, sourceRow: number): number {
   return 0;
 }
 
+// Limits how many rows the steps of a chain receive at once. Once an operator (slice, stop_when) has enough rows, the
+// steps before it must stop too. Rows that still arrive are passed on in portions, so that no row after the end is
+// counted.
+
+/** Passes a batch on in portions of the size that the later steps need. */
+export function inPortions(trial: EndTrial, preview: EndPreview | null, next: Next): Next {
+  return function* (batch) {
+    const ends = preview === null ? [] : yield* preview.ends(batch);
+    let passed = 0;
+    for (let from = 0; from < batch.live; ) {
+      const wanted = trial.wanted();
+      if (wanted === 0) return;
+      while (passed < ends.length && ends[passed]! <= from) passed++;
+      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
+      yield* next(batch.slice(from, to));
+      from = to;
+    }
+  };
+}
+
 // The end of a Run's rows at one operation, as an earlier attempt of the Run has found it. An operator that lacks
 // memory holds rows back until the input ends. A later slice or stop_when then gets enough rows only after further
 // rows have already reached the earlier operations. Such an attempt is discarded; the next attempt knows the last row

@@ -2,6 +2,7 @@
 // processing of batches (start). The pipeline of a Run (workers/run/run.ts) calls it; the table of operations is
 // index.ts.
 import type { Batch } from '../batch/batch.ts';
+import type { OrderedStep } from '../batch/ordered-parts.ts';
 import type { Column, ColumnType, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
 import type { Tables } from '../execution/tables/run-tables.ts';
@@ -104,6 +105,11 @@ export interface OperatorContext {
    * the groups of its rows to files. With MergedGroups, it receives no rows and emits the groups of all threads.
    */
   readonly groups?: PartGroups | MergedGroups | null;
+  /**
+   * Set for an operation with `inOrder`, if several threads process the Run: lets the parts of the file pass one after
+   * the other.
+   */
+  readonly inOrder?: OrderedStep | null;
 }
 
 /** Receives the groups that one thread finds in its parts of a file. */
@@ -277,6 +283,11 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   merges?(parameters: Static<P>): boolean;
   /** Decides again when the types of the columns are known. Called only if `merges` returned true. */
   mergesColumns?(plan: Plan): boolean;
+  /**
+   * For an operation that several threads can share if the parts of the file pass it in their order
+   * (OperatorContext.inOrder): whether it remembers keys or ends the rows. Null if one thread has to process all rows.
+   */
+  inOrder?(parameters: Static<P>): 'keys' | 'end' | null;
   /** Secrets of the account that its parameters name, with their place in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

@@ -8,7 +8,7 @@ import { BytesSource } from '../input/source/bytes-source.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { AccountShare } from '../memory/account-share.ts';
 import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
-import { type Collector, ThreadCollector } from '../memory/collector.ts';
+import { type Collector, SharedMemories, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
@@ -93,6 +93,8 @@ export class Thread {
   #isTakingInMemory = false;
   /** Runs over bytes in memory that took longer than one turn of the event loop. Other Runs start meanwhile. */
   readonly #longInMemory = new Set<Promise<void>>();
+  /** Memory of shared Runs that are over. */
+  readonly #memories: SharedMemories;
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
   constructor(start: ThreadStart, parts: ThreadParts = {}) {
@@ -112,6 +114,7 @@ export class Thread {
     this.#cores = new CoreShare(start.cores, start.thread);
     this.#readAhead = new ReadAheadThread(this.#cores);
     this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
+    this.#memories = new SharedMemories(collector);
   }
 
   /** Handles messages until `stop`. */
@@ -245,27 +248,36 @@ export class Thread {
   /** Processes parts of the file. Returns null if the Run has to be processed as a whole. Throws Cancelled. */
   *#shareOf({ readAhead, ...job }: RunJob, source: FileSource, parts: FileParts): Coroutine<RunOutcome | null> {
     const { task } = job;
-    const { turns, partBytes, head: knownHead } = parts;
-    const head = knownHead ?? (yield* headForParts(job));
-    if (head === null) return null;
+    const turns = new PartTurns(parts.turns, parts.partBytes);
+    const { head: knownHead } = parts;
+    const begun = knownHead === null ? yield* headForParts(job) : { ...parts, head: knownHead };
+    if (begun === null) return null;
+    const { head, keys } = begun;
+    if (knownHead === null) turns.lowerPartBytes(begun.partBytes);
     const first = {
-      opened: (): void => this.#sender.sendNow({ kind: 'splits', task: task.task, head }),
+      opened: (): void => this.#sender.sendNow({ kind: 'splits', task: task.task, head, keys }),
       arrival: (): Promise<void> => {
         source.seek(source.sizeBytes);
         return source.wait();
       },
     };
-    const outcome = yield* runShare({
-      ...job,
-      turns: new PartTurns(turns, partBytes),
-      head,
-      progress: this.#progress,
-      spareMemory: this.#spareMemory,
-      first: knownHead === null ? first : null,
-      isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
-    });
-    source.rewind();
-    return outcome;
+    try {
+      const outcome = yield* runShare({
+        ...job,
+        turns,
+        keys,
+        head,
+        progress: this.#progress,
+        spareMemory: this.#spareMemory,
+        first: knownHead === null ? first : null,
+        isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
+      });
+      source.rewind();
+      return outcome;
+    } finally {
+      // A thread that leaves a Run before its end may come back.
+      if (keys !== null && (knownHead === null || turns.left === 0)) this.#memories.drop(keys.memory);
+    }
   }
 
   /**

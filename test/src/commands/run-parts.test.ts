@@ -251,7 +251,7 @@ test('what needs other rows, or the row number, is done as a whole', async (t) =
   const path = join(folderOf(t), 'rows.csv');
   writeFileSync(path, `a\n${'1\n'.repeat(500)}`);
   for (const operation of [
-    { op: 'dedupe', by: ['a'] },
+    { op: 'dedupe', by: ['a'], keep: 'last' },
     { op: 'fill_down', columns: ['a'] },
     { op: 'slice', skip_last: 1 },
     { op: 'set', columns: { n: 'run.row' } },

@@ -113,6 +113,13 @@ const OPERATIONS = [
   { op: 'filter', where: 'amount == null || amount > 100' },
 ];
 
+const IN_ORDER = [
+  { op: 'stop_when', where: 'id == "Total"' },
+  { op: 'dedupe', by: ['name'] },
+  { op: 'parse_number', columns: ['amount'], on_error: 'flag' },
+  { op: 'dedupe', by: ['amount'], nulls: 'distinct' },
+];
+
 function textOf(change: (row: number, line: string) => string = (_, line) => line): string {
   const lines = Array.from({ length: ROWS }, (_, row) => {
     const amount = row % 9_973 === 9_000 ? 'x' : `${row / 8}`;
@@ -125,9 +132,13 @@ test('two threads write the bytes of one, and its report, while the file grows',
   const { taskOf, run } = await rig(t);
   const quoted = (row: number, line: string): string => (row % 50 === 7 ? `${row},"two\nlines",7` : line);
   const rare = (row: number, line: string): string => (row === 20_000 ? `${row},"two\nlines",7` : line);
-  const files = { plain: textOf(), quoted: textOf(quoted), rare: textOf(rare), short: 'id,name,amount\n1,a,200\n' };
+  const ended = textOf((row, line) => (row === ROWS - 5 ? 'Total,,' : line));
+  const files = {
+    ...{ plain: textOf(), quoted: textOf(quoted), rare: textOf(rare), short: 'id,name,amount\n1,a,200\n' },
+    ended,
+  };
   for (const [name, text] of Object.entries(files)) {
-    for (const [number, operations] of [OPERATIONS, []].entries()) {
+    for (const [number, operations] of [OPERATIONS, [], IN_ORDER].entries()) {
       const whole = await run(text, taskOf({ operations }), null);
       for (const steps of [null, noise(number)]) {
         const divided = await run(text, taskOf({ operations }), SHARING, steps);
@@ -157,7 +168,7 @@ test('a Run that may not be shared is processed as a whole', async (t) => {
   const { taskOf, run } = await rig(t);
   const rejected = { operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }] };
   for (const template of [
-    { operations: [{ op: 'dedupe', by: ['name'] }] },
+    { operations: [{ op: 'dedupe', by: ['name'], keep: 'last' }] },
     { operations: [{ op: 'aggregate', metrics: [{ fn: 'first', column: 'name' }] }] },
     { operations: [{ op: 'aggregate', metrics: [{ fn: 'max', column: 'name' }] }] },
     { operations: [{ op: 'aggregate', group_by: 'name', metrics: [{ fn: 'count' }], totals: { label: 'all' } }] },
@@ -395,6 +406,7 @@ function played(t: Test, ended: (end: TaskEnd) => void) {
     nextTask: () => number++,
     start,
     lend: (task, end) => start(task, end, null),
+    drop: () => undefined,
   };
   const run = new SharedRun(pool, partly<RunTask>({ task: 0, output }), SHARING, ended);
   return { run, tasks, output };
@@ -411,7 +423,7 @@ function twoShares(t: Test) {
   const ends: TaskEnd[] = [];
   const rig = played(t, (end) => ends.push(end));
   rig.run.grown(500_000, false);
-  rig.tasks[0]!.splits!({} as never);
+  rig.tasks[0]!.splits!({ head: {} } as never);
   writeFileSync(rig.output.path, 'part');
   t.equal(rig.tasks.length, 2);
   t.match(rig.tasks[1]!.task, { parts: { head: {} }, reservationBytes: RUN_RESERVATION_BYTES });
@@ -511,7 +523,7 @@ test('a Run that is cancelled before its parts are decided gets no thread', (t) 
   const { run, tasks } = played(t, (end) => ends.push(end));
   run.grown(500_000, true);
   run.cancel();
-  tasks[0]!.splits!({} as never);
+  tasks[0]!.splits!({ head: {} } as never);
   t.equal(tasks.length, 1);
   tasks[0]!.end(CANCELLED);
   t.strictSame(ends, [CANCELLED]);

@@ -101,9 +101,9 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
   const file = new FileSource(path);
   file.grown(sizeBytes, true);
   t.teardown(() => file.close());
-  const head = (await runCoroutine(headForParts({ ...job, source: file })))!;
+  const { head, keys } = (await runCoroutine(headForParts({ ...job, source: file })))!;
   const share: Shared['share'] = async (budget, parts = {}) => {
-    return runCoroutine(runShare({ ...job, head, first: null, isNeeded: () => false, budget, ...parts }));
+    return runCoroutine(runShare({ ...job, head, keys, first: null, isNeeded: () => false, budget, ...parts }));
   };
   return { task, prepared, sizeBytes, turns, output, share };
 }
@@ -226,7 +226,7 @@ test('whether a file may be split is seen before it is read', async (t) => {
   }
   writeFileSync(path, '');
   t.equal(seemsSplittable(task, sizeBytes, prepared, 0), true, 'an empty file');
-  const source = JSON.stringify({ format: 1, operations: [{ op: 'dedupe', by: ['a'] }] });
+  const source = JSON.stringify({ format: 1, operations: [{ op: 'sort', by: ['a'] }] });
   const sorting = new TemplateCache().get({ source, format: 'json', sha256: '' });
   t.equal(seemsSplittable(task, sizeBytes, sorting, 0), false, 'an operation that needs other rows');
 });

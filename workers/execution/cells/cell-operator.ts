@@ -32,9 +32,12 @@ export function* piecesOf(batch: Batch): Generator<BatchPiece, void, undefined> 
   let size = live;
   while (from < live) {
     const piece = { from, to: Math.min(live, from + size), isTooLarge: false };
+    const isOpen = piece.to < live;
+    if (isOpen) arena.openBatches++;
     try {
       yield piece;
     } finally {
+      if (isOpen) arena.openBatches--;
       arena.release(mark);
     }
     const rows = piece.to - from;

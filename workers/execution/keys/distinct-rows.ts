@@ -1,6 +1,7 @@
 // Emits the first row of each key as rows arrive, also of rows with similar texts.
 
-import type { Batch } from '../../batch/batch.ts';
+import { BATCH_ROWS_MAX, type Batch } from '../../batch/batch.ts';
+import type { KeyedRows, OrderedStep } from '../../batch/ordered-parts.ts';
 import { type StoredType, storedTypes } from '../../batch/schema.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
@@ -222,6 +223,56 @@ export class HashDistinct implements Operator {
     const { u32, f64 } = arena.heap;
     for (let i = 0; i < count; i++) f64[(at >>> 3) + i] = order(u32[(rows >>> 2) + i]!);
     return at;
+  }
+}
+
+/** Emits the first row of each key. The order of the parts decides which row is the first one. */
+export class OrderedDistinct implements Operator {
+  readonly #context: OperatorContext;
+  readonly #keys: RowKeys;
+  readonly #step: OrderedStep;
+
+  constructor(context: OperatorContext, keys: RowKeys, step: OrderedStep) {
+    this.#context = context;
+    this.#keys = keys;
+    this.#step = step;
+    // Parts have fewer rows than this factor.
+    keys.numberNullsFrom(step.part * 2 ** 32);
+  }
+
+  *push(batch: Batch): Slices {
+    const { clock, next } = this.#context;
+    this.#keys.prepare(batch);
+    yield* this.#keys.editLong(batch, clock);
+    for (const piece of piecesOf(batch)) {
+      const rows = this.#keyed(batch, batch.selection + piece.from * 4, piece.to - piece.from);
+      piece.isTooLarge = rows === null;
+      if (rows === null) continue;
+      const count = yield* this.#keepFirst(rows);
+      if (count > 0) yield* next(batch.withSelection(rows.prints, count));
+    }
+  }
+
+  #keyed(batch: Batch, rows: number, count: number): KeyedRows | null {
+    if (count > BATCH_ROWS_MAX) return null;
+    const { arena } = this.#context;
+    const views = this.#keys.make(batch, rows, count);
+    const prints = views === 0 ? 0 : arena.tryTake(count * PRINT_BYTES);
+    const ids = prints === 0 ? 0 : arena.tryTake(count * 4);
+    return ids === 0 ? null : { views, rows, count, prints, ids };
+  }
+
+  /** Replaces the fingerprints by the rows with new keys, and returns their number. */
+  *#keepFirst(rows: KeyedRows): Sliced<number> {
+    const context = this.#context;
+    const step = this.#step;
+    const keys = step.keys!;
+    keys.prepare(step, rows, context);
+    yield* step.enter();
+    const first = keys.add(step, rows.count);
+    step.leave();
+    keys.copyIds(rows, context);
+    return context.kernel.exports.splitByNew(rows.rows, 0, rows.count, rows.ids, first, rows.prints, 0);
   }
 }
 

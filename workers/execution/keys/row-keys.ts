@@ -130,6 +130,11 @@ export class RowKeys {
     this.#columns = [column];
   }
 
+  /** Numbers the unique keys of rows with nulls from here on, so that they differ from those of other threads. */
+  numberNullsFrom(first: number): void {
+    this.#nullKeys = first;
+  }
+
   /** Creates what outlives a slice of the batch. Call it before `inSlices`. */
   prepare(batch: Batch): void {
     for (const index of this.#columns) if (batch.columns[index]!.kind !== 'typed') batch.views(index);

@@ -156,6 +156,13 @@ class RecordFeed {
     }
   }
 
+  /** True if no record follows. */
+  get isAtEnd(): boolean {
+    const { window, index } = this;
+    const isScanned = index.cursor >= index.completeEnd && index.scanned >= window.scanEnd;
+    return window.complete && !window.filling && isScanned && index.rowStart >= window.filled;
+  }
+
   /** See RowReader. */
   resume(): void {
     this.window.resume();
@@ -420,6 +427,10 @@ class CsvReader implements RowReader {
 
   get raggedRows(): readonly RaggedRow[] {
     return rejectedLengths(this.#table.ragged, this.#parts.ragged);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#blankRows === 0 && this.#table.stop === null && this.#feed.isAtEnd;
   }
 
   /**

@@ -212,6 +212,10 @@ export class JsonReader implements RowReader {
     return this.#batch(rowsMax === 0 ? 0 : rows, first);
   }
 
+  get isAtEnd(): boolean {
+    return this.#parts.text.isAtEnd;
+  }
+
   get raggedRows(): readonly RaggedRow[] {
     return rejectedLengths(this.#ragged, this.#parts.ragged);
   }

@@ -154,6 +154,7 @@ const TRAVERSAL_STATUSES: Readonly<Record<number, TraversalStatus>> = {
 };
 
 const LF = 10;
+const SPACE = 32;
 
 /** Number of bytes before and after an error that select the hint in a message. */
 const HINT_BYTES = 16;
@@ -226,6 +227,14 @@ export class JsonText {
     this.#window.resume();
     this.set(AT, this.#window.start);
     this.#before = new Uint8Array(0);
+  }
+
+  /** True if no record follows. */
+  get isAtEnd(): boolean {
+    const { complete, filling, filled } = this.#window;
+    let at = this.get(AT);
+    while (at < filled && this.heap.u8[at]! <= SPACE) at++;
+    return complete && !filling && at >= filled;
   }
 
   get(word: number): number {
