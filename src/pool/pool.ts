@@ -310,7 +310,7 @@ export class ThreadPool {
       canLend: (isArriving) => this.#canLend(isArriving),
       nextTask: () => this.nextTask(),
       start: (one, oneEnded, splits) => {
-        const given = this.#give(one, oneEnded, isFirst ? { begun: times.begun, splits } : {});
+        const given = this.#give(one, oneEnded, isFirst ? { begun: times.begun, splits } : { splits });
         isFirst = false;
         return given;
       },

@@ -5,7 +5,9 @@
 // States: first (one thread, parts not decided or no thread to lend) -> parts -> ending (a part has failed or the Run
 // was cancelled, and its shares are ending) -> whole (the file is read again) -> over. A Run that its first thread
 // processes as a whole goes from first to over. If the shares have grouped the rows, a last task merges their groups:
-// parts -> merging -> over, or whole if that task fails.
+// parts -> merging -> over, or whole if that task fails. If the shares process rows by key (KeyPhase), a phase follows
+// another one: parts -> merging -> first -> parts.
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
@@ -13,11 +15,13 @@ import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { KeysShare } from '../../workers/protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
+  type KeyPhase,
   type PartOutcome,
   type RunOutcome,
   type RunTask,
   type SharePiece,
   type Splits,
+  STREAMS,
   type TaskGroups,
   type TaskOutcome,
 } from '../../workers/protocol/messages.ts';
@@ -101,8 +105,13 @@ export class SharedRun implements PooledRun {
   readonly #task: RunTask;
   readonly #sharing: Sharing;
   readonly #ended: (end: TaskEnd) => void;
-  readonly #shared = new SharedArrayBuffer(TURNS_BYTES);
-  readonly #turns: PartTurns;
+  #shared = new SharedArrayBuffer(TURNS_BYTES);
+  #turns: PartTurns;
+  #exchange: KeyPhase = { phase: 'auto', seed: randomInt(2 ** 32), rows: [], cells: [] };
+  /** Number of rows in the file, if it is read a second time. */
+  #rowsRead = 0;
+  /** Work of the phases before the current one. */
+  #busyMilliseconds = 0;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
   #keys: Splits['keys'] = null;
@@ -128,27 +137,36 @@ export class SharedRun implements PooledRun {
     this.#sharing = sharing;
     this.#ended = ended;
     this.#turns = new PartTurns(this.#shared, sharing.sizes.partBytes);
-    const ofFirst = (end: TaskEnd): void => {
+    this.#main = this.#startShares(task.task);
+  }
+
+  /** Starts the first share. Others can take part when it has opened the output. */
+  #startShares(task: number): SharedTask {
+    let main: SharedTask | null = null;
+    const ended = (end: TaskEnd): void => {
       this.#mainEnd = end;
-      if (hasParts(end)) this.#threads.add(this.#main.thread());
+      if (hasParts(end)) this.#threads.add(main!.thread());
       this.#shareEnded(end);
     };
-    this.#main = pool.start({ ...task, parts: this.#partsWith(null) }, ofFirst, ({ head, keys }) => {
+    const parts = this.#partsWith(this.#head, true);
+    main = this.#pool.start({ ...this.#task, task, parts }, ended, ({ head, keys }) => {
       if (this.#state !== 'first') return;
       this.#state = 'parts';
       this.#head = head;
       this.#keys = keys;
       this.lend();
     });
+    return main;
   }
 
   rowsRead(): number {
-    return this.#state === 'parts' || this.#state === 'merging' ? this.#turns.rows.read : this.#main.rowsRead();
+    const isShared = this.#state === 'parts' || this.#state === 'merging';
+    return Math.max(this.#rowsRead, isShared ? this.#turns.rows.read : this.#main.rowsRead());
   }
 
   grown(bytes: number, ended: boolean): void {
     this.#grown = { bytes, ended };
-    this.#turns.grown(bytes, ended);
+    if (this.#exchange.phase !== 'work') this.#turns.grown(bytes, ended);
     this.#main.grown(bytes, ended);
     this.lend();
   }
@@ -179,7 +197,7 @@ export class SharedRun implements PooledRun {
         ...this.#task,
         task: this.#pool.nextTask(),
         reservationBytes: RUN_RESERVATION_BYTES,
-        parts: this.#partsWith(this.#head),
+        parts: this.#partsWith(this.#head, false),
       };
       const ended = (end: TaskEnd): void => {
         this.#lent.delete(lent);
@@ -194,14 +212,23 @@ export class SharedRun implements PooledRun {
     }
   }
 
-  #partsWith(head: Splits['head'] | null): RunTask['parts'] {
-    return { turns: this.#shared, partBytes: this.#sharing.sizes.partBytes, keys: this.#keys, head };
+  #partsWith(head: Splits['head'] | null, isFirst: boolean): RunTask['parts'] {
+    const { partBytes } = this.#sharing.sizes;
+    const { phase } = this.#exchange;
+    return {
+      turns: this.#shared,
+      partBytes: phase === 'work' ? 1 : partBytes,
+      keys: this.#keys,
+      head,
+      exchange: this.#exchange,
+      isFirst,
+    };
   }
 
   #shareEnded(end: TaskEnd): void {
     // Before `splits`, the first share processes the file as a whole, and its failure is the failure of the Run.
     const isFailed = end.kind !== 'done' || (end.outcome.failure !== null && this.#head !== null);
-    if (isFailed && this.#state === 'parts') {
+    if (isFailed && (this.#state === 'parts' || this.#exchange.phase !== 'auto')) {
       this.#isSuspended = end === this.#mainEnd && end.kind === 'cancelled';
       this.#endShares();
     }
@@ -221,12 +248,14 @@ export class SharedRun implements PooledRun {
     else if (this.#head === null || this.#isSuspended) this.#over(mainEnd, 1);
     else if (mainEnd.kind === 'fault' || mainEnd.kind === 'interrupted') this.#over(mainEnd, 1);
     else if (this.#isCancelled) this.#over({ kind: 'cancelled' }, 1);
+    else if (isWhole(mainEnd)) this.#over(mainEnd, 1);
     else {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
       const mustRestart = this.#state === 'ending' || this.#turns.hasTooManyErrors;
       const shares = mustRestart ? null : joined(outcomes, count);
       if (shares === null) void this.#readWhole();
+      else if (shares.streams !== null) void this.#nextPhase(this.#afterStreams(shares.streams));
       else if (shares.groups === null) this.#done(shares.outcome);
       else void this.#merge(shares.outcome, { ...shares.groups, ...this.#counts, head: this.#head });
     }
@@ -234,6 +263,31 @@ export class SharedRun implements PooledRun {
 
   get #counts(): Pick<TaskGroups, 'rows' | 'errors'> {
     return { rows: this.#turns.rows.read, errors: this.#turns.errors };
+  }
+
+  #afterStreams(names: readonly string[]): Partial<KeyPhase> {
+    return this.#exchange.phase === 'work' ? { phase: 'match', cells: names } : { phase: 'work', rows: names };
+  }
+
+  /** Starts new shares, with new turns. Used if the rows are processed by key (KeyPhase). */
+  async #nextPhase(next: Partial<KeyPhase>): Promise<void> {
+    this.#exchange = { ...this.#exchange, ...next };
+    const isWork = this.#exchange.phase === 'work';
+    this.#rowsRead = Math.max(this.#rowsRead, this.#turns.rows.read);
+    for (const end of [this.#mainEnd!, ...this.#lentEnds])
+      if (end.kind === 'done') this.#busyMilliseconds += end.outcome.busyMilliseconds;
+    this.#state = 'merging';
+    if (!isWork && !(await this.#removeOutput())) return;
+    this.#mainEnd = null;
+    this.#lentEnds.length = 0;
+    this.#lendsFrom = 0;
+    this.#shared = new SharedArrayBuffer(TURNS_BYTES);
+    this.#turns = new PartTurns(this.#shared, isWork ? 1 : this.#sharing.sizes.partBytes);
+    const { bytes, ended } = isWork ? { bytes: STREAMS, ended: true } : this.#grown!;
+    this.#turns.grown(bytes, ended);
+    this.#state = 'first';
+    this.#main = this.#startShares(this.#pool.nextTask());
+    this.#main.grown(this.#grown!.bytes, this.#grown!.ended);
   }
 
   async #readWhole(): Promise<void> {
@@ -278,7 +332,8 @@ export class SharedRun implements PooledRun {
   }
 
   #done(outcome: RunOutcome): void {
-    const done = { ...taskOutcome(outcome), threads: this.#threads.size };
+    const busyMilliseconds = this.#busyMilliseconds + outcome.busyMilliseconds;
+    const done = { ...taskOutcome({ ...outcome, busyMilliseconds }), threads: this.#threads.size };
     this.#over({ kind: 'done', outcome: done }, this.#turns.count);
   }
 
@@ -305,6 +360,11 @@ function hasParts(end: TaskEnd): boolean {
   return end.kind === 'done' && (end.outcome.pieces?.length ?? 0) > 0;
 }
 
+/** True for a first share that had no memory for parts, and has processed the whole file. */
+function isWhole(end: TaskEnd): boolean {
+  return end.kind === 'done' && end.outcome.failure === null && end.outcome.pieces === undefined;
+}
+
 /** True for a share that ended without a failure and without a part. */
 function isEmpty(end: TaskEnd): boolean {
   return end.kind === 'done' && end.outcome.failure === null && !hasParts(end);
@@ -315,6 +375,8 @@ interface JoinedShares {
   readonly outcome: RunOutcome;
   /** Null if the shares have written the output. */
   readonly groups: Pick<TaskGroups, 'names' | 'rowsBefore'> | null;
+  /** Names of the files if the shares have written streams, or null. */
+  readonly streams: readonly string[] | null;
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */
@@ -338,7 +400,12 @@ function joined(shares: readonly TaskOutcome[], partCount: number): JoinedShares
   };
   const hasGroups = pieces.some(({ groups }) => groups !== undefined);
   const names = pieces.flatMap(({ groups = [] }) => groups);
-  return { outcome, groups: hasGroups ? { names, rowsBefore: rowsBefore(pieces, firstRows) } : null };
+  const hasStreams = pieces.some(({ streams }) => streams !== undefined);
+  return {
+    outcome,
+    groups: hasGroups ? { names, rowsBefore: rowsBefore(pieces, firstRows) } : null,
+    streams: hasStreams ? pieces.flatMap(({ streams = [] }) => streams) : null,
+  };
 }
 
 /** For each part, the number to add to its row numbers in the report of its piece. */

@@ -1,7 +1,7 @@
 // The operation `window`: adds columns that depend on neighbouring rows, by group and order.
 import { type Column, columnTypeOf, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
+import { columnsOfConditions, MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import { arrange } from '../execution/cells/copied-rows.ts';
 import {
   WINDOW_FUNCTIONS,
@@ -242,6 +242,23 @@ export const window = defineOperation({
   ],
   effect: plan,
   edits: () => [],
+  hasKeys: ({ partition_by }) => partition_by !== undefined,
+  byKey: ({ groups, terms, columns }, input) =>
+    groups.length === 0 || columns.length === 0
+      ? null
+      : {
+          key: groups,
+          reads: [
+            ...terms.map(({ column }) => column),
+            ...columns.flatMap(({ source }) => source ?? []),
+            ...columnsOfConditions(
+              columns.map(({ where }) => where),
+              input,
+            ),
+          ],
+          compared: columnsByText(terms),
+          isGrouping: false,
+        },
   start: startWindow,
 });
 

@@ -1,6 +1,7 @@
 // The plan of one Run, made before its first row, and the limit on its size.
 
-import { type Column, columnsShown, type Schema } from '../batch/schema.ts';
+import { type Column, columnsShown, finderIn, type Schema, storedTypes } from '../batch/schema.ts';
+import type { StreamPlan } from '../execution/keys/row-streams.ts';
 import type { TableColumns } from '../execution/tables/run-tables.ts';
 import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/encoding.ts';
 import { operationTable } from '../operations/index.ts';
@@ -172,6 +173,46 @@ export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
 /** True if the parts of a file can pass the step in their order (OperationDefinition.inOrder). */
 export function isOrdered({ definition, operation }: PlannedStep): boolean {
   return (definition.inOrder?.(operation.parameters) ?? null) !== null;
+}
+
+/** True if several threads can group the rows for the step, and one thread merges their groups. */
+export function mergesGroups({ operation, definition, plan }: PlannedStep): boolean {
+  return definition.merges?.(operation.parameters) === true && definition.mergesColumns?.(plan) === true;
+}
+
+/** A step whose rows several threads process by key, with what they exchange. */
+export interface KeyedStep {
+  readonly step: PlannedStep;
+  readonly streams: StreamPlan;
+  /** The columns that the threads read for the step. */
+  readonly reads: Schema;
+  /** The new columns of the step. */
+  readonly made: Schema;
+  readonly compared: readonly Column[];
+}
+
+/** Returns the first step that needs more than one row at a time, if several threads can process its rows by key. */
+export function keyedStep(plan: RunPlan): KeyedStep | null {
+  const index = mergingStep(plan);
+  const step = plan.steps[index];
+  if (step === undefined || plan.flagColumn || plan.usesRunRow || step.where !== null) return null;
+  if (plan.steps.some(isOrdered)) return null;
+  const isLast = plan.steps.slice(index + 1).every(({ inParts }) => inParts);
+  const { definition, operation, input, output, layout } = step;
+  if (!isLast || !plan.output.planned.file.splittable || definition.hasKeys?.(operation.parameters) !== true)
+    return null;
+  const rows = definition.byKey?.(step.plan, input) ?? null;
+  if (rows === null) return null;
+  const reads = [...new Set([...rows.key, ...rows.reads])];
+  const find = finderIn(input);
+  const streams = {
+    reads: reads.map(find),
+    types: storedTypes(reads),
+    keys: new Set(rows.key).size,
+    isGrouping: rows.isGrouping,
+    isExamined: rows.compared.some(({ type }) => type === 'text'),
+  };
+  return { step, streams, reads, made: output.filter((_, at) => layout[at]! < 0), compared: rows.compared };
 }
 
 export interface PlanSettings {

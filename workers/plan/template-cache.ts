@@ -57,16 +57,15 @@ export class PreparedTemplate {
 
   /**
    * True if several threads may process a file: all operations treat each row alone or can process the parts in their
-   * order, or the first other operation can merge the groups of several threads. split.ts decides again when the columns
-   * of the file are known.
+   * order, or the first other operation can merge the groups of several threads, or the only other one can process its
+   * rows by key. split.ts decides again when the columns of the file are known.
    */
   get mayShare(): boolean {
     let ordered = 0;
     let isFirst = true;
-    for (const { name, parameters } of this.template.operations) {
+    for (const [index, { name, parameters }] of this.template.operations.entries()) {
       const definition = this.#language.operations.get(name);
-      const memory = definition?.memory;
-      if ((typeof memory === 'function' ? memory(parameters) : memory) === 'R') continue;
+      if (this.#treatsRowsAlone(name, parameters)) continue;
       const inOrder = definition?.inOrder?.(parameters) ?? null;
       const passes =
         definition?.worksInParts?.(parameters) === true || (inOrder !== null && ++ordered <= ORDERED_STEPS_MAX);
@@ -75,9 +74,17 @@ export class PreparedTemplate {
         isFirst = false;
         continue;
       }
-      return definition?.merges?.(parameters) === true;
+      if (definition?.merges?.(parameters) === true) return true;
+      const rest = this.template.operations.slice(index + 1);
+      const isOnly = isFirst && rest.every((each) => this.#treatsRowsAlone(each.name, each.parameters));
+      return isOnly && !this.template.usesTables && definition?.hasKeys?.(parameters) === true;
     }
     return true;
+  }
+
+  #treatsRowsAlone(name: string, parameters: Template['operations'][number]['parameters']): boolean {
+    const memory = this.#language.operations.get(name)?.memory;
+    return (typeof memory === 'function' ? memory(parameters) : memory) === 'R';
   }
 
   /** The most recent plan, if it was made for the same headers. */

@@ -121,6 +121,27 @@ export interface FileParts {
   readonly keys: KeysShare | null;
   /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
   readonly head: FileHead | null;
+  readonly exchange: KeyPhase;
+  /** True for the share that has the memory that is reserved for the Run. */
+  readonly isFirst: boolean;
+}
+
+/** Number of streams: enough for 8 threads, and the groups of a stream mostly fit into the processor's cache. */
+export const STREAM_BITS = 4;
+export const STREAMS = 1 << STREAM_BITS;
+
+/** What a share does if several threads process the rows by key (execution/keys/row-streams.ts). */
+export interface KeyPhase {
+  /**
+   * 'auto': writes streams of rows if their groups cannot be merged. 'scatter': writes streams in any case. 'work':
+   * processes streams. 'match': adds the new cells to the rows.
+   */
+  readonly phase: 'auto' | 'scatter' | 'work' | 'match';
+  /** Random number of the Run, from which threads compute the stream of a row. */
+  readonly seed: number;
+  /** Names of the files with rows, and of those with new cells, in the folder with GROUPS_SUFFIX. */
+  readonly rows: readonly string[];
+  readonly cells: readonly string[];
 }
 
 /** A byte range of a file that contains whole records. */
@@ -147,6 +168,8 @@ export interface SharePiece {
   readonly report: RunReport;
   /** Set if the parts have groups instead of an output: names of the files (see TaskGroups). */
   readonly groups?: readonly string[];
+  /** Set if the share has written streams: names of the files (see KeyPhase). */
+  readonly streams?: readonly string[];
 }
 
 export interface RunOutcomeOutput {

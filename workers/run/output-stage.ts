@@ -147,6 +147,18 @@ export interface StageParts {
 /** The last stage of a chain: an OutputStage or NO_OUTPUT. */
 export type LastStage = Pick<OutputStage, keyof OutputStage>;
 
+/** @param parts with what the last operation writes instead of an output, if several threads process the file */
+export function lastStage(
+  parts: StageParts & {
+    readonly groups: { readonly kind: string } | null;
+    readonly keyed: { readonly kind: string } | null;
+  },
+  errors: RunErrors,
+): LastStage {
+  const hasOutput = parts.groups?.kind !== 'collect' && parts.keyed?.kind !== 'scatter';
+  return hasOutput ? new OutputStage(parts, errors) : NO_OUTPUT;
+}
+
 /** Writes the rows. */
 export class OutputStage {
   readonly #columns: readonly number[];

@@ -33,9 +33,10 @@ import {
   type Slices,
   type Steps,
 } from '../scheduling/time-slices.ts';
-import type { MergedGroups, Next, PartGroups } from '../template/operation.ts';
+import type { MergedGroups, Next, OperatorContext, PartGroups } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { countedAhead, type LastStage, NO_OUTPUT, OutputStage } from './output-stage.ts';
+import { type KeyedOperator, startStep } from './keyed-parts.ts';
+import { countedAhead, type LastStage, lastStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
@@ -203,8 +204,9 @@ export interface PipelineParts {
   readonly watch: RunWatch | null;
   /** Ends that earlier attempts of the Run have found. */
   readonly ends: KnownEnds;
-  /** Set if the last operation of the plan writes groups, or if the first one merges them. */
+  /** `groups` and `keyed`: see ThreadSteps. */
   readonly groups: PartGroups | MergedGroups | null;
+  readonly keyed: KeyedOperator | null;
 }
 
 export interface Pipeline {
@@ -265,7 +267,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { watch } = parts;
   const publicName: PublicName = (step, name) => publicColumn(parts.plan, parts.template, step, name);
   const errors = new RunErrors(rejectedRows(parts), watch?.continuesAfterFailure === true, publicName);
-  const output = parts.groups?.kind === 'collect' ? NO_OUTPUT : new OutputStage(parts, errors);
+  const output = lastStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
   const { startedAt, secretsDirectory, fileName = null } = parts.task;
   const works: (() => Steps)[] = [];
@@ -283,8 +285,8 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     const report = reports[index]!;
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
-    const handedOn = step.rowLocal ? next : gated(parts, inOrder(links), index + 1, inProgress, next);
-    const starting = step.definition.start(step.plan, {
+    const handedOn = step.rowLocal ? next : gated(parts, links.toReversed(), index + 1, inProgress, next);
+    const context: OperatorContext = {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
@@ -313,10 +315,10 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       groups: index === groupsAt ? parts.groups : null,
       inOrder: ordered?.step(index),
       defersRows: () => holdRowsBack(parts, link),
-    });
+    };
+    const starting = startStep(parts.keyed, step, context);
     const started = isSliced(starting) ? yield* starting : starting;
-    const end = parts.ends.lastRows.get(index);
-    const operator = end === undefined ? started : endedAt(started, end);
+    const operator = endedAt(started, parts.ends.lastRows.get(index));
     const { rowLocal, needsAllRows, input, edits } = step;
     const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, ...FIRST_STATE };
     links.push(link);
@@ -329,12 +331,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
   }
   watch?.begin(parts.plan, parts.report);
-  return new Chain(parts, inOrder(links), inProgress, watched(watch, 0, next), errors, output, works, ordered);
-}
-
-/** Reverses the steps, which were started from last to first. */
-function inOrder(started: readonly Link[]): readonly Link[] {
-  return started.toReversed();
+  return new Chain(parts, links.toReversed(), inProgress, watched(watch, 0, next), errors, output, works, ordered);
 }
 
 /** Wraps the output of an operator that may hold rows: it may emit more rows than the later steps need. */
@@ -488,6 +485,7 @@ class Chain implements Pipeline {
   }
 
   *endPart(): Slices {
+    this.#parts.keyed?.endPart();
     if (this.#ordered !== null) yield* this.#ordered.endPart();
     this.#output.endPart();
   }
@@ -568,6 +566,7 @@ class Chain implements Pipeline {
     this.#output.close();
     this.#parts.groups?.close();
     this.#ordered?.close();
+    this.#parts.keyed?.close();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {

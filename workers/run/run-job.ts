@@ -12,7 +12,7 @@ import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
-import { mergingStep, type RunPlan } from '../plan/plan.ts';
+import { keyedStep, mergesGroups, mergingStep, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
 import { GROUPS_SUFFIX, type RunTask, type TaskFile } from '../protocol/messages.ts';
@@ -21,6 +21,7 @@ import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 import { META_PREFIX, type Template } from '../template/template.ts';
+import type { KeyedOperator, KeyedParts } from './keyed-parts.ts';
 
 // Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
 // built without these stages, so they do not slow it down. An observed Run writes the same bytes.
@@ -128,6 +129,8 @@ export interface PartFeed extends PartsInOrder {
   readonly sink: PartSink;
   /** Receives the groups, if the chain has to merge those of all threads. */
   readonly groups: PartGroupFiles;
+  /** Set if the rows may be processed by key. */
+  readonly keyed: KeyedParts;
   /**
    * Called at the end of each part, and when the operations have ended, with the number of errors in rows so far. Throws
    * Failed if the parts together have too many: the file is then read as a whole.
@@ -187,10 +190,13 @@ export function gatedRun(job: RunJob): GatedRun {
   return { cancelled: () => job.cancelled(), arrived: () => job.source.hasArrived };
 }
 
-/** The steps that one task runs. Its last step writes `groups`, or its first step merges them; null: no groups. */
+/** The steps that one task runs. */
 export interface ThreadSteps {
   readonly plan: RunPlan;
+  /** The last step writes these groups, or the first step merges them; null: no groups. */
   readonly groups: PartGroupFiles | MergedGroupFiles | null;
+  /** Replaces the first step that needs more than one row at a time; null: nothing is replaced. */
+  readonly keyed: KeyedOperator | null;
 }
 
 /**
@@ -202,11 +208,18 @@ export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSte
   if (task.groups !== undefined) {
     const { names, rowsBefore } = task.groups;
     const groups = new MergedGroupFiles(task.spillDirectory + GROUPS_SUFFIX, names, rowsBefore);
-    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups };
+    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null };
   }
-  if (parts === undefined || index < 0) return { plan, groups: null };
-  parts.groups.isUsed = true;
-  return { plan: { ...plan, steps: plan.steps.slice(0, index + 1) }, groups: parts.groups };
+  if (parts === undefined || index < 0) return { plan, groups: null, keyed: null };
+  const { keyed, groups } = parts;
+  const step = keyedStep(plan);
+  const merges = mergesGroups(plan.steps[index]!);
+  if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step) };
+  const beginning = { ...plan, steps: plan.steps.slice(0, index + 1) };
+  if (step !== null && (keyed.phase === 'scatter' || !merges))
+    return { plan: beginning, groups: null, keyed: keyed.scatterOf(step) };
+  groups.isUsed = true;
+  return { plan: beginning, groups, keyed: null };
 }
 
 /** A Run's report before its first byte. */

@@ -15,6 +15,7 @@ import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
 import type { KeysShare } from '../protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
+  type KeyPhase,
   type PartOutcome,
   type RunOutcome,
   type RunTask,
@@ -23,9 +24,12 @@ import {
 import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
+import { KeyedParts } from './keyed-parts.ts';
+import { NO_OUTPUT } from './output-stage.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
 import { tableBytes } from './split.ts';
+import { workStreams } from './stream-work.ts';
 
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */
 const OUTPUT_BYTES = 3 * 1024 * 1024;
@@ -52,6 +56,7 @@ export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts'
   readonly keys: KeysShare | null;
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
+  readonly exchange: KeyPhase;
   /** Set for the first share of the Run, null for a thread that is lent to the Run. */
   readonly first: FirstShare | null;
   /** True if another Run needs the thread, so that a thread that is lent leaves after its current part. */
@@ -95,6 +100,7 @@ export interface FirstShare {
  * null if the first share has no memory, so that the Run has to be processed as a whole. Throws Cancelled.
  */
 export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
+  if (job.exchange.phase === 'work') return yield* runStreams(job);
   const outputs = new PartOutputs(job);
   const pieces: SharePiece[] = [];
   let outcome = emptyOutcome(job.task);
@@ -113,7 +119,8 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
       if (outcome.failure !== null) return outcome;
       const { rowsWritten, output, report } = outcome;
       const groups = piece.groups.isUsed ? piece.groups.names : undefined;
-      pieces.push({ parts: piece.parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, groups });
+      const { parts, streams } = piece;
+      pieces.push({ parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, groups, streams });
     }
     yield* outputs.write(0, UNMEASURED);
     return { ...outcome, busyMilliseconds, pieces };
@@ -122,6 +129,21 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
     return { ...outcome, failure: error.failure };
   } finally {
     outputs.close();
+  }
+}
+
+/** The phase of a share in which no parts are read. Its pieces name streams instead of parts. */
+function* runStreams({ first, ...job }: ShareJob): Coroutine<RunOutcome> {
+  const outcome = emptyOutcome(job.task);
+  try {
+    first?.opened();
+    const { streams, names, busyMilliseconds } = yield* workStreams({ ...job, isFirst: first !== null });
+    const parts = streams.map((number) => ({ number, rows: 0 }));
+    const piece = { parts, rowsWritten: 0, sizeBytes: 0, report: emptyReport(job.task), streams: names };
+    return { ...outcome, busyMilliseconds, output: NO_OUTPUT.take(), pieces: parts.length === 0 ? [] : [piece] };
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    return { ...outcome, failure: error.failure };
   }
 }
 
@@ -148,6 +170,7 @@ class Piece implements PartFeed {
   readonly groups: PartGroupFiles;
   readonly turns: PartTurns;
   readonly keys: KeysShare | null;
+  readonly keyed: KeyedParts;
   readonly parts: PartOutcome[] = [];
   readonly #job: ShareJob;
   readonly #outputs: PartOutputs;
@@ -167,13 +190,18 @@ class Piece implements PartFeed {
     this.#outputs = outputs;
     this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.part, pending, bytes));
     this.groups = new PartGroupFiles(job.task.spillDirectory + GROUPS_SUFFIX, part);
+    this.keyed = new KeyedParts(job.task, job.exchange, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);
     this.#progress = job.progress === null ? null : new RunProgress(job.progress, this.#source);
   }
 
+  get streams(): readonly string[] | undefined {
+    return this.keyed.names;
+  }
+
   *run(): Coroutine<RunOutcome> {
-    const { turns, keys, head, first, isNeeded, progress, task, ...job } = this.#job;
+    const { turns, keys, exchange, head, first, isNeeded, progress, task, ...job } = this.#job;
     const { rowsMax } = task.limits;
     try {
       this.#enter(this.part);
@@ -238,6 +266,7 @@ class Piece implements PartFeed {
 
   #enter(part: number): void {
     this.groups.part = part;
+    this.keyed.part = part;
     this.#source.enter(part);
     this.#progress?.skip();
   }

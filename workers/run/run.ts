@@ -398,6 +398,7 @@ export class RunAttempt {
     const building = buildPipeline({
       plan: own.plan,
       groups: own.groups,
+      keyed: own.keyed,
       template: this.#job.prepared.template,
       task: this.#job.task,
       kernel: this.#parts.kernel,

@@ -1,6 +1,7 @@
 // Decides whether several threads can process a Run in parts. This is possible if the file is plain text and each
 // operation treats each row alone or can process the parts in their order. It is also possible if the first other
-// operation can merge the groups of several threads. run-share.ts processes the parts.
+// operation can merge the groups of several threads, or if it is the only other one and its rows are processed by key.
+// run-share.ts processes the parts.
 //
 // Each thread reads small reference tables into its own memory. If a table does not fit there, or is large, one thread
 // processes the file as a whole.
@@ -15,7 +16,7 @@ import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import { isZip } from '../input/zip/is-zip.ts';
-import { mergingStep, type RunPlan } from '../plan/plan.ts';
+import { keyedStep, mergesGroups, mergingStep, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { KeysShare } from '../protocol/frame.ts';
 import type { RunTask, TaskTable } from '../protocol/messages.ts';
@@ -146,7 +147,8 @@ function canSplitPlan(plan: RunPlan): boolean {
   const { steps, output, usesRunRow } = plan;
   const step = steps[mergingStep(plan)];
   if (usesRunRow) return false;
-  return step === undefined ? output.planned.file.splittable : step.definition.mergesColumns?.(step.plan) === true;
+  if (step === undefined) return output.planned.file.splittable;
+  return mergesGroups(step) || keyedStep(plan) !== null;
 }
 
 function* isPackedSource(source: StoredSource): Coroutine<boolean> {

@@ -267,7 +267,8 @@ export class EndFound extends Error {
 }
 
 /** Wraps the operator so that it accepts no rows after those of the given source row. */
-export function endedAt(operator: Operator, sourceRow: number): Operator {
+export function endedAt(operator: Operator, sourceRow: number | undefined): Operator {
+  if (sourceRow === undefined) return operator;
   let isOver = false;
   return {
     push(batch): Slices {

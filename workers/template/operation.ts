@@ -112,6 +112,21 @@ export interface OperatorContext {
   readonly inOrder?: OrderedStep | null;
 }
 
+/**
+ * The rows of an operation whose keys are independent of each other: the new cells of a row depend only on the rows with
+ * the same key and on their order.
+ */
+export interface KeyedRows {
+  /** Columns that form the key. Rows with equal cells in them belong together. At least one. */
+  readonly key: readonly Column[];
+  /** Further columns that the operation reads. */
+  readonly reads: readonly Column[];
+  /** Columns that the operation compares, see withOrderCheck. */
+  readonly compared: readonly Column[];
+  /** True if only the first row of each key remains. Otherwise all rows remain, in their order. */
+  readonly isGrouping: boolean;
+}
+
 /** Receives the groups that one thread finds in its parts of a file. */
 export interface PartGroups {
   readonly kind: 'collect';
@@ -288,6 +303,17 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * (OperatorContext.inOrder): whether it remembers keys or ends the rows. Null if one thread has to process all rows.
    */
   inOrder?(parameters: Static<P>): 'keys' | 'end' | null;
+  /**
+   * True if several threads may process the rows by key (`byKey`). Decides before the file is read, from the parameters
+   * alone.
+   */
+  hasKeys?(parameters: Static<P>): boolean;
+  /**
+   * Decides again when the columns are known, and called only if `hasKeys` returned true; null: one thread has to process
+   * all rows. The operation is then started with only the columns of the key and those that it reads, followed by one
+   * more column, which comes first in its output, before the new columns.
+   */
+  byKey?(plan: Plan, input: Schema): KeyedRows | null;
   /** Secrets of the account that its parameters name, with their place in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

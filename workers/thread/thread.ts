@@ -249,7 +249,7 @@ export class Thread {
   *#shareOf({ readAhead, ...job }: RunJob, source: FileSource, parts: FileParts): Coroutine<RunOutcome | null> {
     const { task } = job;
     const turns = new PartTurns(parts.turns, parts.partBytes);
-    const { head: knownHead } = parts;
+    const { head: knownHead, exchange, isFirst } = parts;
     const begun = knownHead === null ? yield* headForParts(job) : { ...parts, head: knownHead };
     if (begun === null) return null;
     const { head, keys } = begun;
@@ -266,10 +266,12 @@ export class Thread {
         ...job,
         turns,
         keys,
+        exchange,
         head,
-        progress: this.#progress,
+        // Bytes that are read a second time are not progress.
+        progress: exchange.phase === 'match' ? null : this.#progress,
         spareMemory: this.#spareMemory,
-        first: knownHead === null ? first : null,
+        first: isFirst ? first : null,
         isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
       });
       source.rewind();

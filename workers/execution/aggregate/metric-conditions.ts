@@ -2,11 +2,18 @@
 // order.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { Column, Schema } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import type { Slices } from '../../scheduling/time-slices.ts';
 import type { Next, OperatorContext, RowChoice } from '../../template/operation.ts';
 import { withoutRows } from '../cells/cell-operator.ts';
 import { FailedRows, rowCondition } from '../expressions/row-condition.ts';
+
+/** The columns that conditions read. */
+export function columnsOfConditions(conditions: readonly (CheckedExpression | null)[], input: Schema): Column[] {
+  const names = new Set(conditions.flatMap((condition) => condition?.columns ?? []));
+  return input.filter(({ name }) => names.has(name));
+}
 
 export class MetricConditions {
   readonly #context: OperatorContext;

@@ -6,15 +6,13 @@ import { SpillFile, SpillFolder } from '../../memory/spill-file.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { Steps } from '../../scheduling/time-slices.ts';
 import type { MergedGroups, Next, Operator, OperatorContext, PartGroups } from '../../template/operation.ts';
+import { PART_ORDERS } from '../keys/row-streams.ts';
 import { byOrder, mergeFiles } from '../spill/ordered-merge.ts';
 import { type MetricName, movesCell } from './accumulators.ts';
 import { HashAggregate } from './hash-aggregate.ts';
 import type { GroupMetric } from './metric-state.ts';
 
 // Files through which the threads pass on their groups.
-
-/** Distance between the order numbers of two parts: more rows than one thread groups. */
-const PART_ORDERS = 2 ** 32;
 
 /** Receives the groups that one thread finds in its parts. */
 export class PartGroupFiles implements PartGroups {

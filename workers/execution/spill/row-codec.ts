@@ -68,8 +68,19 @@ export class RowCodec {
     limit: number,
   ): { next: number; reached: number } {
     const mark = batch.arena.next;
-    this.#describe(batch);
-    const { sourceRows } = batch;
+    this.describe(batch);
+    const reached = this.encodeDescribed(batch, list, next, limit);
+    batch.arena.release(mark);
+    return reached;
+  }
+
+  /** Like `encode`, for the batch with which `describe` was called last. */
+  encodeDescribed(
+    { sourceRows }: Batch,
+    list: { readonly rows: number; readonly from: number; readonly count: number; readonly orders: number },
+    next: number,
+    limit: number,
+  ): { next: number; reached: number } {
     const [sources, sourceFirst] = 'at' in sourceRows ? [sourceRows.at, 0] : [0, sourceRows.first];
     const end = this.#kernel.exports.encodeRows(
       this.#description,
@@ -84,7 +95,6 @@ export class RowCodec {
       limit,
       this.#reached,
     );
-    batch.arena.release(mark);
     return { next: end >>> 0, reached: this.#heap.u32[this.#reached >>> 2]! };
   }
 
@@ -178,7 +188,8 @@ export class RowCodec {
     return at + COLUMN_BYTES;
   }
 
-  #describe(batch: Batch): void {
+  /** Describes the columns of a batch for `encodeDescribed`, in memory of the arena that must stay valid. */
+  describe(batch: Batch): void {
     let next = this.#description;
     for (const [index, type] of this.#types.entries()) {
       const column = batch.columns[index]!;
