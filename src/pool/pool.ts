@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { THREAD_ENTRY } from '../../workers/built-files.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { largeRowOwner } from '../../workers/memory/budget.ts';
-import { SharedMemories, ThreadCollector } from '../../workers/memory/collector.ts';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
 import { NO_ACCOUNT, type RunTask, type ThreadStart } from '../../workers/protocol/messages.ts';
 import { busyCores, forgetCores, newCoreCounts } from '../../workers/scheduling/core-share.ts';
@@ -11,7 +10,7 @@ import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ServeConfig } from '../config.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { PooledRun, PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
-import { SharedRun, type SharedTask, type Sharing, type SharingPool } from './shared-run.ts';
+import { SharedRun, type SharedTask, type Sharing, type SharingPool, SpareKeys } from './shared-run.ts';
 import {
   ownWorker,
   type PoolWorker,
@@ -199,7 +198,7 @@ export class ThreadPool {
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
   #sharedRuns = new Set<SharedRun>();
-  readonly #memories = new SharedMemories(new ThreadCollector());
+  readonly #keys = new SpareKeys();
   #isClosed = false;
   #taskCount = 0;
   #shared: ThreadRegistrySettings['shared'];
@@ -315,7 +314,8 @@ export class ThreadPool {
         return given;
       },
       lend: (share, shareEnded) => this.#give(share, shareEnded, { isLent: true }),
-      drop: ({ memory }) => this.#memories.drop(memory),
+      takeKeys: () => this.#keys.take(),
+      giveKeys: (keys, isFree) => this.#keys.give(keys, isFree),
     };
     const run = new SharedRun(pool, task, sharing, (end) => {
       this.#sharedRuns.delete(run);

@@ -11,6 +11,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import { SharedMemories, SPARE_MEMORY_BYTES_MAX, ThreadCollector } from '../../workers/memory/collector.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { KeysShare } from '../../workers/protocol/frame.ts';
 import {
@@ -83,6 +84,34 @@ export interface SharedTask extends PooledRun {
   thread(): number | null;
 }
 
+/** Time after which memory that no Run has used again is dropped. */
+const SPARE_MILLISECONDS = 1000;
+
+/** Keeps the memory for the keys of one Run for the next one, for a short time. */
+export class SpareKeys {
+  readonly #memories = new SharedMemories(new ThreadCollector());
+  #spare: KeysShare | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  take(): KeysShare | null {
+    const spare = this.#spare;
+    this.#spare = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    return spare;
+  }
+
+  /** @param isFree true if no thread can still use the memory */
+  give(keys: KeysShare, isFree: boolean): void {
+    if (!isFree || this.#spare !== null || keys.memory.buffer.byteLength > SPARE_MEMORY_BYTES_MAX) {
+      this.#memories.drop(keys.memory);
+      return;
+    }
+    this.#spare = keys;
+    this.#timer = setTimeout(() => this.#memories.drop(this.take()!.memory), SPARE_MILLISECONDS).unref();
+  }
+}
+
 /** The pool, as a shared Run needs it. */
 export interface SharingPool {
   /**
@@ -95,8 +124,10 @@ export interface SharingPool {
   start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((begun: Splits) => void) | null): SharedTask;
   /** Starts a share in an idle thread. */
   lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
-  /** Drops the memory for the keys of a Run that is over. */
-  drop(keys: KeysShare): void;
+  /** Returns memory for keys that an earlier Run has used, or null. */
+  takeKeys(): KeysShare | null;
+  /** @param isFree true if no thread can still use the memory, so that another Run may use it */
+  giveKeys(keys: KeysShare, isFree: boolean): void;
 }
 
 export class SharedRun implements PooledRun {
@@ -114,7 +145,9 @@ export class SharedRun implements PooledRun {
   #busyMilliseconds = 0;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
-  #keys: Splits['keys'] = null;
+  /** Memory that the first share may use for keys. */
+  #spareKeys: KeysShare | null;
+  #keys: KeysShare | null = null;
   /** Its first share, later the task that reads the whole file again. */
   #main: SharedTask;
   readonly #lent = new Set<SharedTask>();
@@ -136,6 +169,7 @@ export class SharedRun implements PooledRun {
     this.#task = task;
     this.#sharing = sharing;
     this.#ended = ended;
+    this.#spareKeys = pool.takeKeys();
     this.#turns = new PartTurns(this.#shared, sharing.sizes.partBytes);
     this.#main = this.#startShares(task.task);
   }
@@ -218,7 +252,7 @@ export class SharedRun implements PooledRun {
     return {
       turns: this.#shared,
       partBytes: phase === 'work' ? 1 : partBytes,
-      keys: this.#keys,
+      keys: head === null ? this.#spareKeys : this.#keys,
       head,
       exchange: this.#exchange,
       isFirst,
@@ -292,7 +326,7 @@ export class SharedRun implements PooledRun {
 
   async #readWhole(): Promise<void> {
     this.#state = 'whole';
-    this.#dropKeys();
+    this.#giveKeys(false);
     if (!(await this.#removeOutput())) return;
     this.#sharing.restarted?.();
     this.#startTask({}, (end) => this.#over(end, 1));
@@ -320,10 +354,12 @@ export class SharedRun implements PooledRun {
     return !this.#isCancelled;
   }
 
-  /** Called when all shares have ended. */
-  #dropKeys(): void {
-    if (this.#keys !== null) this.#pool.drop(this.#keys);
+  /** Called when all shares have ended. A thread that was lost may still use the memory. */
+  #giveKeys(isFree: boolean): void {
+    const keys = this.#keys ?? this.#spareKeys;
+    if (keys !== null) this.#pool.giveKeys(keys, isFree);
     this.#keys = null;
+    this.#spareKeys = null;
   }
 
   #startTask(more: Partial<RunTask>, ended: (end: TaskEnd) => void): void {
@@ -339,7 +375,7 @@ export class SharedRun implements PooledRun {
 
   #over(end: TaskEnd, parts: number): void {
     this.#state = 'over';
-    this.#dropKeys();
+    this.#giveKeys(end.kind === 'done');
     const over = (last: TaskEnd): void => {
       this.#sharing.ended?.(parts);
       this.#ended(last);

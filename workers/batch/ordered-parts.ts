@@ -198,19 +198,26 @@ const BLOCK_PAGES_FIRST = 2;
 const BLOCK_PAGES_MOST = 64;
 const BLOCK_PART = 1 / 4;
 
-/** Creates the memory for the keys of a Run. */
-export function newSharedKeys(): KeysShare {
-  const firstPages = ORDERED_STEPS_MAX * ((SLOTS_FIRST * PRINT_SLOT_BYTES) / PAGE_BYTES + BLOCK_PAGES_FIRST);
-  const settings = { initial: FIRST_PAGE + firstPages, maximum: MEMORY_PAGES_MAX, shared: true };
-  const memory = new WebAssembly.Memory<SharedArrayBuffer>(settings);
+const FIRST_SLOTS_PAGES = (SLOTS_FIRST * PRINT_SLOT_BYTES) / PAGE_BYTES;
+
+/**
+ * Returns empty memory for the keys of a Run.
+ * @param spare memory of an earlier Run, whose pages are not new to the operating system; null if there is none
+ */
+export function emptyKeys(spare: KeysShare | null): KeysShare {
+  const share = spare ?? newKeys();
+  const { memory } = share;
   const u32 = new Uint32Array(memory.buffer);
+  u32.fill(0, HEAD_AT / 4, SPACES_AT / 4);
   const secret = new Uint8Array(PRINT_BYTES);
   randomFillSync(secret);
   new Uint8Array(memory.buffer).set(secret, SECRET_AT);
   let page = FIRST_PAGE;
   for (let step = 0; step < ORDERED_STEPS_MAX; step++) {
     const table = tableOf(step) >>> 2;
-    const block = page + (SLOTS_FIRST * PRINT_SLOT_BYTES) / PAGE_BYTES;
+    const block = page + FIRST_SLOTS_PAGES;
+    // Larger arrays of slots are cleared when they are filled.
+    u32.fill(0, (page * PAGE_BYTES) / 4, (block * PAGE_BYTES) / 4);
     u32[table + TABLE_SLOTS / 4] = page * PAGE_BYTES;
     u32[table + TABLE_MASK / 4] = SLOTS_FIRST - 1;
     u32[table + TABLE_HELD_MAX / 4] = SLOTS_FIRST * LOAD_MOST;
@@ -220,6 +227,13 @@ export function newSharedKeys(): KeysShare {
   }
   u32[WORDS_AT / 4 + NEXT_PAGE] = page;
   u32[WORDS_AT / 4 + PAID_PAGES] = FIRST_PAGE;
+  return share;
+}
+
+function newKeys(): KeysShare {
+  const firstPages = ORDERED_STEPS_MAX * (FIRST_SLOTS_PAGES + BLOCK_PAGES_FIRST);
+  const settings = { initial: FIRST_PAGE + firstPages, maximum: MEMORY_PAGES_MAX, shared: true };
+  const memory = new WebAssembly.Memory<SharedArrayBuffer>(settings);
   return { memory, kernels: new WebAssembly.Module(readFileSync(READ_AHEAD_KERNEL_FILE)) };
 }
 
@@ -361,7 +375,7 @@ export class SharedKeys {
     u32[word(TABLE_LIMIT)] = block + pages * PAGE_BYTES;
   }
 
-  /** Returns the address of new pages, which are zero. */
+  /** Returns the address of pages that are not in use. */
   #allocate(pages: number): number {
     const page = Atomics.add(this.#words, NEXT_PAGE, pages);
     this.#pay();

@@ -96,10 +96,30 @@ export class ThreadCollector implements Collector {
   }
 }
 
+/** Size up to which a memory that several threads have used is kept for the next Run. */
+export const SPARE_MEMORY_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Delay before a thread reports a memory that may be used again: the next Run receives it under another reference, so
+ * that a collection after each Run would free nothing.
+ */
+const REPORT_MILLISECONDS = 2000;
+
+/** A reference to a memory that the thread does not use any more. */
+interface DroppedShare {
+  readonly bytes: number;
+  isReported: boolean;
+}
+
 /** Drops memory that several threads have used: see KernelPool for memory of one thread. */
 export class SharedMemories {
   readonly #collector: Collector;
-  readonly #freed = new FinalizationRegistry<number>((bytes) => this.#collector.collected(bytes, false));
+  readonly #dropped = new Set<DroppedShare>();
+  readonly #freed = new FinalizationRegistry<DroppedShare>((dropped) => {
+    this.#dropped.delete(dropped);
+    if (dropped.isReported) this.#collector.collected(dropped.bytes, false);
+  });
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(collector: Collector) {
     this.#collector = collector;
@@ -107,9 +127,21 @@ export class SharedMemories {
 
   /** @param memory no longer used by the calling thread. It is free once all threads have collected it. */
   drop(memory: WebAssembly.Memory<SharedArrayBuffer>): void {
-    const { byteLength } = memory.buffer;
-    this.#freed.register(memory, byteLength);
-    this.#collector.dropped(byteLength, false);
+    const dropped = { bytes: memory.buffer.byteLength, isReported: false };
+    this.#dropped.add(dropped);
+    this.#freed.register(memory, dropped);
+    if (dropped.bytes > SPARE_MEMORY_BYTES_MAX) this.#report();
+    else this.#timer ??= setTimeout(() => this.#report(), REPORT_MILLISECONDS).unref();
+  }
+
+  #report(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const dropped of this.#dropped) {
+      if (dropped.isReported) continue;
+      dropped.isReported = true;
+      this.#collector.dropped(dropped.bytes, false);
+    }
   }
 }
 

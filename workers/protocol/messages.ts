@@ -117,7 +117,10 @@ export interface FileParts {
   readonly turns: SharedArrayBuffer;
   /** Approximate size of one part. */
   readonly partBytes: number;
-  /** Memory for the keys of all threads. Null if no step needs it, and in the first share, which creates it. */
+  /**
+   * Memory for the keys of all threads, null if no step needs it. In the first share, which decides whether it is needed:
+   * memory of an earlier Run, or null.
+   */
   readonly keys: KeysShare | null;
   /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
   readonly head: FileHead | null;

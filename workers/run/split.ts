@@ -10,7 +10,7 @@
 // open quote; the whole file is then read again from its beginning, as after every other failure of a part.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BATCH_ROWS_MAX } from '../batch/batch.ts';
-import { newSharedKeys } from '../batch/ordered-parts.ts';
+import { emptyKeys } from '../batch/ordered-parts.ts';
 import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
@@ -115,7 +115,7 @@ function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBegin
   const partBytes = Math.floor(rowsMax * rowBytes(task) * BATCH_PART);
   return {
     head,
-    keys: ordered.includes('keys') ? newSharedKeys() : null,
+    keys: ordered.includes('keys') ? emptyKeys(task.parts?.keys ?? null) : null,
     partBytes: Math.max(ORDERED_BYTES_MIN, Math.min(ORDERED_BYTES_MAX, partBytes)),
   };
 }

@@ -406,7 +406,8 @@ function played(t: Test, ended: (end: TaskEnd) => void) {
     nextTask: () => number++,
     start,
     lend: (task, end) => start(task, end, null),
-    drop: () => undefined,
+    takeKeys: () => null,
+    giveKeys: () => undefined,
   };
   const run = new SharedRun(pool, partly<RunTask>({ task: 0, output }), SHARING, ended);
   return { run, tasks, output };

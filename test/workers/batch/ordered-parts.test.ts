@@ -2,7 +2,7 @@
 // the memory is paid once.
 import { type Test, test } from 'tap';
 import { BATCH_ROWS_MAX } from '../../../workers/batch/batch.ts';
-import { newSharedKeys, OrderedParts, type OrderedStep } from '../../../workers/batch/ordered-parts.ts';
+import { emptyKeys, OrderedParts, type OrderedStep } from '../../../workers/batch/ordered-parts.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
@@ -60,7 +60,7 @@ class Thread {
 }
 
 function rig() {
-  return { shared: new SharedArrayBuffer(TURNS_BYTES), keys: newSharedKeys() };
+  return { shared: new SharedArrayBuffer(TURNS_BYTES), keys: emptyKeys(null) };
 }
 
 test('each key is new once, whichever thread brings it', (t) => {
@@ -100,8 +100,27 @@ test('the pages of the keys are paid once, also after a thread has left', (t) =>
   t.end();
 });
 
+test('the memory of an earlier Run is empty again', (t) => {
+  const { shared, keys } = rig();
+  const batch = Array.from({ length: BATCH_ROWS_MAX }, (_, number) => `key ${number}`);
+  for (let times = 0; times < 20; times++)
+    new Thread(shared, keys).add(
+      0,
+      batch.map((text) => `${text} ${times}`),
+    );
+  const again = emptyKeys(keys);
+  t.equal(again.memory, keys.memory);
+  const first = new Thread(shared, again);
+  const budget = unlimitedShare();
+  const second = new Thread(shared, again, budget);
+  t.strictSame(first.add(0, batch), [...batch.keys()]);
+  t.strictSame(second.add(1, batch), [...batch.keys()]);
+  t.strictSame(second.add(0, batch), []);
+  t.end();
+});
+
 test('the data of the kernels ends before the head of the keys', (t) => {
-  const keys = newSharedKeys();
+  const keys = emptyKeys(null);
   const head = (): Buffer => Buffer.from(new Uint8Array(keys.memory.buffer).slice(PAGE_BYTES));
   const before = head();
   new Thread(new SharedArrayBuffer(TURNS_BYTES), keys).all.close();
