@@ -45,7 +45,8 @@ export function settleViews(before: usize, after: usize, rows: usize, count: u32
 
 /**
  * For each row of a list (u32 physical rows): if the views at `after` and `before` have the same text, copies the kind
- * from `kinds` to `made`. All are indexed by physical row.
+ * from `kinds` to `made`. All are indexed by physical row. The kind of a null is undefined, so an empty text that
+ * replaces a null becomes a text.
  */
 export function keepKinds(before: usize, kinds: usize, after: usize, made: usize, rows: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i++) {
@@ -54,6 +55,7 @@ export function keepKinds(before: usize, kinds: usize, after: usize, made: usize
     const now = after + (row << 3);
     const length = <usize>load<u32>(now, 4);
     const isSame =
+      load<u32>(old) != 0 &&
       length == <usize>load<u32>(old, 4) &&
       (load<u32>(now) == load<u32>(old) || sameBytes(<usize>load<u32>(now), <usize>load<u32>(old), length));
     store<u8>(made + row, isSame ? load<u8>(kinds + row) : <u8>KIND_TEXT);
