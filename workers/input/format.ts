@@ -16,7 +16,7 @@ import type { FileExplanation, SheetSize } from './explanation.ts';
 import type { FileStart } from './file-start.ts';
 import type { ReadAheadThread } from './read-ahead/read-ahead-thread.ts';
 import type { FileHead, RowReader } from './reader.ts';
-import type { ByteSource, WholeSource } from './source/source.ts';
+import type { ByteSource, StoredSource, WholeSource } from './source/source.ts';
 
 /**
  * Certainty of a format that it can read a file. `signature`: the file begins with bytes that only this format has.
@@ -126,14 +126,27 @@ export type InputFormat = StreamedFormat | WholeFileFormat;
 export interface SplittableInput {
   /** True if a file with this head can be read in parts. */
   canSplit(head: FileHead): boolean;
-  /** Offset in bytes of a probable record start, in bytes from the middle of a file; 0 if there is no such place. */
-  recordStart(bytes: Uint8Array, head: FileHead): number;
+  /** True if `open` reads the first part, because it begins with the header. */
+  readonly opensFirst?: true;
   /**
-   * Opens a reader for one part. The source begins at the first byte of a record, and `head` is what `open` found at
-   * the beginning of the file.
+   * Offset in bytes of a probable record start, in bytes from the middle of a file; 0 if there is no such place. Without
+   * this method, `resume` finds the records of a part itself (StoredSource.part).
    */
-  resume(source: ByteSource, head: FileHead, settings: OpenSettings): Coroutine<RowReader>;
+  recordStart?(bytes: Uint8Array, head: FileHead): number;
+  /** Maximum size of the output of one part that is kept in memory until it is the turn of the part. */
+  readonly outputBytesMax: number;
+  /**
+   * Opens a reader for one part. `head` is what `open` found at the beginning of the file. With `recordStart`, the source
+   * begins at the first byte of a record and ends with the part.
+   */
+  resume(source: StoredSource, head: FileHead, settings: WholeFileSettings): Coroutine<RowReader>;
 }
+
+/**
+ * Eight times the size of a part. If the output of one part is larger, or if the memory budget refuses it, the Run is
+ * processed as a whole, which needs less memory.
+ */
+export const PART_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 // Settings for opening a file, from which the settings of its format are made.
 

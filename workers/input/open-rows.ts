@@ -21,7 +21,7 @@ import { refusalOf } from './refusal.ts';
 import { compressionOf, DECODER_BYTES } from './source/compression.ts';
 import { InflatingSource } from './source/inflating-source.ts';
 import { lookAhead } from './source/prefix-source.ts';
-import type { ByteSource, WholeSource } from './source/source.ts';
+import type { ByteSource, StoredSource, WholeSource } from './source/source.ts';
 import { wholeOf } from './source/whole-copy.ts';
 import { openStack, type StackedFile } from './stacked-reader.ts';
 
@@ -221,7 +221,7 @@ export function* openContent(
 }
 
 /** Opens a reader for one part of a file whose beginning has already been read, see SplittableInput. Throws Failed. */
-export function resumeRows(source: ByteSource, head: FileHead, settings: FileSettings): Coroutine<RowReader> {
+export function resumeRows(source: StoredSource, head: FileHead, settings: FileSettings): Coroutine<RowReader> {
   const { splittable } = formatNamed(settings.formats, head.format);
   if (splittable === null) throw new Error('a part of a file that is not read in parts');
   settings.readAhead?.prepare(source.rest?.() ?? null);

@@ -44,6 +44,8 @@ export interface FileHead {
    * For each column of a JSON file that can be read in parts, its keys from the record on. They never leave the engine.
    */
   readonly keys?: readonly (readonly string[])[];
+  /** Number of row groups of a Parquet file. */
+  readonly rowGroups?: number;
   /** Values found above and below the table, if any. */
   readonly meta?: MetaValues;
 }

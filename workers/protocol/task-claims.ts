@@ -128,7 +128,9 @@ const ERRORS = 7;
 /** limits of the errors, as floating-point numbers. Infinity: no limit. */
 const ERRORS_MAX = 8;
 const ERROR_RATIO_MAX = 9;
-const TURNS_SLOTS = 10;
+/** Bytes that were decompressed. */
+const INFLATED = 10;
+const TURNS_SLOTS = 11;
 
 /** Maximum number of steps in a chain that process the parts in their order. */
 export const ORDERED_STEPS_MAX = 4;
@@ -315,6 +317,11 @@ export class PartTurns {
   addErrors(count: number): boolean {
     Atomics.add(this.#slots, ERRORS, BigInt(count));
     return !areTooMany(this.errors, Number.POSITIVE_INFINITY, this.#errorLimits);
+  }
+
+  /** Adds decompressed bytes, and returns the sum of all threads. */
+  addInflated(bytes: number): number {
+    return Number(Atomics.add(this.#slots, INFLATED, BigInt(bytes))) + bytes;
   }
 
   /** Number of errors in the rows of all parts. */

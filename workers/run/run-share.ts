@@ -9,6 +9,7 @@ import type { SplittableInput } from '../input/format.ts';
 import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
+import type { FilePart } from '../input/source/source.ts';
 import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
 import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
 import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
@@ -33,12 +34,6 @@ import { workStreams } from './stream-work.ts';
 
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */
 const OUTPUT_BYTES = 3 * 1024 * 1024;
-
-/**
- * If the output of one part is larger, or if the memory budget refuses it, the Run is processed as a whole, which needs
- * less memory. Eight times the size of a part (PART_SIZES).
- */
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Factor from the size of a reference table to its memory: its rows, and an index for each of two operations. */
 const TABLE_MEMORY = 12;
@@ -202,7 +197,7 @@ class Piece implements PartFeed {
 
   *run(): Coroutine<RunOutcome> {
     const { turns, keys, exchange, head, first, isNeeded, progress, task, ...job } = this.#job;
-    const { rowsMax } = task.limits;
+    const { rowsMax, inflatedBytesMax } = task.limits;
     try {
       this.#enter(this.part);
       return yield* runTemplate({
@@ -210,7 +205,7 @@ class Piece implements PartFeed {
         // The limits of the output hold for all parts together, see `next`.
         task: {
           ...task,
-          limits: { ...NO_LIMITS, rowsMax },
+          limits: { ...NO_LIMITS, rowsMax, inflatedBytesMax },
           part: { number: this.part, head },
           // Each share needs its own folder, because threads may spill at the same time. The folder of the groups, which
           // contains it, is removed at the end of the Run.
@@ -279,6 +274,8 @@ class PartSource extends FileSource {
   readonly #turns: PartTurns;
   readonly #head: FileHead;
   readonly #format: SplittableInput;
+  /** Null if the source delivers the bytes of the part only. */
+  part: FilePart | null = null;
   readonly #bytes = Buffer.allocUnsafe(RECORD_BYTES_MAX);
 
   constructor({ task, turns, head }: ShareJob, format: SplittableInput) {
@@ -292,6 +289,12 @@ class PartSource extends FileSource {
   enter(part: number): void {
     const { bytes, ended } = this.#turns.size;
     this.grown(bytes, ended);
+    if (this.#format.recordStart === undefined) {
+      const { partBytes } = this.#turns;
+      const addInflated = (more: number): number => this.#turns.addInflated(more);
+      this.part = { from: part * partBytes, to: (part + 1) * partBytes, addInflated };
+      return;
+    }
     const from = this.#startOf(part);
     const to = this.#startOf(part + 1);
     this.seek(from);
@@ -310,12 +313,14 @@ class PartSource extends FileSource {
     const wanted = part * this.#turns.partBytes;
     if (wanted >= this.sizeBytes) return this.sizeBytes;
     const bytes = this.#bytes.subarray(0, this.readAt(this.#bytes, wanted));
-    const offset = this.#format.recordStart(bytes, this.#head);
+    const offset = this.#format.recordStart!(bytes, this.#head);
     if (offset > 0) return wanted + offset;
     if (bytes.length < RECORD_BYTES_MAX) return this.sizeBytes;
     throw new Failed('RUN_RESOURCE_LIMIT', 'No record begins near the end of a part.');
   }
 }
+
+const NO_BYTES = new MemorySink(0);
 
 /** Outputs of parts that wait until the sizes of all earlier outputs are known. Their memory is paid from the budget. */
 class PartOutputs {
@@ -364,14 +369,16 @@ class PartOutputs {
   /** Returns empty memory for an output. If the budget refuses more, waits until an earlier output is written. */
   *memory(rest: Rest): Coroutine<MemorySink> {
     if (this.#free.length === 0 && this.#budget.take(OUTPUT_BYTES)) return this.#newMemory();
-    if (this.#free.length === 0) yield* this.write(this.#waiting.length - 1, rest);
+    while (this.#free.length === 0) yield* this.write(this.#held - 1, rest);
     return this.#free.pop()!;
   }
 
   #newMemory(): MemorySink {
     const memory = this.#spare.pop() ?? Buffer.allocUnsafe(OUTPUT_BYTES);
     this.#used.push(memory);
-    return new MemorySink(OUTPUT_BYTES_MAX, memory, (bytes) => {
+    const { head, formats } = this.#job;
+    const { outputBytesMax } = formatNamed(formats, head.format).splittable!;
+    return new MemorySink(outputBytesMax, memory, (bytes) => {
       if (!this.#budget.take(bytes))
         throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a part.');
     });
@@ -383,7 +390,15 @@ class PartOutputs {
   }
 
   add(part: number, bytes: MemorySink): void {
-    this.#waiting.push({ part, bytes });
+    const isEmpty = bytes.sizeBytes === 0;
+    // A part of a Parquet file may have no rows. Its memory is used for the next part.
+    if (isEmpty) this.#free.push(bytes);
+    this.#waiting.push({ part, bytes: isEmpty ? NO_BYTES : bytes });
+  }
+
+  /** Number of outputs that wait with their memory. */
+  get #held(): number {
+    return this.#waiting.filter(({ bytes }) => bytes !== NO_BYTES).length;
   }
 
   /** Writes outputs until at most `waitingMax` wait for their turn. Throws Failed on a full disk, and Cancelled. */
@@ -395,9 +410,9 @@ class PartOutputs {
         this.#writeAt(turns.place(part, bytes.sizeBytes), bytes.view());
         bytes.clear();
         this.#waiting.shift();
-        this.#free.push(bytes);
+        if (bytes !== NO_BYTES) this.#free.push(bytes);
       } else {
-        if (this.#waiting.length <= waitingMax) return;
+        if (waitingMax > 0 && this.#held <= waitingMax) return;
         if (cancelled()) throw new Cancelled();
         yield rest(() => turns.passed(part));
       }

@@ -10,7 +10,7 @@ import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts
 import { LateUtf8, Undecodable } from '../input/encoding/undecodable.ts';
 import type { FileSettings } from '../input/format.ts';
 import { missingMetaFailure } from '../input/meta-values.ts';
-import { openRows, resumeRows } from '../input/open-rows.ts';
+import { formatNamed, openRows, resumeRows } from '../input/open-rows.ts';
 import type { FileHead, MetaValues, RowReader } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
@@ -356,9 +356,9 @@ export class RunAttempt {
       clock: this.#clock,
       rest: this.#restFor,
     };
-    // The first part starts at the beginning of the file, so it reads the header itself. JSON has no header.
-    const isFirst = task.part === undefined || (task.part.number === 0 && !task.part.head.keys);
-    const head = task.groups?.head ?? (isFirst ? null : task.part.head);
+    const { part } = task;
+    const opensFirst = part && formatNamed(formats, part.head.format).splittable?.opensFirst;
+    const head = task.groups?.head ?? (part === undefined || (part.number === 0 && opensFirst) ? null : part.head);
     const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
     reportInput(this.#report, reader.head);

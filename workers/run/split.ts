@@ -1,4 +1,4 @@
-// Decides whether several threads can process a Run in parts. This is possible if the file is plain text and each
+// Decides whether several threads can process a Run in parts. This is possible if the file is plain text or Parquet, and each
 // operation treats each row alone or can process the parts in their order. It is also possible if the first other
 // operation can merge the groups of several threads, or if it is the only other one and its rows are processed by key.
 // run-share.ts processes the parts.
@@ -6,7 +6,7 @@
 // Each thread reads small reference tables into its own memory. If a table does not fit there, or is large, one thread
 // processes the file as a whole.
 //
-// Parts are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
+// A part of a Parquet file consists of the row groups that begin in it. Parts of a text are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
 // open quote; the whole file is then read again from its beginning, as after every other failure of a part.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BATCH_ROWS_MAX } from '../batch/batch.ts';
@@ -35,8 +35,8 @@ const TYPE_BYTES = 4;
  */
 const TABLE_BYTES_MAX = 256 * 1024;
 
-/** Beginnings of files that are probably JSON or Parquet. JSON is split only if it consists of lines. */
-const OTHER_TYPES = ['{', '[', 'PAR1'].map((start) => Buffer.from(start));
+/** Beginnings of files that are probably JSON, which is split only if it consists of lines. */
+const JSON_STARTS = ['{', '['].map((start) => Buffer.from(start));
 
 /** Number of leading bytes from which the size of a row is estimated. */
 const SAMPLE_BYTES = 65_536;
@@ -57,7 +57,7 @@ const LINES_PATH = /\.(?:ndjson|jsonl)$/i;
 
 /**
  * True if a local Run will probably be processed in parts: its Template allows it, and its file is large and looks like
- * rows of text. This costs almost nothing, so that other threads can start while the header is read.
+ * rows of text or Parquet. This costs almost nothing, so that other threads can start while the header is read.
  */
 export function seemsSplittable(
   { source }: Pick<RunTask, 'source'>,
@@ -68,7 +68,7 @@ export function seemsSplittable(
   if (source.kind !== 'file' || sizeBytes < fileBytesMin || !mayShare) return false;
   const bytes = leadingBytes(source.path);
   if (LINES_PATH.test(source.path)) return !isPacked(bytes);
-  return !isPacked(bytes) && !OTHER_TYPES.some((start) => bytes.subarray(0, start.length).equals(start));
+  return !isPacked(bytes) && !JSON_STARTS.some((start) => bytes.subarray(0, start.length).equals(start));
 }
 
 /**
@@ -87,7 +87,12 @@ function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
   if (yield* isPackedSource(source)) return null;
   source.rewind();
   const begun = yield* beginningOf(job);
-  if (begun === null || formatNamed(formats, begun.head.format).splittable?.canSplit(begun.head) !== true) return null;
+  if (begun === null) return null;
+  const { splittable } = formatNamed(formats, begun.head.format);
+  if (splittable?.canSplit(begun.head) !== true) return null;
+  // A row group has many batches, so threads that pass a step in order, or exchange rows, would wait for all of it.
+  const exchanges = orderedSteps(begun.plan).length > 0 || keyedStep(begun.plan) !== null;
+  if (splittable.recordStart === undefined && exchanges) return null;
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
   return canSplitPlan(begun.plan) && !isWhole ? partsBeginning(job, begun) : null;
@@ -107,9 +112,7 @@ interface PartsBeginning {
  * first batch cannot read its second one.
  */
 function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBeginning {
-  const merging = mergingStep(plan);
-  const steps = merging < 0 ? plan.steps : plan.steps.slice(0, merging);
-  const ordered = steps.flatMap(({ definition, operation }) => definition.inOrder?.(operation.parameters) ?? []);
+  const ordered = orderedSteps(plan);
   if (ordered.length === 0) return { head, keys: null, partBytes: Number.POSITIVE_INFINITY };
   const rowsMax = Math.min(BATCH_ROWS_MAX, Math.floor(BATCH_CELLS_MAX / (head.headers.length + 1)));
   const partBytes = Math.floor(rowsMax * rowBytes(task) * BATCH_PART);
@@ -118,6 +121,13 @@ function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBegin
     keys: ordered.includes('keys') ? emptyKeys(task.parts?.keys ?? null) : null,
     partBytes: Math.max(ORDERED_BYTES_MIN, Math.min(ORDERED_BYTES_MAX, partBytes)),
   };
+}
+
+/** What the steps need that the parts pass in their order. */
+function orderedSteps(plan: RunPlan) {
+  const merging = mergingStep(plan);
+  const steps = merging < 0 ? plan.steps : plan.steps.slice(0, merging);
+  return steps.flatMap(({ definition, operation }) => definition.inOrder?.(operation.parameters) ?? []);
 }
 
 /** Approximate size of a row at the beginning of the file. */

@@ -10,7 +10,7 @@ import { textSource } from '../encoding/text-source.ts';
 import { guessed } from '../encoding/undecodable.ts';
 import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import type { FileStart } from '../file-start.ts';
-import type { OpenSettings, SplittableInput, StreamedFormat } from '../format.ts';
+import { type OpenSettings, PART_OUTPUT_BYTES_MAX, type SplittableInput, type StreamedFormat } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { beginsAsTable, unreadableTypeOf } from '../refusal.ts';
 import {
@@ -307,7 +307,13 @@ function resume(source: ByteSource, head: FileHead, settings: OpenSettings): Cor
   });
 }
 
-const splitCsv: SplittableInput = { canSplit, recordStart, resume };
+const splitCsv: SplittableInput = {
+  canSplit,
+  opensFirst: true,
+  recordStart,
+  outputBytesMax: PART_OUTPUT_BYTES_MAX,
+  resume,
+};
 
 export const csvFormat: StreamedFormat = {
   name: CSV,

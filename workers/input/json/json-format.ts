@@ -3,7 +3,7 @@ import { Failed } from '../../protocol/failure.ts';
 import { awaited } from '../../scheduling/coroutine.ts';
 import type { TemplateInput } from '../../template/template.ts';
 import { sampleText } from '../detect/detect-form.ts';
-import type { Detection, SplittableInput, StreamedFormat } from '../format.ts';
+import { type Detection, PART_OUTPUT_BYTES_MAX, type SplittableInput, type StreamedFormat } from '../format.ts';
 import { JSON_FORMAT } from './json-name.ts';
 
 // Recognises JSON with a prefix: JavaScript, JSONP, a guard against hijacking, a comment. Such files are neither JSON
@@ -108,6 +108,7 @@ function isSpace(byte: number): boolean {
 const splitJson: SplittableInput = {
   canSplit: ({ keys }) => keys !== undefined,
   recordStart,
+  outputBytesMax: PART_OUTPUT_BYTES_MAX,
   *resume(source, head, settings) {
     const { resumeJson } = yield* awaited(import('./open-json.ts'));
     return yield* resumeJson(source, head, settings);

@@ -183,6 +183,11 @@ export class Footer {
     this.columns = whole(this.#reader(0), (thrift) => this.#readFile(thrift));
   }
 
+  /** Number of row groups. */
+  get groups(): number {
+    return this.#groups;
+  }
+
   /**
    * Returns the next row group with the chunks of the leaves that are used, or null after the last row group. Throws
    * Failed.

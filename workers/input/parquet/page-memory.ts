@@ -2,21 +2,27 @@
 
 import type { Heap } from '../../memory/heap.ts';
 import { Failed } from '../../protocol/failure.ts';
+import type { StoredSource } from '../source/source.ts';
 
 // Counts the decompressed bytes of all pages against the limit of the plan.
 
 export class InflatedBytes {
   readonly #bytesMax: number;
+  readonly #parted: Pick<StoredSource, 'part'> | null;
   #bytes = 0;
 
-  /** @param bytesMax null for no limit */
-  constructor(bytesMax: number | null) {
+  /**
+   * @param bytesMax null for no limit
+   * @param parted set if other threads also decompress pages
+   */
+  constructor(bytesMax: number | null, parted: Pick<StoredSource, 'part'> | null) {
     this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY;
+    this.#parted = parted;
   }
 
   /** Throws Failed. */
   add(bytes: number): void {
-    this.#bytes += bytes;
+    this.#bytes = this.#parted?.part?.addInflated(bytes) ?? this.#bytes + bytes;
     if (this.#bytes > this.#bytesMax)
       throw new Failed('FILE_TOO_LARGE', `The file inflates to more than ${this.#bytesMax} bytes.`);
   }

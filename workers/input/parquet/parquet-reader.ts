@@ -7,7 +7,7 @@ import type { RunReport } from '../../protocol/report.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
 import type { WholeFileSettings } from '../format.ts';
 import type { FileHead, RowReader } from '../reader.ts';
-import type { WholeSource } from '../source/source.ts';
+import type { StoredSource, WholeSource } from '../source/source.ts';
 import { Footer, type RowGroup } from './footer.ts';
 import { LeafPages, type PageTools } from './leaf-pages.ts';
 import { BATCH_CELLS_MAX, BATCH_JSON_BYTES, malformedParquet } from './limits.ts';
@@ -22,6 +22,10 @@ export class ParquetReader implements RowReader {
   readonly head: FileHead;
   rowsRead = 0;
   readonly #settings: WholeFileSettings;
+  readonly #parted: Pick<StoredSource, 'part'> | null;
+  /** The first row group after the part, and the offset at which the last row group began. */
+  #nextOfFile: RowGroup | null = null;
+  #groupStart = 0;
   readonly #source: WholeSource;
   readonly #footer: Footer;
   readonly #tools: PageTools;
@@ -38,9 +42,13 @@ export class ParquetReader implements RowReader {
   /** The row group whose rows are being counted by page headers: its remaining pages and the rows so far. */
   #counted: { readonly group: RowGroup; readonly pages: LeafPages; rows: number } | null = null;
 
-  /** Throws Failed. */
-  constructor(source: WholeSource, settings: WholeFileSettings) {
+  /**
+   * Throws Failed.
+   * @param parted set if only parts of the file are read
+   */
+  constructor(source: WholeSource, settings: WholeFileSettings, parted: Pick<StoredSource, 'part'> | null = null) {
     this.#source = source;
+    this.#parted = parted;
     this.#settings = settings;
     const { heap } = settings.arena;
     this.#footer = new Footer(source, heap);
@@ -50,7 +58,7 @@ export class ParquetReader implements RowReader {
       heap,
       kernel: settings.kernel.exports,
       stored: new PageRegion(heap, 'page'),
-      inflated: new InflatedBytes(settings.inflatedBytesMax),
+      inflated: new InflatedBytes(settings.inflatedBytesMax, parted),
       booleans: placeBooleanTexts(heap),
     };
     const nulls = heap.allocate(BATCH_ROWS_MAX * (VIEW_BYTES + 1));
@@ -67,6 +75,7 @@ export class ParquetReader implements RowReader {
       headerRow: null,
       headers: columns.map(({ name }) => name),
       hasKinds: columns.map(hasKind),
+      rowGroups: this.#footer.groups,
     };
   }
 
@@ -78,10 +87,12 @@ export class ParquetReader implements RowReader {
 
   next(rowsMax: number): Batch | 'wait' | 'end' {
     if (this.#isAtEnd) return 'end';
-    if (rowsMax === 0) return this.#countRows();
+    // A Run over parts that needs no more rows has failed, and the file is read again as a whole.
+    if (rowsMax === 0) return this.#parted === null ? this.#countRows() : 'end';
     this.#used ??= this.#use();
     while (this.#rowsLeft === 0) {
-      if (!this.#nextGroup()) return 'end';
+      const found = this.#nextGroup();
+      if (found === 'end') return 'end';
       // A file may have millions of row groups without rows, so the loop must yield.
       if (this.#settings.clock?.isDue()) return 'wait';
     }
@@ -126,11 +137,19 @@ export class ParquetReader implements RowReader {
     return useColumns(columns, this.#wanted, tools);
   }
 
-  #nextGroup(): boolean {
+  /** Called after the end of a part. */
+  resume(): void {
+    this.#isAtEnd = false;
+  }
+
+  #nextGroup(): 'found' | 'skipped' | 'end' {
     const { leaves, nested } = this.#used!;
-    const group = this.#footer.nextGroup((leaf) => leaves.has(leaf));
-    this.#isAtEnd = group === null;
-    if (group === null) return false;
+    const group = this.#nextOfFile ?? this.#footer.nextGroup((leaf) => leaves.has(leaf));
+    const place = group === null || this.#parted === null ? 'inside' : this.#placeOf(group);
+    this.#nextOfFile = place === 'after' ? group : null;
+    this.#isAtEnd = group === null || place === 'after';
+    if (group === null || place === 'after') return 'end';
+    if (place === 'before') return 'skipped';
     for (const [number, pages] of leaves) {
       const chunk = group.chunks[number] ?? null;
       if (chunk === null) throw this.#lacksLeaf(group, number);
@@ -139,7 +158,18 @@ export class ParquetReader implements RowReader {
     for (const column of nested.values()) for (const leaf of column.leaves) leaf.reset();
     this.#rowsLeft = group.rows;
     if (group.rows === 0) this.#endGroup();
-    return true;
+    return 'found';
+  }
+
+  /** Throws Failed if the row groups are not in the order of the file, so that it cannot be read in parts. */
+  #placeOf({ chunks }: RowGroup): 'before' | 'inside' | 'after' {
+    const { from = 0, to = Number.POSITIVE_INFINITY } = this.#parted?.part ?? {};
+    const starts = chunks.flatMap((chunk) => (chunk === null || chunk.values === 0 ? [] : chunk.start));
+    const start = starts.length === 0 ? this.#groupStart : Math.min(...starts);
+    if (start < this.#groupStart) throw new Failed('RUN_RESOURCE_LIMIT', 'The row groups are not in order.');
+    this.#groupStart = start;
+    if (start >= to) return 'after';
+    return start < from ? 'before' : 'inside';
   }
 
   /** Fails if a column has values after the last row, because the metadata is then wrong. */

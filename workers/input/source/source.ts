@@ -59,6 +59,15 @@ export interface ByteSource {
   close(): void;
 }
 
+/** A part of a file that several threads read: the records that begin in a range of bytes. */
+export interface FilePart {
+  readonly from: number;
+  /** Offset after the last byte. */
+  readonly to: number;
+  /** Adds decompressed bytes. Returns the number of those that all threads have decompressed. */
+  addInflated(bytes: number): number;
+}
+
 /** The bytes of a file that have not been read yet. */
 export interface FileRest {
   readonly path: string;
@@ -98,5 +107,7 @@ export interface StoredSource extends ByteSource, WholeSource {
   arrival(): Promise<void>;
   /** Offset after the bytes last read, from the first byte of the source. */
   readonly reachedBytes: number;
+  /** Set if the Run reads the records of one part, which it has to find in the whole file. */
+  readonly part?: FilePart | null;
   rewind(): void;
 }
