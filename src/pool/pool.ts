@@ -198,7 +198,7 @@ export class ThreadPool {
   readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
   #sharedRuns = new Set<SharedRun>();
-  readonly #keys = new SpareKeys();
+  readonly #keys: SpareKeys;
   #isClosed = false;
   #taskCount = 0;
   #shared: ThreadRegistrySettings['shared'];
@@ -208,6 +208,7 @@ export class ThreadPool {
   constructor(settings: PoolSettings) {
     const { threads, hasSpare = false } = settings;
     this.#settings = settings;
+    this.#keys = new SpareKeys(settings.budget);
     this.#shared = sharedParts(settings);
     this.#registry = new ThreadRegistry({
       threads,

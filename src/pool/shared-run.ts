@@ -10,7 +10,15 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import {
+  BUDGET_KEPT,
+  BUDGET_LIMIT,
+  BUDGET_MAIN,
+  type BudgetCounters,
+  RUN_RESERVATION_BYTES,
+  tryHold,
+  unitsOf,
+} from '../../workers/memory/budget.ts';
 import { SharedMemories, SPARE_MEMORY_BYTES_MAX, ThreadCollector } from '../../workers/memory/collector.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { KeysShare } from '../../workers/protocol/frame.ts';
@@ -87,15 +95,27 @@ export interface SharedTask extends PooledRun {
 /** Time after which memory that no Run has used again is dropped. */
 const SPARE_MILLISECONDS = 1000;
 
-/** Keeps the memory for the keys of one Run for the next one, for a short time. */
+/** Maximum part of the memory budget that such memory may take meanwhile. */
+const SPARE_SHARE = 1 / 8;
+
+/** Keeps the memory for the keys of one Run for the next one, for a short time. The budget covers it. */
 export class SpareKeys {
   readonly #memories = new SharedMemories(new ThreadCollector());
+  readonly #counters: BudgetCounters;
   #spare: KeysShare | null = null;
+  #heldUnits = 0;
   #timer: NodeJS.Timeout | null = null;
+
+  /** @param budget counters of the memory budget */
+  constructor(budget: SharedArrayBuffer) {
+    this.#counters = new Int32Array(budget);
+  }
 
   take(): KeysShare | null {
     const spare = this.#spare;
     this.#spare = null;
+    tryHold(this.#counters, BUDGET_MAIN, -this.#heldUnits);
+    this.#heldUnits = 0;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     return spare;
@@ -103,12 +123,21 @@ export class SpareKeys {
 
   /** @param isFree true if no thread can still use the memory */
   give(keys: KeysShare, isFree: boolean): void {
-    if (!isFree || this.#spare !== null || keys.memory.buffer.byteLength > SPARE_MEMORY_BYTES_MAX) {
+    if (!isFree || this.#spare !== null || !this.#hold(keys.memory.buffer.byteLength)) {
       this.#memories.drop(keys.memory);
       return;
     }
     this.#spare = keys;
     this.#timer = setTimeout(() => this.#memories.drop(this.take()!.memory), SPARE_MILLISECONDS).unref();
+  }
+
+  #hold(bytes: number): boolean {
+    const units = unitsOf(bytes);
+    const limit = Atomics.load(this.#counters, BUDGET_LIMIT);
+    if (bytes > SPARE_MEMORY_BYTES_MAX || units > limit * SPARE_SHARE) return false;
+    if (!tryHold(this.#counters, BUDGET_MAIN, units, Atomics.load(this.#counters, BUDGET_KEPT))) return false;
+    this.#heldUnits = units;
+    return true;
   }
 }
 

@@ -8,7 +8,8 @@ import { type Test, test } from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { ThreadPool } from '../../../src/pool/pool.ts';
 import type { PooledRun, TaskEnd } from '../../../src/pool/pool-thread.ts';
-import { SharedRun, type SharedTask, type Sharing, type SharingPool } from '../../../src/pool/shared-run.ts';
+import { SharedRun, type SharedTask, type Sharing, type SharingPool, SpareKeys } from '../../../src/pool/shared-run.ts';
+import { emptyKeys } from '../../../workers/batch/ordered-parts.ts';
 import { heldUnits, RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
 import type { RunTask, TaskLimits, TaskOutcome } from '../../../workers/protocol/messages.ts';
 import type { RunReport } from '../../../workers/protocol/report.ts';
@@ -367,6 +368,40 @@ test('another Run gets the thread that was lent', async (t) => {
     });
   });
   t.match(await endless, { kind: 'cancelled' });
+});
+
+test('memory for keys is kept for a moment, as far as the budget allows, and is paid', async (t) => {
+  const counters = new Int32Array(new MemoryBudget(256 * MIB, 1).buffer);
+  const spare = new SpareKeys(counters.buffer as SharedArrayBuffer);
+  const keys = emptyKeys(null);
+  const { memory } = keys;
+  spare.give(keys, false);
+  t.equal(spare.take(), null, 'a thread may still use it');
+  spare.give(keys, true);
+  t.equal(heldUnits(counters) * 1024, memory.buffer.byteLength);
+  spare.give(emptyKeys(null), true);
+  t.equal(spare.take(), keys, 'only one is kept');
+  t.equal(heldUnits(counters), 0);
+  memory.grow(33 * 16);
+  spare.give(keys, true);
+  t.equal(spare.take(), null, 'too large for the budget');
+  spare.give(emptyKeys(null), true);
+  await until(() => heldUnits(counters) === 0);
+  t.equal(spare.take(), null, 'dropped after a while');
+});
+
+test('a cancelled Run ends although its threads wait for each other', async (t) => {
+  const { pool, budget, taskOf } = await rig(t, 2);
+  const task = taskOf({ operations: IN_ORDER });
+  const text = textOf();
+  writeFileSync((task.source as { path: string }).path, text.repeat(4));
+  const end = await new Promise<TaskEnd>((resolve) => {
+    const pooled = pool.run(task, resolve, { sharing: SHARING });
+    pooled.grown(text.length, false);
+    void until(() => pooled.rowsRead() > 5_000).then(() => pooled.cancel());
+  });
+  t.match(end, { kind: 'cancelled' });
+  await until(() => heldUnits(new Int32Array(budget.buffer)) === 0);
 });
 
 async function until(condition: () => boolean): Promise<void> {

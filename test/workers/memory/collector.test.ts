@@ -1,6 +1,6 @@
 // When a thread's collector runs. The test does not wait: it records and fires the timers.
 import t, { type Test } from 'tap';
-import { ThreadCollector } from '../../../workers/memory/collector.ts';
+import { type Collector, NO_COLLECTOR, SharedMemories, ThreadCollector } from '../../../workers/memory/collector.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -62,4 +62,23 @@ t.test('a small memory is collected at once only if a Run waits for it', async (
     [1000, 0],
     'delays in milliseconds of the first and the second',
   );
+});
+
+t.test('memory that a later Run may use again is reported late, and larger memory at once', async (t) => {
+  const timers = recordTimers(t);
+  const reported: number[] = [];
+  const collector: Collector = { ...NO_COLLECTOR, dropped: (bytes) => void reported.push(bytes) };
+  const memories = new SharedMemories(collector);
+  const memoryOf = (mebibytes: number) =>
+    new WebAssembly.Memory<SharedArrayBuffer>({ initial: mebibytes * 16, maximum: 65_536, shared: true });
+  const kept = [memoryOf(1), memoryOf(2), memoryOf(129), memoryOf(3)] as const;
+  memories.drop(kept[0]);
+  memories.drop(kept[1]);
+  t.strictSame([reported, timers.length], [[], 1]);
+  timers.pop()!.fire();
+  t.strictSame(reported, [MEBIBYTE, 2 * MEBIBYTE]);
+  memories.drop(kept[2]);
+  t.equal(reported.at(-1), 129 * MEBIBYTE);
+  memories.drop(kept[3]);
+  t.equal(reported.length, 3);
 });
