@@ -29,10 +29,12 @@ import {
   type RunOutcome,
   type RunTask,
   type SharePiece,
+  type SortedFiles,
   type Splits,
   STREAMS,
   type TaskGroups,
   type TaskOutcome,
+  type TaskRanges,
 } from '../../workers/protocol/messages.ts';
 import { taskOutcome } from '../../workers/protocol/outcome-codec.ts';
 import {
@@ -42,7 +44,7 @@ import {
   type RowErrorCode,
   type RunReport,
 } from '../../workers/protocol/report.ts';
-import { PartTurns, TURNS_BYTES } from '../../workers/protocol/task-claims.ts';
+import { PartTurns, rangeCount, TURNS_BYTES } from '../../workers/protocol/task-claims.ts';
 import type { PooledRun, TaskEnd } from './pool-thread.ts';
 
 export interface PartSizes {
@@ -166,12 +168,15 @@ export class SharedRun implements PooledRun {
   readonly #sharing: Sharing;
   readonly #ended: (end: TaskEnd) => void;
   #shared = new SharedArrayBuffer(TURNS_BYTES);
+  /** Parts of the file, or what the threads take later instead of parts. */
   #turns: PartTurns;
   #exchange: KeyPhase = { phase: 'auto', seed: randomInt(2 ** 32), rows: [], cells: [] };
   /** Number of rows in the file, if it is read a second time. */
   #rowsRead = 0;
   /** Work of the phases before the current one. */
   #busyMilliseconds = 0;
+  /** What the shares have found in the parts of the file, if they write ranges of the sorted rows now. */
+  #sorted: { readonly outcome: RunOutcome; readonly ranges: TaskRanges; readonly parts: number } | null = null;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
   /** Memory that the first share may use for keys. */
@@ -212,7 +217,7 @@ export class SharedRun implements PooledRun {
       this.#shareEnded(end);
     };
     const parts = this.#partsWith(this.#head, true);
-    main = this.#pool.start({ ...this.#task, task, parts }, ended, ({ head, keys }) => {
+    main = this.#pool.start({ ...this.#task, ranges: this.#sorted?.ranges, task, parts }, ended, ({ head, keys }) => {
       if (this.#state !== 'first') return;
       this.#state = 'parts';
       this.#head = head;
@@ -229,7 +234,7 @@ export class SharedRun implements PooledRun {
 
   grown(bytes: number, ended: boolean): void {
     this.#grown = { bytes, ended };
-    if (this.#exchange.phase !== 'work') this.#turns.grown(bytes, ended);
+    if (this.#exchange.phase !== 'work' && this.#sorted === null) this.#turns.grown(bytes, ended);
     this.#main.grown(bytes, ended);
     this.lend();
   }
@@ -247,17 +252,18 @@ export class SharedRun implements PooledRun {
 
   /** Lends idle threads to the Run if there is enough to do. Called again and again while the Run works. */
   lend(): void {
-    const { sizes, threadsMax } = this.#sharing;
+    const { threadsMax } = this.#sharing;
     while (
       this.#state === 'parts' &&
       !this.#isCancelled &&
       performance.now() >= this.#lendsFrom &&
       this.#lent.size < threadsMax - 1 &&
-      this.#turns.left * this.#turns.partBytes >= (sizes.partsMin ?? 1) * sizes.partBytes &&
+      this.#hasEnough &&
       this.#pool.canLend(this.#grown?.ended !== true)
     ) {
       const task = {
         ...this.#task,
+        ranges: this.#sorted?.ranges,
         task: this.#pool.nextTask(),
         reservationBytes: RUN_RESERVATION_BYTES,
         parts: this.#partsWith(this.#head, false),
@@ -275,12 +281,21 @@ export class SharedRun implements PooledRun {
     }
   }
 
+  /** True if a further thread is worth its start. */
+  get #hasEnough(): boolean {
+    const { left, partBytes } = this.#turns;
+    const { sizes } = this.#sharing;
+    // Streams and ranges are counted, and as large as parts or larger.
+    const leftBytes = partBytes === 1 ? left * sizes.partBytes : left * partBytes;
+    return leftBytes >= (sizes.partsMin ?? 1) * sizes.partBytes;
+  }
+
   #partsWith(head: Splits['head'] | null, isFirst: boolean): RunTask['parts'] {
     const { partBytes } = this.#sharing.sizes;
-    const { phase } = this.#exchange;
+    const isWork = this.#exchange.phase === 'work' || this.#sorted !== null;
     return {
       turns: this.#shared,
-      partBytes: phase === 'work' ? 1 : partBytes,
+      partBytes: isWork ? 1 : partBytes,
       keys: head === null ? this.#spareKeys : this.#keys,
       head,
       exchange: this.#exchange,
@@ -291,7 +306,7 @@ export class SharedRun implements PooledRun {
   #shareEnded(end: TaskEnd): void {
     // Before `splits`, the first share processes the file as a whole, and its failure is the failure of the Run.
     const isFailed = end.kind !== 'done' || (end.outcome.failure !== null && this.#head !== null);
-    if (isFailed && (this.#state === 'parts' || this.#exchange.phase !== 'auto')) {
+    if (isFailed && (this.#state === 'parts' || this.#exchange.phase !== 'auto' || this.#sorted !== null)) {
       this.#isSuspended = end === this.#mainEnd && end.kind === 'cancelled';
       this.#endShares();
     }
@@ -315,10 +330,13 @@ export class SharedRun implements PooledRun {
     else {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
-      const mustRestart = this.#state === 'ending' || this.#turns.hasTooManyErrors;
+      const isFailed = outcomes.some(({ failure }) => failure !== null);
+      const mustRestart = isFailed || this.#state === 'ending' || this.#turns.hasTooManyErrors;
       const shares = mustRestart ? null : joined(outcomes, count);
       if (shares === null) void this.#readWhole();
       else if (shares.streams !== null) void this.#nextPhase(this.#afterStreams(shares.streams));
+      else if (this.#sorted !== null) this.#done(merged(this.#sorted.outcome, taskOutcome(shares.outcome)));
+      else if (shares.sorted !== null) void this.#writeRanges(shares.outcome, { ...shares.sorted, head: this.#head });
       else if (shares.groups === null) this.#done(shares.outcome);
       else void this.#merge(shares.outcome, { ...shares.groups, ...this.#counts, head: this.#head });
     }
@@ -341,12 +359,17 @@ export class SharedRun implements PooledRun {
       if (end.kind === 'done') this.#busyMilliseconds += end.outcome.busyMilliseconds;
     this.#state = 'merging';
     if (!isWork && !(await this.#removeOutput())) return;
+    const { bytes, ended } = isWork ? { bytes: STREAMS, ended: true } : this.#grown!;
+    this.#startAgain(isWork ? 1 : this.#sharing.sizes.partBytes, bytes, ended);
+  }
+
+  /** Starts shares for other work than that of the shares before, which have ended. */
+  #startAgain(partBytes: number, bytes: number, ended: boolean): void {
     this.#mainEnd = null;
     this.#lentEnds.length = 0;
     this.#lendsFrom = 0;
     this.#shared = new SharedArrayBuffer(TURNS_BYTES);
-    this.#turns = new PartTurns(this.#shared, isWork ? 1 : this.#sharing.sizes.partBytes);
-    const { bytes, ended } = isWork ? { bytes: STREAMS, ended: true } : this.#grown!;
+    this.#turns = new PartTurns(this.#shared, partBytes);
     this.#turns.grown(bytes, ended);
     this.#state = 'first';
     this.#main = this.#startShares(this.#pool.nextTask());
@@ -359,6 +382,15 @@ export class SharedRun implements PooledRun {
     if (!(await this.#removeOutput())) return;
     this.#sharing.restarted?.();
     this.#startTask({}, (end) => this.#over(end, 1));
+  }
+
+  /** The threads write the sorted rows in ranges, which they take like parts. */
+  async #writeRanges(outcome: RunOutcome, ranges: TaskRanges): Promise<void> {
+    this.#rowsRead = outcome.report.rows_read;
+    this.#state = 'merging';
+    if (!(await this.#removeOutput())) return;
+    this.#sorted = { outcome, ranges, parts: this.#turns.count };
+    this.#startAgain(1, ranges.count, true);
   }
 
   async #merge(shares: RunOutcome, groups: TaskGroups): Promise<void> {
@@ -399,7 +431,7 @@ export class SharedRun implements PooledRun {
   #done(outcome: RunOutcome): void {
     const busyMilliseconds = this.#busyMilliseconds + outcome.busyMilliseconds;
     const done = { ...taskOutcome({ ...outcome, busyMilliseconds }), threads: this.#threads.size };
-    this.#over({ kind: 'done', outcome: done }, this.#turns.count);
+    this.#over({ kind: 'done', outcome: done }, this.#sorted?.parts ?? this.#turns.count);
   }
 
   #over(end: TaskEnd, parts: number): void {
@@ -438,10 +470,12 @@ function isEmpty(end: TaskEnd): boolean {
 /** The joined outcomes of all shares. */
 interface JoinedShares {
   readonly outcome: RunOutcome;
-  /** Null if the shares have written the output. */
+  /** Null if the shares have written the output, or sorted rows. */
   readonly groups: Pick<TaskGroups, 'names' | 'rowsBefore'> | null;
   /** Names of the files if the shares have written streams, or null. */
   readonly streams: readonly string[] | null;
+  /** Null unless the shares have written sorted rows. */
+  readonly sorted: Omit<TaskRanges, 'head'> | null;
 }
 
 /** Joins the outcomes of all shares. Null if a part is missing. */
@@ -449,9 +483,9 @@ function joined(shares: readonly TaskOutcome[], partCount: number): JoinedShares
   const pieces = shares.flatMap((share) => share.pieces!);
   if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
   const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
-  const ordered = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
+  const sorted = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
   // The report of the first part describes how the header was read.
-  const [{ report }, ...others] = ordered as [SharePiece, ...SharePiece[]];
+  const [{ report }, ...others] = sorted as [SharePiece, ...SharePiece[]];
   for (const piece of others) addReport(report, piece, firstRows);
   const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
   // A thread that started late has no part and therefore no output.
@@ -469,8 +503,20 @@ function joined(shares: readonly TaskOutcome[], partCount: number): JoinedShares
   return {
     outcome,
     groups: hasGroups ? { names, rowsBefore: rowsBefore(pieces, firstRows) } : null,
+    sorted: sortedOf(pieces),
     streams: hasStreams ? pieces.flatMap(({ streams = [] }) => streams) : null,
   };
+}
+
+function sortedOf(pieces: readonly SharePiece[]): Omit<TaskRanges, 'head'> | null {
+  if (pieces.every(({ sorted }) => sorted === undefined)) return null;
+  const files = pieces.flatMap(({ sorted }) => sorted ?? []);
+  const sum = (of: (file: SortedFiles) => number): number => files.reduce((total, file) => total + of(file), 0);
+  const count = rangeCount(
+    sum(({ segments }) => segments),
+    sum(({ sizeBytes }) => sizeBytes),
+  );
+  return { names: files.flatMap(({ names }) => names), count };
 }
 
 /** For each part, the number to add to its row numbers in the report of its piece. */

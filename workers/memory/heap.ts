@@ -94,6 +94,7 @@ export class Heap {
    * @param asideBytes also covered, but only for regions that the Run cannot do without, never for growing state
    * @param lender null: such regions are taken from the budget even if that overdraws it
    * @param views existing views of the memory, if available
+   * @param coveredBytesMax a larger memory is charged to the budget beyond this size
    */
   constructor(
     memory: WebAssembly.Memory,
@@ -103,6 +104,7 @@ export class Heap {
     asideBytes = 0,
     lender: HeapLender | null = null,
     views: MemoryViews | null = null,
+    coveredBytesMax = Number.POSITIVE_INFINITY,
   ) {
     this.#lender = lender;
     this.memory = memory;
@@ -113,7 +115,7 @@ export class Heap {
     this.#asideBytes = asideBytes;
     const { buffer } = memory;
     const { u8, u32, f64, i64 } = views?.buffer === buffer ? views : new MemoryViews(buffer);
-    this.#coveredEnd = u8.length;
+    this.#coveredEnd = Math.min(u8.length, coveredBytesMax);
     this.u8 = u8;
     this.u32 = u32;
     this.f64 = f64;

@@ -13,11 +13,20 @@ const IDLE_KERNELS_MAX = 8;
 /** Interval after which unneeded idle instances are dropped. Otherwise they would hold memory forever after a burst. */
 const UNUSED_MILLISECONDS = 1000;
 
+/** Time for which the memory of a share is kept: until the next share of the same Run begins. */
+const LARGE_MILLISECONDS = 100;
+
 /** Number of idle instances to keep in any case, for the first Runs after a pause. */
 const IDLE_KERNELS_MIN = 2;
 
 /** Allowance on top of a reservation for the kernels' static data and rounding. */
 const SLACK_BYTES = 1024 * 1024;
+
+/** Memory of an idle instance, which no Run is charged for. */
+export const IDLE_KERNEL_BYTES = RUN_RESERVATION_BYTES + SLACK_BYTES;
+
+/** Maximum memory of an instance that is kept from one share of a large Run to the next. */
+const SHARE_KERNEL_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A resource that a Run holds until its memory is free. */
 export interface HeldForMemory {
@@ -39,6 +48,8 @@ export class KernelPool {
   readonly #collector: Collector;
   /** Used as a stack: the last instance is used next. */
   readonly #idle: Kernel[] = [];
+  /** The last instance of a share. Its bytes stay charged to the budget. */
+  #large: { readonly kernel: Kernel; readonly borrowedBytes: number } | null = null;
   /**
    * Views of instances that were used before. Creating new views would cost a small Run as much as one of its stages.
    */
@@ -59,7 +70,14 @@ export class KernelPool {
     this.#collector.madeTexts(bytes);
   }
 
-  borrow(): Kernel {
+  /** @param isShare the Run is a share of a large one, which needs more memory than most Runs */
+  borrow(isShare = false): Kernel {
+    const large = isShare ? this.#large : null;
+    if (large !== null) {
+      this.#large = null;
+      this.#free({ memoryBytes: 0, borrowedBytes: large.borrowedBytes, held: null, isAwaited: false });
+      return large.kernel;
+    }
     const kernel = this.#idle.pop() ?? instantiateKernel(this.#module);
     this.#unused = Math.min(this.#unused, this.#idle.length);
     return kernel;
@@ -79,16 +97,32 @@ export class KernelPool {
    * @param borrowedBytes bytes that the Run's heap took from the budget beyond its reservation, released when the
    * memory is free
    * @param held released when the memory is free; must not refer to the kernel
+   * @param isShare as for `borrow`
    */
-  release(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null = null): void {
+  release(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null = null, isShare = false): void {
     const memoryBytes = kernel.memory.buffer.byteLength;
-    if (memoryBytes <= RUN_RESERVATION_BYTES + SLACK_BYTES && this.#idle.length < IDLE_KERNELS_MAX) {
+    if (memoryBytes <= IDLE_KERNEL_BYTES && this.#idle.length < IDLE_KERNELS_MAX) {
       this.#idle.push(kernel);
       if (this.#idle.length > IDLE_KERNELS_MIN) this.#lookLater();
       this.#free({ memoryBytes: 0, borrowedBytes, held, isAwaited: false });
       return;
     }
+    if (isShare && memoryBytes <= SHARE_KERNEL_BYTES_MAX && this.#large === null && held?.hasLent !== true) {
+      this.#large = { kernel, borrowedBytes };
+      held?.release();
+      this.#dropLargeLater();
+      return;
+    }
     this.#drop(kernel, borrowedBytes, held);
+  }
+
+  #dropLargeLater(): void {
+    const kept = this.#large!;
+    setTimeout(() => {
+      if (this.#large !== kept) return;
+      this.#large = null;
+      this.#drop(kept.kernel, kept.borrowedBytes, null);
+    }, LARGE_MILLISECONDS).unref();
   }
 
   #drop(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null): void {

@@ -1,9 +1,26 @@
 // The operation `sort`: sorts rows.
 import { Type } from '../bundled/type-box.ts';
-import { EncodedRowSorter } from '../execution/sort/encoded-row-sorter.ts';
+import { EncodedRowSorter, RowsWithKeys } from '../execution/sort/encoded-row-sorter.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
-import { columnsByText, planTerms, sortBy, sorterOf, sortTerms, withoutKey } from '../execution/sort/sort-keys.ts';
-import { defineOperation, type Operator } from '../template/operation.ts';
+import {
+  columnsByText,
+  type PlannedTerm,
+  planTerms,
+  sortBy,
+  sorterOf,
+  sortTerms,
+  withoutKey,
+} from '../execution/sort/sort-keys.ts';
+import { SortedPartWriter, SortedRangeReader } from '../execution/sort/sorted-parts.ts';
+import { Failed } from '../protocol/failure.ts';
+import { DONE } from '../scheduling/time-slices.ts';
+import {
+  defineOperation,
+  type Operator,
+  type OperatorContext,
+  type SortedParts,
+  type SortedRanges,
+} from '../template/operation.ts';
 import { namesFor } from '../template/operation-hint.ts';
 
 const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
@@ -138,7 +155,10 @@ export const sort = defineOperation({
   effect({ by }, scope) {
     return planTerms(by, scope, '/by');
   },
+  sortsParts: true,
   start(planned, context) {
+    const { sorted = null } = context;
+    if (sorted !== null) return sortedParts(planned, context, sorted);
     if (context.ahead !== null) {
       const finished = new EncodedRowSorter(context, context.ahead, sortTerms(planned, context));
       const operator: Operator = { push: (batch) => finished.add(batch), finish: () => finished.finish() };
@@ -155,3 +175,23 @@ export const sort = defineOperation({
     return withOrderCheck(operator, columnsByText(planned), context);
   },
 });
+
+/** Sorts the rows of the parts of one thread, or writes rows that several threads have sorted. */
+function sortedParts(
+  planned: readonly PlannedTerm[],
+  context: OperatorContext,
+  sorted: SortedParts | SortedRanges,
+): Operator {
+  if (context.ahead === null) throw new Failed('RUN_RESOURCE_LIMIT', 'The output has to be written in order.');
+  if (sorted.kind === 'merge') {
+    const ranges = new SortedRangeReader(context, context.ahead, sorted);
+    return { push: () => DONE, emitRange: () => ranges.emitRange() };
+  }
+  const parts = new SortedPartWriter(context, context.ahead, sorted);
+  const keyed = new RowsWithKeys(context, sortTerms(planned, context));
+  const operator: Operator = {
+    push: (batch) => keyed.add(batch, (rows, keys) => parts.add(rows, keys)),
+    endPart: () => parts.endPart(),
+  };
+  return sorted.part > 0 ? operator : withOrderCheck(operator, columnsByText(planned), context, true);
+}

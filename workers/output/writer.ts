@@ -67,6 +67,8 @@ export interface RowWriter {
 
 /** Writes rows before their position in the output is known, by the kernel `finishRows`. */
 export interface RowsAhead {
+  /** Address of the program. It counts the guarded formulas, also of rows that another thread has encoded. */
+  readonly program: number;
   /**
    * Address of the program for rows of a batch, valid until the next batch. Creates the views that it needs in the
    * arena.

@@ -57,13 +57,14 @@ export class PreparedTemplate {
 
   /**
    * True if several threads may process a file: all operations treat each row alone or can process the parts in their
-   * order, or the first other operation can merge the groups of several threads, or the only other one can process its
-   * rows by key. split.ts decides again when the columns of the file are known.
+   * order, or the first other operation can merge the groups or the sorted rows of several threads, or the only other
+   * one can process its rows by key. split.ts decides again when the columns of the file are known.
    */
   get mayShare(): boolean {
+    const { operations } = this.template;
     let ordered = 0;
     let isFirst = true;
-    for (const [index, { name, parameters }] of this.template.operations.entries()) {
+    for (const [index, { name, parameters }] of operations.entries()) {
       const definition = this.#language.operations.get(name);
       if (this.#treatsRowsAlone(name, parameters)) continue;
       const inOrder = definition?.inOrder?.(parameters) ?? null;
@@ -74,8 +75,9 @@ export class PreparedTemplate {
         isFirst = false;
         continue;
       }
+      if (definition?.sortsParts === true) return index === operations.length - 1;
       if (definition?.merges?.(parameters) === true) return true;
-      const rest = this.template.operations.slice(index + 1);
+      const rest = operations.slice(index + 1);
       const isOnly = isFirst && rest.every((each) => this.#treatsRowsAlone(each.name, each.parameters));
       return isOnly && !this.template.usesTables && definition?.hasKeys?.(parameters) === true;
     }

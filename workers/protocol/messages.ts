@@ -93,9 +93,21 @@ export interface RunTask {
   readonly part?: TaskPart;
   /** Set if several threads have grouped the rows. The task then merges these groups instead of reading the file. */
   readonly groups?: TaskGroups;
+  /** Set if several threads have sorted the rows. The task then writes rows in ranges instead of reading the file. */
+  readonly ranges?: TaskRanges;
 }
 
-/** Suffix that turns the spill folder of a Run into the folder through which its threads exchange groups. */
+/** The sorted rows of all parts of a file. */
+export interface TaskRanges {
+  /** Result of reading the beginning of the file. */
+  readonly head: FileHead;
+  /** Names of the files, in the folder with GROUPS_SUFFIX (see SortedRangeFiles). */
+  readonly names: readonly string[];
+  /** Number of ranges. */
+  readonly count: number;
+}
+
+/** Suffix that turns the spill folder of a Run into the folder through which its threads exchange groups or sorted rows. */
 export const GROUPS_SUFFIX = '.groups';
 
 /** The groups of all parts of a file. */
@@ -173,6 +185,15 @@ export interface SharePiece {
   readonly groups?: readonly string[];
   /** Set if the share has written streams: names of the files (see KeyPhase). */
   readonly streams?: readonly string[];
+  /** Set if the parts have sorted rows instead of an output; null: the parts have no rows. */
+  readonly sorted?: SortedFiles | null;
+}
+
+/** Sorted rows of some parts of a file. */
+export interface SortedFiles {
+  readonly names: readonly string[];
+  readonly segments: number;
+  readonly sizeBytes: number;
 }
 
 export interface RunOutcomeOutput {

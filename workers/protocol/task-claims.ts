@@ -342,3 +342,16 @@ export class PartTurns {
     return Number(Atomics.load(this.#slots, slot));
   }
 }
+
+// The ranges into which threads divide sorted rows (workers/execution/sort/sorted-parts.ts). They take ranges like parts.
+
+/** Size of a range, in bytes: a few milliseconds of work. With many segments, larger ranges need fewer reads. */
+const RANGE_BYTES_MIN = 2_359_296;
+const RANGE_BYTES_MAX = 6 * 1024 * 1024;
+const PIECE_BYTES = 6144;
+
+/** Number of ranges into which the rows of some segments are divided. */
+export function rangeCount(segments: number, sizeBytes: number): number {
+  const rangeBytes = Math.min(Math.max(segments * PIECE_BYTES, RANGE_BYTES_MIN), RANGE_BYTES_MAX);
+  return Math.max(1, Math.round(sizeBytes / rangeBytes));
+}

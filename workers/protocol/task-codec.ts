@@ -1,7 +1,15 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
 import { bytesAt, type Frame, FrameBytes, type KeysShare, type PackedPlace, type Shared } from './frame.ts';
-import { type FileParts, NO_ACCOUNT, type RunTask, type TaskFile, type TaskGroups, type ToWorker } from './messages.ts';
+import {
+  type FileParts,
+  NO_ACCOUNT,
+  type RunTask,
+  type TaskFile,
+  type TaskGroups,
+  type TaskRanges,
+  type ToWorker,
+} from './messages.ts';
 
 /**
  * Number of shared values that a thread remembers. The oldest value is replaced first; if more accounts and Templates
@@ -38,6 +46,7 @@ type PackedTask = readonly [
   fileName: string | null,
   more: readonly TaskFile[],
   groups: TaskGroups | null,
+  ranges: TaskRanges | null,
 ];
 
 type PackedMessage =
@@ -100,6 +109,7 @@ export class TaskEncoder {
       task.fileName ?? null,
       task.more ?? NO_FILES,
       task.groups ?? null,
+      task.ranges ?? null,
     ];
   }
 
@@ -139,7 +149,7 @@ export class TaskDecoder {
   #unpacked(frame: Frame, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
     const [spillDirectory, secretsDirectory, startedAt, reservationBytes, accountRow, ...shared] = rest;
-    const [template, limits, tables, parts, showsHeaders, fileName, more, groups] = shared;
+    const [template, limits, tables, parts, showsHeaders, fileName, more, groups, ranges] = shared;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -160,6 +170,7 @@ export class TaskDecoder {
       fileName,
       more,
       ...(groups === null ? {} : { groups }),
+      ...(ranges === null ? {} : { ranges }),
     };
   }
 }

@@ -14,6 +14,7 @@ import type { RunPlan } from '../plan/plan.ts';
 import type { RunOutcomeOutput, RunTask } from '../protocol/messages.ts';
 import type { CodeCounts, OperationReport, RunReport } from '../protocol/report.ts';
 import { DONE, type Pauses, type Slices, type Steps } from '../scheduling/time-slices.ts';
+import type { SortedParts, SortedRanges } from '../template/operation.ts';
 import type { Template, TemplateDefaults, TemplateOperation } from '../template/template.ts';
 import { OutputFiles } from './output-files.ts';
 import { type RunErrors, StepErrors } from './row-errors.ts';
@@ -120,6 +121,7 @@ function outputStep({ onError }: TemplateDefaults): TemplateOperation {
 export function countedAhead(report: OperationReport, ahead: RowsAhead | null): RowsAhead | null {
   if (ahead === null) return null;
   return {
+    program: ahead.program,
     load: (batch) => ahead.load(batch),
     write(rows, count) {
       report.rows_out += count;
@@ -142,6 +144,8 @@ export interface StageParts {
   readonly meta: MetaValues;
   /** Receives the output if the Run processes parts of its file. */
   readonly partSink: PartSink | null;
+  /** See PipelineParts. */
+  readonly sorted: Pick<SortedParts | SortedRanges, 'kind'> | null;
 }
 
 /** The last stage of a chain: an OutputStage or NO_OUTPUT. */
@@ -190,7 +194,8 @@ export class OutputStage {
       limits === undefined ? null : new LongCells({ ...parts, errors, defaults, unitsMax: limits.cellUnitsMax });
     const { kernel, clock, meta } = parts;
     const tools = { kernel, heap: parts.arena.heap, clock, sink: this.#sink, meta };
-    const continues = task.part !== undefined && task.part.number > 0;
+    // Sorted rows of parts are not written to this output, but their encoding is that of its writer.
+    const continues = (task.part !== undefined && task.part.number > 0) || parts.sorted?.kind === 'collect';
     this.#writer =
       plan.output.splitBy.length > 0
         ? filesOf(parts, tools)
@@ -208,6 +213,7 @@ export class OutputStage {
     const ahead = this.#writer instanceof OutputFiles ? null : this.#writer.ahead;
     if (ahead === null) return null;
     return {
+      program: ahead.program,
       load: (batch) => ahead.load(this.#arranged(batch)),
       write: (rows, count) => ahead.write(rows, this.#count(count)),
     };

@@ -33,7 +33,14 @@ import {
   type Slices,
   type Steps,
 } from '../scheduling/time-slices.ts';
-import type { MergedGroups, Next, OperatorContext, PartGroups } from '../template/operation.ts';
+import type {
+  MergedGroups,
+  Next,
+  OperatorContext,
+  PartGroups,
+  SortedParts,
+  SortedRanges,
+} from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
 import { type KeyedOperator, startStep } from './keyed-parts.ts';
 import { countedAhead, type LastStage, lastStage } from './output-stage.ts';
@@ -52,39 +59,8 @@ import {
   lateEnd,
   type PreviewedStep,
   type PushInProgress,
+  RowsNamed,
 } from './stopped-rows.ts';
-
-// Ends an attempt of a Run that could find its column names only after the last row.
-
-/** Thrown by such an attempt. The next attempt starts with the names. Neither a failure nor a fault. */
-export class RowsNamed extends Error {
-  /** See Operator.rowNames. */
-  readonly names: readonly string[];
-
-  constructor(names: readonly string[]) {
-    super('rows named');
-    this.name = 'RowsNamed';
-    this.names = names;
-  }
-}
-
-// Decides between an error in a row and a failure of an operation or the output, such as a full disk. Rows after the one
-// with the error may have been in the same batch, so the failure may be theirs.
-
-/**
- * Thrown by an attempt that ended with an error in a row. The next attempt processes only the rows before it: if these
- * fail, their failure counts, otherwise the error. So the outcome does not depend on the batches. Neither a failure nor
- * a fault.
- */
-export class RowsCut extends Error {
-  readonly row: FatalRow;
-
-  constructor(row: FatalRow) {
-    super('rows cut');
-    this.name = 'RowsCut';
-    this.row = row;
-  }
-}
 
 // Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
 // receives at once.
@@ -204,9 +180,10 @@ export interface PipelineParts {
   readonly watch: RunWatch | null;
   /** Ends that earlier attempts of the Run have found. */
   readonly ends: KnownEnds;
-  /** `groups` and `keyed`: see ThreadSteps. */
+  /** `groups`, `keyed` and `sorted`: see ThreadSteps. */
   readonly groups: PartGroups | MergedGroups | null;
   readonly keyed: KeyedOperator | null;
+  readonly sorted: SortedParts | SortedRanges | null;
 }
 
 export interface Pipeline {
@@ -228,6 +205,8 @@ export interface Pipeline {
   endPart(): Slices;
   /** True if the next batch that is pushed is the last one of its part. */
   isLastBatch: boolean;
+  /** See Operator. */
+  emitRange(): Steps;
   /**
    * Signals the end of input: every operator emits the rows that it holds. Yields between batches. Throws RowsNamed,
    * EndFound and EndPassed.
@@ -274,15 +253,14 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const beforeRows = (work: () => Steps): void => void works.push(work);
   const contextOf = () => ({ ...parts, startedAt, fileName, beforeRows });
   const { steps } = parts.plan;
-  const reports = steps.map(emptyReport);
-  parts.report.operations = reports;
+  parts.report.operations = steps.map(emptyReport);
   const ordered = parts.parts ? new OrderedParts(parts.parts, steps.map(isOrdered), parts) : null;
   const groupsAt = parts.groups?.kind === 'merge' ? 0 : steps.length - 1;
   const links: Link[] = [];
   const inProgress: PushInProgress = { mode: null };
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
-    const report = reports[index]!;
+    const report = parts.report.operations[index]!;
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
     const handedOn = step.rowLocal ? next : gated(parts, links.toReversed(), index + 1, inProgress, next);
@@ -314,6 +292,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       secretsDirectory,
       groups: index === groupsAt ? parts.groups : null,
       inOrder: ordered?.step(index),
+      sorted: index === steps.length - 1 ? parts.sorted : null,
       defersRows: () => holdRowsBack(parts, link),
     };
     const starting = startStep(parts.keyed, step, context);
@@ -487,7 +466,12 @@ class Chain implements Pipeline {
   *endPart(): Slices {
     this.#parts.keyed?.endPart();
     if (this.#ordered !== null) yield* this.#ordered.endPart();
+    for (const { operator } of this.#links) operator.endPart?.();
     this.#output.endPart();
+  }
+
+  emitRange(): Steps {
+    return this.#links[0]!.operator.emitRange!();
   }
 
   *finish(isCut = false): Steps {
@@ -567,6 +551,7 @@ class Chain implements Pipeline {
     this.#parts.groups?.close();
     this.#ordered?.close();
     this.#parts.keyed?.close();
+    this.#parts.sorted?.close();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {

@@ -2,6 +2,7 @@
 import type { Batch } from '../batch/batch.ts';
 import type { PartsInOrder } from '../batch/ordered-parts.ts';
 import { MergedGroupFiles, type PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
+import type { SortedPartFiles, SortedRangeFiles } from '../execution/sort/sorted-parts.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
@@ -131,6 +132,10 @@ export interface PartFeed extends PartsInOrder {
   readonly groups: PartGroupFiles;
   /** Set if the rows may be processed by key. */
   readonly keyed: KeyedParts;
+  /** Receives the sorted rows, if the threads have to merge those of all threads. */
+  readonly sorted: SortedPartFiles;
+  /** The sorted rows of all threads, if the Run writes them in ranges instead of reading parts. */
+  readonly ranges: SortedRangeFiles | null;
   /**
    * Called at the end of each part, and when the operations have ended, with the number of errors in rows so far. Throws
    * Failed if the parts together have too many: the file is then read as a whole.
@@ -197,29 +202,38 @@ export interface ThreadSteps {
   readonly groups: PartGroupFiles | MergedGroupFiles | null;
   /** Replaces the first step that needs more than one row at a time; null: nothing is replaced. */
   readonly keyed: KeyedOperator | null;
+  /** The last step writes these sorted rows, or writes ranges of them to the output; null: no sorted rows. */
+  readonly sorted: SortedPartFiles | SortedRangeFiles | null;
 }
 
 /**
  * If several threads group the rows of a Run, each thread runs the steps up to the groups, and the last task merges the
- * groups and runs the remaining steps.
+ * groups and runs the remaining steps. If they sort the rows, which is the last step, each thread runs all steps, and then
+ * the threads run the last step again to write the rows in ranges.
  */
 export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSteps {
   const index = mergingStep(plan);
   if (task.groups !== undefined) {
     const { names, rowsBefore } = task.groups;
     const groups = new MergedGroupFiles(task.spillDirectory + GROUPS_SUFFIX, names, rowsBefore);
-    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null };
+    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null, sorted: null };
   }
-  if (parts === undefined || index < 0) return { plan, groups: null, keyed: null };
-  const { keyed, groups } = parts;
+  if (parts === undefined || index < 0) return { plan, groups: null, keyed: null, sorted: null };
+  const { keyed, groups, sorted, ranges } = parts;
+  const none = { groups: null, keyed: null };
+  if (ranges !== null) return { plan: { ...plan, steps: plan.steps.slice(index) }, ...none, sorted: ranges };
+  if (plan.steps[index]!.definition.sortsParts === true) {
+    sorted.isUsed = true;
+    return { plan, ...none, sorted };
+  }
   const step = keyedStep(plan);
   const merges = mergesGroups(plan.steps[index]!);
-  if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step) };
+  if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step), sorted: null };
   const beginning = { ...plan, steps: plan.steps.slice(0, index + 1) };
   if (step !== null && (keyed.phase === 'scatter' || !merges))
-    return { plan: beginning, groups: null, keyed: keyed.scatterOf(step) };
+    return { plan: beginning, groups: null, keyed: keyed.scatterOf(step), sorted: null };
   groups.isUsed = true;
-  return { plan: beginning, groups, keyed: null };
+  return { plan: beginning, groups, keyed: null, sorted: null };
 }
 
 /** A Run's report before its first byte. */
@@ -274,4 +288,41 @@ export function inFile(failure: Failure, { number, name, row }: PlacedFile): Fai
   const { message, localMessage = message } = failure;
   const place = (label: string | number): string => ` (File ${label}, row ${row} of its data.)`;
   return { ...failure, message: message + place(number), localMessage: localMessage + place(name ?? number) };
+}
+
+// Passes on only selected rows of a file, by their source row, in the order in which they are read.
+
+const ROW_NUMBER_BYTES = 4;
+
+export class RowPicker {
+  readonly #rows: readonly number[];
+  /** Index in `rows` of the next row to pick. */
+  #next = 0;
+
+  /** @param rows source rows, ascending */
+  constructor(rows: readonly number[]) {
+    this.#rows = rows;
+  }
+
+  /**
+   * @returns the batch with only the picked live rows. Usually no row of a batch is picked; this case costs nothing.
+   */
+  pick(batch: Batch): Batch {
+    const next = this.#rows[this.#next];
+    if (batch.live === 0 || next === undefined || next > sourceRow(batch, batch.live - 1)) return batch.slice(0, 0);
+    const at = batch.arena.take(batch.live * ROW_NUMBER_BYTES);
+    const { u32 } = batch.heap;
+    let live = 0;
+    for (let position = 0; position < batch.live && this.#next < this.#rows.length; position++) {
+      const row = sourceRow(batch, position);
+      while (this.#rows[this.#next]! < row) this.#next++;
+      if (this.#rows[this.#next] !== row) continue;
+      u32[(at >>> 2) + live++] = batch.physicalRow(position);
+    }
+    return batch.withSelection(at, live);
+  }
+}
+
+export function sourceRow(batch: Batch, position: number): number {
+  return batch.sourceRow(batch.physicalRow(position));
 }

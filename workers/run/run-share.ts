@@ -5,6 +5,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
+import { SortedPartFiles, SortedRangeFiles } from '../execution/sort/sorted-parts.ts';
 import type { SplittableInput } from '../input/format.ts';
 import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
@@ -102,7 +103,11 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   let busyMilliseconds = 0;
   try {
     // Without memory for a further share, the other threads do the work.
-    if (!outputs.takeFirst()) return job.first === null ? { ...outcome, pieces } : null;
+    if (!outputs.takeFirst()) {
+      if (job.first === null) return { ...outcome, pieces };
+      if (job.task.ranges === undefined) return null;
+      throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a range.');
+    }
     if (job.first !== null) job.turns.limitErrors(job.prepared.template.defaults);
     job.first?.opened();
     for (;;) {
@@ -114,8 +119,10 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
       if (outcome.failure !== null) return outcome;
       const { rowsWritten, output, report } = outcome;
       const groups = piece.groups.isUsed ? piece.groups.names : undefined;
+      const sorted = piece.sorted.isUsed ? piece.sorted.written : undefined;
       const { parts, streams } = piece;
-      pieces.push({ parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, groups, streams });
+      const made = { groups, streams, sorted };
+      pieces.push({ parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, ...made });
     }
     yield* outputs.write(0, UNMEASURED);
     return { ...outcome, busyMilliseconds, pieces };
@@ -166,6 +173,8 @@ class Piece implements PartFeed {
   readonly turns: PartTurns;
   readonly keys: KeysShare | null;
   readonly keyed: KeyedParts;
+  readonly sorted: SortedPartFiles;
+  readonly ranges: SortedRangeFiles | null;
   readonly parts: PartOutcome[] = [];
   readonly #job: ShareJob;
   readonly #outputs: PartOutputs;
@@ -184,7 +193,11 @@ class Piece implements PartFeed {
     this.part = part;
     this.#outputs = outputs;
     this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.part, pending, bytes));
-    this.groups = new PartGroupFiles(job.task.spillDirectory + GROUPS_SUFFIX, part);
+    const { spillDirectory, ranges } = job.task;
+    const folder = spillDirectory + GROUPS_SUFFIX;
+    this.groups = new PartGroupFiles(folder, part);
+    this.sorted = new SortedPartFiles(folder, part);
+    this.ranges = ranges === undefined ? null : new SortedRangeFiles(folder, ranges.names, ranges.count);
     this.keyed = new KeyedParts(job.task, job.exchange, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);
@@ -209,7 +222,10 @@ class Piece implements PartFeed {
           part: { number: this.part, head },
           // Each share needs its own folder, because threads may spill at the same time. The folder of the groups, which
           // contains it, is removed at the end of the Run.
-          spillDirectory: join(task.spillDirectory + GROUPS_SUFFIX, `${this.part}`),
+          spillDirectory: join(
+            task.spillDirectory + GROUPS_SUFFIX,
+            `${task.ranges === undefined ? '' : 'range-'}${this.part}`,
+          ),
         },
         source: this.#source,
         parts: this,
@@ -262,6 +278,13 @@ class Piece implements PartFeed {
   #enter(part: number): void {
     this.groups.part = part;
     this.keyed.part = part;
+    this.sorted.part = part;
+    if (this.ranges !== null) {
+      this.ranges.range = part;
+      // Nothing is read from the file itself.
+      this.#source.grown(0, true);
+      return;
+    }
     this.#source.enter(part);
     this.#progress?.skip();
   }

@@ -16,6 +16,7 @@ import type { Kernel } from '../kernel/bindings/kernel.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
 import { Heap } from '../memory/heap.ts';
+import { IDLE_KERNEL_BYTES } from '../memory/kernel-pool.ts';
 import { LargeRowGate } from '../memory/large-row.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
 import type { RunPlan } from '../plan/plan.ts';
@@ -25,7 +26,7 @@ import { type RunReport, removeCounts, removeSkipped, reportInput } from '../pro
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize, withReading } from './misread.ts';
-import { buildPipeline, type Pipeline, RowsCut, RowsNamed } from './pipeline.ts';
+import { buildPipeline, type Pipeline } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
 import {
   emptyReport,
@@ -34,10 +35,12 @@ import {
   MoreFiles,
   needsOneMeta,
   placeRows,
+  RowPicker,
   type RunJob,
+  sourceRow,
   stepsOfThread,
 } from './run-job.ts';
-import { EndFound, EndPassed, type KnownEnds, NO_ENDS } from './stopped-rows.ts';
+import { EndFound, EndPassed, type KnownEnds, NO_ENDS, RowsCut, RowsNamed } from './stopped-rows.ts';
 
 /**
  * Factor from the bytes of a cell to the memory of its JavaScript strings: the text, its result and intermediate
@@ -130,14 +133,15 @@ function withEnd({ lastRows, rowsBefore }: KnownEnds, found: EndFound | EndPasse
 /** Does the work with the memory of one attempt. */
 function* attempt<Result>(job: RunJob, start: Start, work: (run: RunAttempt) => Coroutine<Result>): Coroutine<Result> {
   const { withArena, encodingTries, rowNames, ends, cutAt } = start;
-  const kernel = job.kernels.borrow();
+  const isShare = job.parts !== undefined;
+  const kernel = job.kernels.borrow(isShare);
   const { reservationBytes } = job.task;
   const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
   const paidBytes = reservationBytes - asideBytes;
   const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, gatedRun(job));
   const heapStart = kernel.exports.heapStart();
   const views = job.kernels.viewsOf(kernel);
-  const heap = new Heap(kernel.memory, heapStart, job.budget, paidBytes, asideBytes, gate, views);
+  const heap = new Heap(kernel.memory, heapStart, job.budget, paidBytes, asideBytes, gate, views, IDLE_KERNEL_BYTES);
   const spill = new SpillFolder(job.task.spillDirectory);
   let run: RunAttempt | null = null;
   try {
@@ -158,47 +162,10 @@ function* attempt<Result>(job: RunJob, start: Start, work: (run: RunAttempt) => 
         spill.remove();
       } finally {
         gate.giveTexts();
-        job.kernels.release(kernel, heap.borrowedBytes, gate);
+        job.kernels.release(kernel, heap.borrowedBytes, gate, isShare);
       }
     }
   }
-}
-
-// Passes on only selected rows of a file, by their source row, in the order in which they are read.
-
-const ROW_NUMBER_BYTES = 4;
-
-class RowPicker {
-  readonly #rows: readonly number[];
-  /** Index in `rows` of the next row to pick. */
-  #next = 0;
-
-  /** @param rows source rows, ascending */
-  constructor(rows: readonly number[]) {
-    this.#rows = rows;
-  }
-
-  /**
-   * @returns the batch with only the picked live rows. Usually no row of a batch is picked; this case costs nothing.
-   */
-  pick(batch: Batch): Batch {
-    const next = this.#rows[this.#next];
-    if (batch.live === 0 || next === undefined || next > sourceRow(batch, batch.live - 1)) return batch.slice(0, 0);
-    const at = batch.arena.take(batch.live * ROW_NUMBER_BYTES);
-    const { u32 } = batch.heap;
-    let live = 0;
-    for (let position = 0; position < batch.live && this.#next < this.#rows.length; position++) {
-      const row = sourceRow(batch, position);
-      while (this.#rows[this.#next]! < row) this.#next++;
-      if (this.#rows[this.#next] !== row) continue;
-      u32[(at >>> 2) + live++] = batch.physicalRow(position);
-    }
-    return batch.withSelection(at, live);
-  }
-}
-
-function sourceRow(batch: Batch, position: number): number {
-  return batch.sourceRow(batch.physicalRow(position));
 }
 
 // One attempt of a Run: bytes → reader → batches → operations → writer → sink. Each batch passes through all stages
@@ -280,7 +247,8 @@ export class RunAttempt {
       if (this.#job.prepared.template.usesTables) yield this.#openTables();
       const pipeline = yield* this.#start(reader);
       if (pipeline?.hasWorks) yield* this.#goThrough(pipeline.prepare());
-      if (this.#job.task.groups === undefined) {
+      if (this.#job.task.ranges !== undefined) yield* this.#writeRanges(pipeline);
+      else if (this.#job.task.groups === undefined) {
         yield* this.#readAll(reader, pipeline);
         yield* this.#readMoreParts(reader, pipeline);
       }
@@ -351,14 +319,15 @@ export class RunAttempt {
       arena: this.#parts.arena,
       kernel: this.#parts.kernel,
       largeRow: this.#parts.gate,
-      ...(task.groups === undefined && { readAhead }),
+      ...(task.groups === undefined && task.ranges === undefined && { readAhead }),
       giveWay: this.#giveWay,
       clock: this.#clock,
       rest: this.#restFor,
     };
     const { part } = task;
     const opensFirst = part && formatNamed(formats, part.head.format).splittable?.opensFirst;
-    const head = task.groups?.head ?? (part === undefined || (part.number === 0 && opensFirst) ? null : part.head);
+    const known = task.groups?.head ?? task.ranges?.head;
+    const head = known ?? (part === undefined || (part.number === 0 && opensFirst) ? null : part.head);
     const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
     reportInput(this.#report, reader.head);
@@ -399,6 +368,7 @@ export class RunAttempt {
       plan: own.plan,
       groups: own.groups,
       keyed: own.keyed,
+      sorted: own.sorted,
       template: this.#job.prepared.template,
       task: this.#job.task,
       kernel: this.#parts.kernel,
@@ -530,6 +500,15 @@ export class RunAttempt {
       reader.resume!();
       yield* this.#readAll(reader, pipeline);
     }
+  }
+
+  /** Writes ranges of rows that several threads have sorted. */
+  *#writeRanges(pipeline: Pipeline | null): Coroutine<void> {
+    if (pipeline === null) return;
+    do {
+      yield* this.#goThrough(pipeline.emitRange());
+      yield* this.#goThrough(pipeline.endPart());
+    } while (yield* this.#job.parts!.next(0, pipeline.rowsWritten, this.#restFor));
   }
 
   *#push(pipeline: Pipeline, batch: Batch, ragged: readonly RaggedRow[] | undefined): Coroutine<void> {

@@ -1,6 +1,6 @@
 // Decides whether several threads can process a Run in parts. This is possible if the file is plain text or Parquet, and each
 // operation treats each row alone or can process the parts in their order. It is also possible if the first other
-// operation can merge the groups of several threads, or if it is the only other one and its rows are processed by key.
+// operation can merge the groups or the sorted rows of several threads, or if it is the only other one and its rows are processed by key.
 // run-share.ts processes the parts.
 //
 // Each thread reads small reference tables into its own memory. If a table does not fit there, or is large, one thread
@@ -91,7 +91,9 @@ function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
   const { splittable } = formatNamed(formats, begun.head.format);
   if (splittable?.canSplit(begun.head) !== true) return null;
   // A row group has many batches, so threads that pass a step in order, or exchange rows, would wait for all of it.
-  const exchanges = orderedSteps(begun.plan).length > 0 || keyedStep(begun.plan) !== null;
+  const { plan } = begun;
+  const sorts = plan.steps[mergingStep(plan)]?.definition.sortsParts === true;
+  const exchanges = sorts || orderedSteps(plan).length > 0 || keyedStep(plan) !== null;
   if (splittable.recordStart === undefined && exchanges) return null;
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
@@ -158,6 +160,8 @@ function canSplitPlan(plan: RunPlan): boolean {
   const step = steps[mergingStep(plan)];
   if (usesRunRow) return false;
   if (step === undefined) return output.planned.file.splittable;
+  if (step.definition.sortsParts === true)
+    return step === steps.at(-1) && output.planned.file.splittable && output.splitBy.length === 0;
   return mergesGroups(step) || keyedStep(plan) !== null;
 }
 

@@ -7,7 +7,7 @@ import type { CodeCounts, OperationReport } from '../protocol/report.ts';
 import { DONE, type Sliced, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, Operator } from '../template/operation.ts';
 import { INPUT_STEP } from './rejected-rows.ts';
-import type { RunErrors } from './row-errors.ts';
+import type { FatalRow, RunErrors } from './row-errors.ts';
 
 // Finds in advance the row at which a later operator (stop_when) may end the Run's rows, so that rows can be
 // processed in batches up to that row instead of one by one. This is possible if the cells that the operator examines
@@ -266,7 +266,7 @@ export class EndFound extends Error {
   }
 }
 
-/** Wraps the operator so that it accepts no rows after those of the given source row. */
+/** Wraps the operator so that it accepts no rows after those of the given source row, if one is given. */
 export function endedAt(operator: Operator, sourceRow: number | undefined): Operator {
   if (sourceRow === undefined) return operator;
   let isOver = false;
@@ -418,4 +418,36 @@ function copyOf(errors: CodeCounts): CodeCounts {
     copy[code as keyof CodeCounts] = { count: entry.count, rows: entry.rows.slice() };
   }
   return copy;
+}
+
+// Ends an attempt of a Run that could find its column names only after the last row.
+
+/** Thrown by such an attempt. The next attempt starts with the names. Neither a failure nor a fault. */
+export class RowsNamed extends Error {
+  /** See Operator.rowNames. */
+  readonly names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    super('rows named');
+    this.name = 'RowsNamed';
+    this.names = names;
+  }
+}
+
+// Decides between an error in a row and a failure of an operation or the output, such as a full disk. Rows after the one
+// with the error may have been in the same batch, so the failure may be theirs.
+
+/**
+ * Thrown by an attempt that ended with an error in a row. The next attempt processes only the rows before it: if these
+ * fail, their failure counts, otherwise the error. So the outcome does not depend on the batches. Neither a failure nor
+ * a fault.
+ */
+export class RowsCut extends Error {
+  readonly row: FatalRow;
+
+  constructor(row: FatalRow) {
+    super('rows cut');
+    this.name = 'RowsCut';
+    this.row = row;
+  }
 }

@@ -110,6 +110,36 @@ export interface OperatorContext {
    * the other.
    */
   readonly inOrder?: OrderedStep | null;
+  /**
+   * Set for the last operation if its `sortsParts` is true and several threads process the Run. With SortedParts, the
+   * operator writes the sorted rows of each part to files. With SortedRanges, it receives no rows and writes the rows of
+   * one range of the order after the other to the output.
+   */
+  readonly sorted?: SortedParts | SortedRanges | null;
+}
+
+/** Receives the sorted rows of the parts that one thread processes. */
+export interface SortedParts {
+  readonly kind: 'collect';
+  /** Number of the current part. */
+  readonly part: number;
+  /** The file to which the rows of a segment are appended. */
+  rows(): SpillFile;
+  /** The file to which the index of a segment is appended after its rows. */
+  index(): SpillFile;
+  /** Closes the files. Does not remove them. */
+  close(): void;
+}
+
+/** The sorted rows of all threads, divided into ranges. Several threads write the ranges. */
+export interface SortedRanges {
+  readonly kind: 'merge';
+  /** Number of ranges. */
+  readonly count: number;
+  /** Number of the current range. */
+  readonly range: number;
+  open(): readonly { readonly rows: SpillFile; readonly index: SpillFile }[];
+  close(): void;
 }
 
 /**
@@ -208,6 +238,10 @@ export interface Operator {
    * thread continue.
    */
   finish?(): Steps;
+  /** With SortedParts: called at the end of each part, before `finish`. */
+  endPart?(): void;
+  /** With SortedRanges: writes the rows of the current range to the output. */
+  emitRange?(): Steps;
   /**
    * Number of further input rows that this operator certainly needs (Infinity if it always needs more). The pipeline
    * makes batches no larger, so that earlier operations never process rows after the end. 0 means that no more rows are
@@ -314,6 +348,11 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * more column, which comes first in its output, before the new columns.
    */
   byKey?(plan: Plan, input: Schema): KeyedRows | null;
+  /**
+   * True if several threads may each sort the rows of some parts of the file, and then write the rows in ranges
+   * (OperatorContext.sorted), if it is the last operation.
+   */
+  readonly sortsParts?: boolean;
   /** Secrets of the account that its parameters name, with their place in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

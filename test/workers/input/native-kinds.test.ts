@@ -99,7 +99,8 @@ async function through(steps: readonly object[], rows: number, spills = false): 
     const language = { ...templateLanguage, operations };
     const plan = planRun(template, headers, { language, ...(hasKinds && { hasKinds }) });
     const task = taskOf(source, folder);
-    const parts = { plan, template, task, kernel, arena, budget, spill, tables: new Map(), groups: null, keyed: null };
+    const shared = { tables: new Map(), groups: null, keyed: null, sorted: null };
+    const parts = { plan, template, task, kernel, arena, budget, spill, ...shared };
     const clock = new SliceClock(() => {});
     const report = emptyReport(task);
     const pipeline = done(

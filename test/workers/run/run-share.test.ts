@@ -229,7 +229,11 @@ test('whether a file may be split is seen before it is read', async (t) => {
   }
   writeFileSync(path, '');
   t.equal(seemsSplittable(task, sizeBytes, prepared, 0), true, 'an empty file');
-  const source = JSON.stringify({ format: 1, operations: [{ op: 'sort', by: ['a'] }] });
+  const operations = [
+    { op: 'sort', by: ['a'] },
+    { op: 'slice', take: 1 },
+  ];
+  const source = JSON.stringify({ format: 1, operations });
   const sorting = new TemplateCache().get({ source, format: 'json', sha256: '' });
   t.equal(seemsSplittable(task, sizeBytes, sorting, 0), false, 'an operation that needs other rows');
 });

@@ -29,12 +29,38 @@ const MERGE_WAYS = 16;
  */
 const MERGE_WAYS_MOST = 128;
 
+/** Makes the keys of rows that are then encoded. */
+export class RowsWithKeys {
+  readonly #context: OperatorContext;
+  readonly #terms: readonly SortTerm[];
+  readonly #keys: SortKeys;
+
+  constructor(context: OperatorContext, terms: readonly SortTerm[]) {
+    this.#context = context;
+    this.#terms = terms;
+    this.#keys = new SortKeys(context, terms);
+  }
+
+  /** @param store receives rows with the views of their keys, by physical row */
+  *add(batch: Batch, store: (rows: Batch, keys: number) => void): Slices {
+    // The rows are encoded from the original columns, because raw columns are the cheapest.
+    const keyed = batch.withColumns(batch.columns);
+    for (const { index } of this.#terms) if (keyed.columns[index]!.kind === 'raw') keyed.views(index);
+    yield* this.#keys.editLong(keyed, this.#context.clock);
+    inSlices(batch, (from, to) => {
+      const keys = this.#keys.make(keyed.slice(from, to));
+      if (keys === 0) return false;
+      store(batch.slice(from, to), keys);
+      return true;
+    });
+  }
+}
+
 export class EncodedRowSorter {
   readonly #context: OperatorContext;
   readonly #heap: Heap;
   readonly #ahead: RowsAhead;
-  readonly #terms: readonly SortTerm[];
-  readonly #keys: SortKeys;
+  readonly #keyed: RowsWithKeys;
   readonly #merge: EntryMerge;
   readonly #blocks: GrowingBlocks;
   readonly #reached: number;
@@ -53,8 +79,7 @@ export class EncodedRowSorter {
     this.#context = context;
     this.#heap = heap;
     this.#ahead = ahead;
-    this.#terms = terms;
-    this.#keys = new SortKeys(context, terms);
+    this.#keyed = new RowsWithKeys(context, terms);
     this.#merge = new EntryMerge(context.arena, context.kernel);
     this.#blocks = new GrowingBlocks(heap);
     this.#reached = heap.allocate(8);
@@ -63,17 +88,8 @@ export class EncodedRowSorter {
     this.#spare = this.#entries + CHUNK_ROWS_FIRST * ENTRY_BYTES;
   }
 
-  *add(batch: Batch): Slices {
-    // The rows are encoded from the original columns, because raw columns are the cheapest.
-    const keyed = batch.withColumns(batch.columns);
-    for (const { index } of this.#terms) if (keyed.columns[index]!.kind === 'raw') keyed.views(index);
-    yield* this.#keys.editLong(keyed, this.#context.clock);
-    inSlices(batch, (from, to) => {
-      const keys = this.#keys.make(keyed.slice(from, to));
-      if (keys === 0) return false;
-      this.#store(batch.slice(from, to), keys);
-      return true;
-    });
+  add(batch: Batch): Slices {
+    return this.#keyed.add(batch, (rows, keys) => this.#store(rows, keys));
   }
 
   /** Emits the rows in order and yields from time to time. Rows that are not in a file are merged from memory. */

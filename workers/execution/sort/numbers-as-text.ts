@@ -2,6 +2,7 @@
 // before 9. The result stays as the Template says; the report counts such a column (NUMBERS_AS_TEXT).
 import type { Batch } from '../../batch/batch.ts';
 import type { Column } from '../../batch/schema.ts';
+import { Failed } from '../../protocol/failure.ts';
 import { countCode } from '../../protocol/report.ts';
 import type { Operator, OperatorContext } from '../../template/operation.ts';
 
@@ -27,8 +28,14 @@ interface SeenCell {
 /**
  * Examines the rows that the operator receives.
  * @param columns the columns that the operator compares; only text columns are checked
+ * @param isFirstPart the operator receives only the rows of the first part of the file. Throws Failed if these are too few
  */
-export function withOrderCheck(operator: Operator, columns: readonly Column[], context: OperatorContext): Operator {
+export function withOrderCheck(
+  operator: Operator,
+  columns: readonly Column[],
+  context: OperatorContext,
+  isFirstPart = false,
+): Operator {
   const texts = [...new Set(columns)].filter(({ type }) => type === 'text');
   if (texts.length === 0) return operator;
   const seen = texts.map((column) => ({ index: context.indexOf(column), cells: [] as SeenCell[] }));
@@ -38,19 +45,21 @@ export function withOrderCheck(operator: Operator, columns: readonly Column[], c
     rows += count;
     for (const { index, cells } of count > 0 ? seen : []) addCells(batch, index, count, cells);
   };
-  const { rowsMost, rowNames } = operator;
+  const { rowsMost, rowNames, endPart } = operator;
   return {
     push(batch) {
       look(batch);
       return operator.push(batch);
     },
     *finish() {
+      if (isFirstPart && rows < ROWS_MAX) throw new Failed('RUN_RESOURCE_LIMIT', 'The first part has too few rows.');
       for (const { cells } of seen) {
         const first = firstMisplaced(cells);
         if (first !== null) countCode(context.report.errors, 'NUMBERS_AS_TEXT', first.source);
       }
       if (operator.finish !== undefined) yield* operator.finish();
     },
+    ...(endPart === undefined ? {} : { endPart }),
     ...(rowsMost === undefined ? {} : { rowsMost }),
     ...(rowNames === undefined ? {} : { rowNames: () => rowNames.call(operator) }),
   };

@@ -1,6 +1,6 @@
 // Rows that are already encoded as output bytes and wait to be sorted: encoding, sorting, merging, and packing of
 // sorted runs.
-import { ALL_ENTER, DIGITS, ENTRY_BYTES, PLAYER_BYTES, RUN_BYTES, RUN_WORD } from '../layout/encoded-rows';
+import { ALL_ENTER, DIGITS, ENTRY_BYTES, FLAG_GUARDED, FLAG_REST, LENGTH, PLAYER_BYTES, RUN_BYTES, RUN_WORD } from '../layout/encoded-rows';
 import { copy, viewOf } from './cell';
 import { copyRange } from './emit-cells';
 import { emitCsv } from './emit-csv';
@@ -15,9 +15,6 @@ import { EMITTER, EMITTER_JSON, GUARDED, OUT_NEXT } from '../layout/output-progr
 export const KEY_BYTES: usize = 8;
 
 const FLAG_REST_BIT: u32 = 31;
-const FLAG_REST: u32 = 1 << FLAG_REST_BIT;
-const FLAG_GUARDED: u32 = 0x40000000;
-const LENGTH: u32 = 0x3fffffff;
 
 /** Number of rows to prefetch: their source and target stay in the L1 cache. */
 const AHEAD: usize = 64;

@@ -3,6 +3,11 @@
 
 /** u64 first bytes of the key as a number, u32 address of the row's bytes, u32 their length with flags. */
 export const ENTRY_BYTES: usize = 16;
+/** In the length of an entry's row: flags, and the bits of the length itself (see assembly/encoded-rows.ts). */
+export const FLAG_REST: u32 = 0x80000000;
+export const FLAG_GUARDED: u32 = 0x40000000;
+export const LENGTH: u32 = 0x3fffffff;
+
 export const PLAYER_BYTES: usize = 16;
 
 /** Number of values of a radix-sort digit (a word has eight digits), and size of the counters in bytes. */

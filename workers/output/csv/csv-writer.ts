@@ -244,6 +244,7 @@ class CsvWriter implements RowWriter, RowEmitter {
 
   #rowsAhead(): RowsAhead {
     return {
+      program: this.#program.at,
       load: (batch) => {
         this.#load(batch);
         return this.#program.at;

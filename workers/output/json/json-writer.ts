@@ -222,16 +222,7 @@ function jsonForm({ settings, schema, nullValues }: OutputForm<JsonSettings>): J
 
 class JsonWriter implements RowWriter, RowEmitter {
   readonly formulasGuarded = 0;
-  readonly ahead: RowsAhead = {
-    load: (batch) => {
-      this.#load(batch);
-      return this.#program.at;
-    },
-    write: (rows, count) => {
-      this.#rowsWritten += count;
-      return this.#buffer.write(rows, count);
-    },
-  };
+  readonly ahead: RowsAhead;
   #tools: WriterTools;
   #rules: JsonRules;
   #program: JsonProgram;
@@ -248,6 +239,17 @@ class JsonWriter implements RowWriter, RowEmitter {
     this.#rules = rules;
     this.#program = new JsonProgram(heap, rules);
     this.#buffer = new OutputBuffer(heap, isArray ? bracketSink(tools.sink) : tools.sink, clock, bufferBytes);
+    this.ahead = {
+      program: this.#program.at,
+      load: (batch) => {
+        this.#load(batch);
+        return this.#program.at;
+      },
+      write: (rows, count) => {
+        this.#rowsWritten += count;
+        return this.#buffer.write(rows, count);
+      },
+    };
   }
 
   *push(batch: Batch): Slices {
