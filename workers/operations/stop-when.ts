@@ -101,6 +101,10 @@ class StopWhen implements Operator {
     return this.#lastRow;
   }
 
+  seeEnd(): Slices {
+    return this.#inOrder(false);
+  }
+
   *push(batch: Batch): Slices {
     if (this.#lastRow !== null) return;
     const { arena, next, errors } = this.#context;

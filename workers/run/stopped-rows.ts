@@ -377,6 +377,9 @@ export class ExactEnd {
     const ragged = rejected?.mark(INPUT_STEP) ?? 0;
     const before = this.#steps.map((step, index) => this.#countsOf(step, index));
     yield* push(batch, false);
+    const isSeen = this.#steps[this.index]!.report.rows_in > before[this.index]!.rowsIn;
+    // Without a row, the operator does not know whether another thread has found the end in an earlier part.
+    if (!isSeen && operator.seeEnd !== undefined) yield* operator.seeEnd();
     const last = operator.lastRow!();
     if (last !== null) {
       for (const [index, counts] of before.entries()) this.#restore(index, counts);

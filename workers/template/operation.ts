@@ -255,6 +255,11 @@ export interface Operator {
    */
   lastRow?(): number | null;
   /**
+   * In addition to `lastRow`, for an operation with `inOrder`: waits for the parts before this one, and sees whether one
+   * of them has ended the rows. Called for a batch of which no row has arrived.
+   */
+  seeEnd?(): Slices;
+  /**
    * In addition to `rowsWanted`: finds the rows of a batch after which the operator may need no more rows. Returns them
    * as ascending counts of rows. Reads only the cells of `columns` (indexes in the input) and has no side effects:
    * errors are reported when the rows arrive.

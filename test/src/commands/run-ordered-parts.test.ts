@@ -125,6 +125,26 @@ for (const [threads, rowsMax, partBytes] of [
   });
 }
 
+test('rows after the end that never reach stop_when do not count', async (t) => {
+  const path = pathIn(t, 'rows.csv');
+  // The first part has a pipeline of its own, so that the pipeline of the other parts has not seen the end.
+  const rows = Array.from({ length: 3_000 }, (_, row) => (row % 700 === 650 ? `${row},1,x` : `${row},none,x`));
+  writeFileSync(path, `a,b,c\n0,1,x\nTotal,1,x\n${rows.join('\n')}\n`);
+  const template = {
+    operations: [
+      { op: 'parse_number', columns: ['b'], on_error: 'drop_row' },
+      { op: 'stop_when', where: 'a == "Total"', include: true },
+    ],
+  };
+  const whole = await run(engineOf(t, 1, null), template, path);
+  t.equal(whole.output, 'a,b,c\n0,1,x\nTotal,1,x\n');
+  for (const threads of [1, 2]) {
+    const divided = await run(engineOf(t, threads, { fileBytesMin: 0, partBytes: 300 }), template, path);
+    t.ok(divided.parts > 20, `${divided.parts} parts`);
+    t.strictSame({ ...divided, parts: 1 }, whole, `${threads} threads`);
+  }
+});
+
 /** Rows whose keys are all different, except that every third one repeats an earlier one. The last row is a total. */
 function writeKeys(path: string, rows: number, json = false): void {
   const lines = Array.from({ length: rows }, (_, row) => {
