@@ -15,7 +15,6 @@ export interface KeyedOperator {
   /** The step that it replaces. */
   readonly step: PlannedStep;
   start(context: OperatorContext): Operator;
-  endPart(): void;
   close(): void;
 }
 
@@ -63,15 +62,10 @@ export class KeyedParts {
 
   scatterOf({ step, streams }: KeyedStep): KeyedOperator {
     this.#isScattering = true;
-    let rows: RowScatter | null = null;
     return {
       kind: 'scatter',
       step,
-      start: (context) => {
-        rows = new RowScatter(context, streams, this);
-        return rows;
-      },
-      endPart: () => rows?.endPart(),
+      start: (context) => new RowScatter(context, streams, this),
       close: () => this.#folder.closeFiles(),
     };
   }
@@ -95,7 +89,6 @@ export class KeyedParts {
         // The first part has all rows that are examined, see StreamPlan.isExamined.
         return this.part === 0 ? withOrderCheck(operator, compared, context) : operator;
       },
-      endPart() {},
       close: () => folder.closeFiles(),
     };
   }

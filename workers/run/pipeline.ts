@@ -464,7 +464,6 @@ class Chain implements Pipeline {
   }
 
   *endPart(): Slices {
-    this.#parts.keyed?.endPart();
     if (this.#ordered !== null) yield* this.#ordered.endPart();
     for (const { operator } of this.#links) operator.endPart?.();
     this.#output.endPart();

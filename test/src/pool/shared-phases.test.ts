@@ -1,0 +1,82 @@
+// A Run whose rows several threads process by key: each of its phases has new shares, and threads are lent in each.
+import { test } from 'tap';
+import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
+import { SharedRun, type SharedTask, type SharingPool } from '../../../src/pool/shared-run.ts';
+import { type RunTask, STREAMS, type TaskOutcome } from '../../../workers/protocol/messages.ts';
+import { partly } from '../../partly.ts';
+
+const PARTS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+interface Started {
+  readonly task: RunTask;
+  readonly end: (end: TaskEnd) => void;
+  readonly splits: Parameters<SharingPool['start']>[2];
+}
+
+function played(ended: (end: TaskEnd) => void) {
+  const started: Started[] = [];
+  let number = 1;
+  const start: SharingPool['start'] = (task, end, splits) => {
+    started.push({ task, end, splits });
+    const nothing = (): void => undefined;
+    const thread = splits === null ? 1 : 0;
+    return {
+      task: task.task,
+      thread: () => thread,
+      rowsRead: () => 0,
+      grown: nothing,
+      cancel: nothing,
+      suspend: nothing,
+    };
+  };
+  const lend = (task: RunTask, end: (end: TaskEnd) => void): SharedTask => start(task, end, null);
+  const keys = { takeKeys: () => null, giveKeys: () => undefined };
+  const pool = partly<SharingPool>({ canLend: () => true, nextTask: () => number++, start, lend, ...keys });
+  const task = partly<RunTask>({
+    task: 0,
+    output: { path: '/nowhere/output', memoryBytesMax: 0 },
+    spillDirectory: '/nowhere/spill',
+  });
+  const sharing = { sizes: { fileBytesMin: 0, partBytes: 70_000 }, threadsMax: 2 };
+  return { run: new SharedRun(pool, task, sharing, ended), started };
+}
+
+/** The end of a share that has processed these parts, and has written a file of streams if it has a name. */
+function doneWith(parts: readonly number[], streams?: string): TaskEnd {
+  const counts = { rows_read: 0, rows_written: 0, operations: [] };
+  const report = { ...counts, input: { errors: {} }, output: { formulas_guarded: 0 } };
+  const piece = { parts: parts.map((number) => ({ number, rows: 0 })), rowsWritten: 0, sizeBytes: 0, report };
+  const pieces = [{ ...piece, ...(streams === undefined ? {} : { streams: [streams] }) }];
+  const counted = { failure: null, busyMilliseconds: 0 };
+  return { kind: 'done', outcome: partly<TaskOutcome>({ ...counted, output: partly({}), pieces: pieces as never }) };
+}
+
+test('threads are lent in each phase of a Run whose rows are processed by key', async (t) => {
+  const ends: TaskEnd[] = [];
+  const { run, started } = played((end) => ends.push(end));
+  run.grown(8 * 70_000, true);
+  const streams = Array.from({ length: STREAMS }, (_, stream) => stream);
+  const exchanges: unknown[] = [];
+  for (const [phase, parts, names] of [
+    ['auto', PARTS, ['a', 'b']],
+    ['work', streams, ['c', 'd']],
+    ['match', PARTS, [undefined, undefined]],
+  ] as const) {
+    const isNew = ({ task }: Started): boolean => task.parts?.exchange.phase === phase;
+    while (!started.some(isNew)) await new Promise((resolve) => setImmediate(resolve));
+    started.find(isNew)!.splits!(partly({ head: {}, keys: null }) as never);
+    const [first, lent, ...others] = started.filter(isNew) as [Started, Started, ...Started[]];
+    t.equal(others.length, 0);
+    t.strictSame([first.task.parts!.isFirst, lent.task.parts!.isFirst], [true, false], phase);
+    const { rows, cells } = lent.task.parts!.exchange;
+    exchanges.push({ rows, cells });
+    first.end(doneWith(parts.slice(0, 1), names[0]));
+    lent.end(doneWith(parts.slice(1), names[1]));
+  }
+  t.strictSame(exchanges, [
+    { rows: [], cells: [] },
+    { rows: ['a', 'b'], cells: [] },
+    { rows: ['a', 'b'], cells: ['c', 'd'] },
+  ]);
+  t.match(ends, [{ kind: 'done', outcome: { failure: null, threads: 2 } }]);
+});
