@@ -22,7 +22,7 @@ import { MemoryBudget } from '../admission/memory-budget.ts';
 import { ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
 import { PART_SIZES, type PartSizes } from '../pool/shared-run.ts';
-import { grownSince, localInput, makeTemporaryFolder, STANDARD_INPUT } from './local-input.ts';
+import { grownSince, isUnchanged, localInput, makeTemporaryFolder, STANDARD_INPUT } from './local-input.ts';
 import type { LocalResult } from './run-summary.ts';
 
 /** Outputs up to this size are returned in memory instead of in a file. */
@@ -128,10 +128,10 @@ export class LocalEngine {
     for (const [index, each] of [{ input, name: fileName }, ...more].entries())
       files.push(await this.#file(each, `${task}.input${index}`));
     const [first, ...others] = files as [(typeof files)[0], ...typeof files];
-    const { path, sizeBytes } = first;
+    const { path } = first;
     for (const file of files) this.#inputBytes += file.sizeBytes;
     const whole = { ...this.#task(task, path, outputPath), fileName, template, more: others.map(taskFile) };
-    const { outcome, parts } = await this.#run(whole, sizeBytes);
+    const { outcome, parts } = await this.#run(whole, first);
     const grownBytes = files.reduce((sum, file) => sum + grownSince(file.before, file.path), 0);
     return {
       input,
@@ -152,12 +152,16 @@ export class LocalEngine {
     return { path, name, ending: endingOf(path), sizeBytes: before.size, before };
   }
 
-  async #run(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number }> {
+  async #run(
+    task: RunTask,
+    { path, sizeBytes, before }: Pick<TaskFile, 'path' | 'sizeBytes'> & { readonly before: Stats },
+  ): Promise<{ outcome: RunOutcome; parts: number }> {
     let parts = 1;
     const sizes = this.#sizesFor(task, sizeBytes);
     const sharing = sizes && {
       sizes,
       threadsMax: this.#sharingThreadsMax,
+      isUnchanged: () => isUnchanged(before, path),
       restarted: () => forgetProgress(this.#progress),
       ended: (count: number) => {
         parts = count;

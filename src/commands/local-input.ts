@@ -142,6 +142,16 @@ function isDiskFull(error: unknown): boolean {
 }
 
 /**
+ * False if a file has changed since `before`, even if it has only grown: it may have been written anew. A removed file was
+ * not changed.
+ */
+export function isUnchanged(before: Stats, path: string): boolean {
+  const now = statSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return true;
+  return (['dev', 'ino', 'size', 'mtimeMs', 'ctimeMs'] as const).every((key) => now[key] === before[key]);
+}
+
+/**
  * Returns the number of bytes that were added to a file since `before`. Throws UnreadableFileError or InputFileError if the file was
  * replaced or changed otherwise, because threads that opened it at different times may have read different contents. A
  * removed file is not an error: its bytes were read.

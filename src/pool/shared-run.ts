@@ -82,6 +82,8 @@ export interface Sharing {
   readonly sizes: PartSizes;
   /** Maximum number of threads for the Run. */
   readonly threadsMax: number;
+  /** False if the file may have changed since the Run began. If it was read twice, two contents would be mixed. */
+  readonly isUnchanged?: () => boolean;
   /** Called when the file is read again as a whole. */
   readonly restarted?: () => void;
   /** Called when the Run ends, with the number of parts; 1: as a whole. */
@@ -331,7 +333,8 @@ export class SharedRun implements PooledRun {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
       const isFailed = outcomes.some(({ failure }) => failure !== null);
-      const mustRestart = isFailed || this.#state === 'ending' || this.#turns.hasTooManyErrors;
+      const isMixed = this.#exchange.phase === 'match' && this.#sharing.isUnchanged?.() === false;
+      const mustRestart = isFailed || isMixed || this.#state === 'ending' || this.#turns.hasTooManyErrors;
       const shares = mustRestart ? null : joined(outcomes, count);
       if (shares === null) void this.#readWhole();
       else if (shares.streams !== null) void this.#nextPhase(this.#afterStreams(shares.streams));

@@ -1,11 +1,12 @@
 // A local Run whose rows several threads process by key: bytes, failure and report are those of one thread.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { PartSizes } from '../../../src/pool/shared-run.ts';
+import { PartTurns } from '../../../workers/protocol/task-claims.ts';
 import { type Noise, noise } from '../../random.ts';
 
 const MIB = 1024 * 1024;
@@ -194,5 +195,45 @@ test('the first rows that an order compares are examined as in one thread', asyn
     const expected = await whole.run(template, path);
     t.equal(JSON.stringify(expected.report).includes('NUMBERS_AS_TEXT'), done.parts > 1);
     t.strictSame({ ...done, parts: 1 }, expected, where);
+  }
+});
+
+/** Calls `change` when the Run on `path` reads its file for the second time. */
+function atSecondReading(t: Test, change: () => void): void {
+  const { grown } = PartTurns.prototype;
+  t.teardown(() => {
+    PartTurns.prototype.grown = grown;
+  });
+  let called = 0;
+  PartTurns.prototype.grown = function (this: PartTurns, ...given) {
+    // For the parts, for the streams, and for the parts again.
+    if (++called === 3) change();
+    grown.apply(this, given);
+  };
+}
+
+test('a file that changes between its two readings is not mixed', async (t) => {
+  const textOf = (name: string, rows: number): string =>
+    `key,name\n${Array.from({ length: rows }, (_, row) => `k${row % 3_000},${name}${row}\n`).join('')}`;
+  const first = { op: 'window', partition_by: ['key'], columns: [{ fn: 'first', column: 'name' }] };
+  const changes: Record<string, (path: string) => void> = {
+    'other cells': (path) => writeFileSync(path, textOf('b', 20_001)),
+    'more rows in each part': (path) => writeFileSync(path, `key,name\n${'k,b\n'.repeat(100_000)}`),
+    'fewer rows in each part': (path) => writeFileSync(path, textOf('bbbbbbbbbbbbbbbb', 20_000)),
+    'rows at the end': (path) => appendFileSync(path, 'k1,a1\n'),
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    await t.test(what, async (t) => {
+      const path = inputOf(t, textOf('a', 20_000));
+      atSecondReading(t, () => change(path));
+      const done = await new Engine(t, 2, PARTS).run({ operations: [first], output: { format: 'csv' } }, path);
+      t.match(done, { parts: 1, failure: null });
+      const rows = done.output!.trimEnd().split('\n').slice(1);
+      t.ok(rows.length > 0);
+      t.strictSame(
+        rows.filter((row) => !/^k\d*,(a|b)[b\d]*,\1[b\d]*$/.test(row)),
+        [],
+      );
+    });
   }
 });

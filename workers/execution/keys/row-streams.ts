@@ -449,14 +449,15 @@ export class RowMatch implements Operator {
     let { u32, f64 } = heap;
     let count = 0;
     for (let position = from; position < batch.live; position++) {
-      const cursor = this.#cursors[choices[this.#taken + position]!]!;
+      const cursor = this.#cursors[choices[this.#taken + position]!];
+      if (cursor === undefined) throw fileChanged();
       if (cursor.row === cursor.rows && cursor.rows > 0) {
         if (this.#hasTexts && count > 0) return { to: position, count };
         this.#advance(cursor);
         ({ u32, f64 } = heap);
       }
       if (cursor.rows === 0 || f64[cursor.orders + cursor.row] !== firstOrder + position) {
-        if (!this.#plan.isGrouping) throw new Error('a row has no new cells');
+        if (!this.#plan.isGrouping) throw fileChanged();
         continue;
       }
       const row = u32[(batch.selection >>> 2) + position]!;
@@ -466,6 +467,11 @@ export class RowMatch implements Operator {
     }
     return { to: batch.live, count };
   }
+}
+
+/** The second reading of the file has other rows than the first one. The file is then read again as a whole. */
+function fileChanged(): Failed {
+  return new Failed('RUN_RESOURCE_LIMIT', 'The file was changed while it was read.');
 }
 
 function copyCell({ u8, u32 }: Heap, cursor: Cursor, index: number, to: MadeColumn, row: number): void {
