@@ -261,6 +261,7 @@ export class Thread {
         return source.wait();
       },
     };
+    let mayReturn = false;
     try {
       const outcome = yield* runShare({
         ...job,
@@ -275,10 +276,11 @@ export class Thread {
         isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,
       });
       source.rewind();
+      // A thread that leaves a Run before its end may come back.
+      mayReturn = !isFirst && outcome?.failure === null && turns.left > 0;
       return outcome;
     } finally {
-      // A thread that leaves a Run before its end may come back.
-      if (keys !== null && (knownHead === null || turns.left === 0)) this.#memories.drop(keys.memory);
+      if (keys !== null && !mayReturn) this.#memories.drop(keys.memory);
     }
   }
 
