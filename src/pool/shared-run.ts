@@ -308,7 +308,7 @@ export class SharedRun implements PooledRun {
   #shareEnded(end: TaskEnd): void {
     // Before `splits`, the first share processes the file as a whole, and its failure is the failure of the Run.
     const isFailed = end.kind !== 'done' || (end.outcome.failure !== null && this.#head !== null);
-    if (isFailed && (this.#state === 'parts' || this.#exchange.phase !== 'auto' || this.#sorted !== null)) {
+    if (isFailed && this.#head !== null && this.#state !== 'ending') {
       this.#isSuspended = end === this.#mainEnd && end.kind === 'cancelled';
       this.#endShares();
     }
