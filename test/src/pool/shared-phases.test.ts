@@ -80,3 +80,22 @@ test('threads are lent in each phase of a Run whose rows are processed by key', 
   ]);
   t.match(ends, [{ kind: 'done', outcome: { failure: null, threads: 2 } }]);
 });
+
+test('a lent thread that is lost in a later phase does not cancel the Run', async (t) => {
+  const ends: TaskEnd[] = [];
+  const { run, started } = played((end) => ends.push(end));
+  run.grown(8 * 70_000, true);
+  started[0]!.splits!(partly({ head: {}, keys: null }) as never);
+  started[0]!.end(doneWith(PARTS.slice(0, 1), 'a'));
+  started[1]!.end(doneWith(PARTS.slice(1), 'b'));
+  while (started.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  started[2]!.splits!(partly({ head: {}, keys: null }) as never);
+  started[3]!.end({ kind: 'interrupted' });
+  // The first share is told to end.
+  started[2]!.end({ kind: 'cancelled' });
+  while (started.length < 5 && ends.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(ends, []);
+  t.equal(started[4]?.task.parts, undefined, 'the file is read as a whole');
+  started[4]?.end(doneWith([]));
+  t.match(ends, [{ kind: 'done' }]);
+});
