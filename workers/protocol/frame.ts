@@ -15,8 +15,14 @@ export const FRAME_MESSAGES_MAX = 16;
 /** Memory that several threads use. */
 export type Shared = SharedArrayBuffer | KeysShare;
 
-/** Memory in which kernels of several threads work. */
-export type SharedMemory = WebAssembly.Memory<SharedArrayBuffer>;
+/**
+ * The WebAssembly memory in which kernels of several threads work. Described by its members, because the pages, which
+ * import this file, know another declaration of WebAssembly.
+ */
+export interface SharedMemory {
+  readonly buffer: SharedArrayBuffer;
+  grow(pages: number): number;
+}
 
 /** Memory for the keys of several threads, and the compiled kernels that work in it. */
 export interface KeysShare {
