@@ -5,8 +5,8 @@
 // States: first (one thread, parts not decided or no thread to lend) -> parts -> ending (a part has failed or the Run
 // was cancelled, and its shares are ending) -> whole (the file is read again) -> over. A Run that its first thread
 // processes as a whole goes from first to over. If the shares have grouped the rows, a last task merges their groups:
-// parts -> merging -> over, or whole if that task fails. If the shares process rows by key (KeyPhase), a phase follows
-// another one: parts -> merging -> first -> parts.
+// parts -> merging -> over, or whole if that task fails. If they process rows by key (KeyPhase) or have sorted their
+// parts (TaskRanges), new shares begin the next phase: parts -> merging -> first -> parts.
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import {
 } from '../../workers/memory/budget.ts';
 import { SharedMemories, SPARE_MEMORY_BYTES_MAX, ThreadCollector } from '../../workers/memory/collector.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
-import type { KeysShare } from '../../workers/protocol/frame.ts';
+import type { KeysMemory } from '../../workers/protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
   type KeyPhase,
@@ -106,7 +106,7 @@ const SPARE_SHARE = 1 / 8;
 export class SpareKeys {
   readonly #memories = new SharedMemories(new ThreadCollector());
   readonly #counters: BudgetCounters;
-  #spare: KeysShare | null = null;
+  #spare: KeysMemory | null = null;
   #heldUnits = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -115,7 +115,7 @@ export class SpareKeys {
     this.#counters = new Int32Array(budget);
   }
 
-  take(): KeysShare | null {
+  take(): KeysMemory | null {
     const spare = this.#spare;
     this.#spare = null;
     tryHold(this.#counters, BUDGET_MAIN, -this.#heldUnits);
@@ -126,7 +126,7 @@ export class SpareKeys {
   }
 
   /** @param isFree true if no thread can still use the memory */
-  give(keys: KeysShare, isFree: boolean): void {
+  give(keys: KeysMemory, isFree: boolean): void {
     if (!isFree || this.#spare !== null || !this.#hold(keys.memory.buffer.byteLength)) {
       this.#memories.drop(keys.memory);
       return;
@@ -153,14 +153,14 @@ export interface SharingPool {
    */
   canLend(isArriving: boolean): boolean;
   nextTask(): number;
-  /** Starts a task that is part of the Run. `splits` is called when it processes its file in parts. */
+  /** Starts a task that is part of the Run. `splits` is called if it processes its file in parts. */
   start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((begun: Splits) => void) | null): SharedTask;
   /** Starts a share in an idle thread. */
   lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
   /** Returns memory for keys that an earlier Run has used, or null. */
-  takeKeys(): KeysShare | null;
+  takeKeys(): KeysMemory | null;
   /** @param isFree true if no thread can still use the memory, so that another Run may use it */
-  giveKeys(keys: KeysShare, isFree: boolean): void;
+  giveKeys(keys: KeysMemory, isFree: boolean): void;
 }
 
 export class SharedRun implements PooledRun {
@@ -170,20 +170,20 @@ export class SharedRun implements PooledRun {
   readonly #sharing: Sharing;
   readonly #ended: (end: TaskEnd) => void;
   #shared = new SharedArrayBuffer(TURNS_BYTES);
-  /** Parts of the file, or what the threads take later instead of parts. */
+  /** Parts of the file, or the streams or ranges that the threads take in a later phase. */
   #turns: PartTurns;
-  #exchange: KeyPhase = { phase: 'auto', seed: randomInt(2 ** 32), rows: [], cells: [] };
+  #keyPhase: KeyPhase = { phase: 'scatter', seed: randomInt(2 ** 32), rows: [], cells: [] };
   /** Number of rows in the file, if it is read a second time. */
   #rowsRead = 0;
   /** Work of the phases before the current one. */
   #busyMilliseconds = 0;
-  /** What the shares have found in the parts of the file, if they write ranges of the sorted rows now. */
+  /** Results of the phase that sorted the parts, while the shares write ranges of the sorted rows. Otherwise null. */
   #sorted: { readonly outcome: RunOutcome; readonly ranges: TaskRanges; readonly parts: number } | null = null;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: Splits['head'] | null = null;
   /** Memory that the first share may use for keys. */
-  #spareKeys: KeysShare | null;
-  #keys: KeysShare | null = null;
+  #spareKeys: KeysMemory | null;
+  #keys: KeysMemory | null = null;
   /** Its first share, later the task that reads the whole file again. */
   #main: SharedTask;
   readonly #lent = new Set<SharedTask>();
@@ -236,7 +236,7 @@ export class SharedRun implements PooledRun {
 
   grown(bytes: number, ended: boolean): void {
     this.#grown = { bytes, ended };
-    if (this.#exchange.phase !== 'work' && this.#sorted === null) this.#turns.grown(bytes, ended);
+    if (this.#keyPhase.phase !== 'compute' && this.#sorted === null) this.#turns.grown(bytes, ended);
     this.#main.grown(bytes, ended);
     this.lend();
   }
@@ -287,20 +287,20 @@ export class SharedRun implements PooledRun {
   get #hasEnough(): boolean {
     const { left, partBytes } = this.#turns;
     const { sizes } = this.#sharing;
-    // Streams and ranges are counted, and as large as parts or larger.
+    // A stream or a range is at least as large as a part.
     const leftBytes = partBytes === 1 ? left * sizes.partBytes : left * partBytes;
     return leftBytes >= (sizes.partsMin ?? 1) * sizes.partBytes;
   }
 
   #partsWith(head: Splits['head'] | null, isFirst: boolean): RunTask['parts'] {
     const { partBytes } = this.#sharing.sizes;
-    const isWork = this.#exchange.phase === 'work' || this.#sorted !== null;
+    const isCounted = this.#keyPhase.phase === 'compute' || this.#sorted !== null;
     return {
       turns: this.#shared,
-      partBytes: isWork ? 1 : partBytes,
+      partBytes: isCounted ? 1 : partBytes,
       keys: head === null ? this.#spareKeys : this.#keys,
       head,
-      exchange: this.#exchange,
+      keyPhase: this.#keyPhase,
       isFirst,
     };
   }
@@ -333,7 +333,7 @@ export class SharedRun implements PooledRun {
       const outcomes = [mainEnd, ...this.#lentEnds].flatMap((end) => (end.kind === 'done' ? end.outcome : []));
       const { count } = this.#turns;
       const isFailed = outcomes.some(({ failure }) => failure !== null);
-      const isMixed = this.#exchange.phase === 'match' && this.#sharing.isUnchanged?.() === false;
+      const isMixed = this.#keyPhase.phase === 'match' && this.#sharing.isUnchanged?.() === false;
       const mustRestart = isFailed || isMixed || this.#state === 'ending' || this.#turns.hasTooManyErrors;
       const shares = mustRestart ? null : joined(outcomes, count);
       if (shares === null) void this.#readWhole();
@@ -350,23 +350,23 @@ export class SharedRun implements PooledRun {
   }
 
   #afterStreams(names: readonly string[]): Partial<KeyPhase> {
-    return this.#exchange.phase === 'work' ? { phase: 'match', cells: names } : { phase: 'work', rows: names };
+    return this.#keyPhase.phase === 'compute' ? { phase: 'match', cells: names } : { phase: 'compute', rows: names };
   }
 
-  /** Starts new shares, with new turns. Used if the rows are processed by key (KeyPhase). */
+  /** Starts the next phase of a Run whose rows are processed by key. */
   async #nextPhase(next: Partial<KeyPhase>): Promise<void> {
-    this.#exchange = { ...this.#exchange, ...next };
-    const isWork = this.#exchange.phase === 'work';
+    this.#keyPhase = { ...this.#keyPhase, ...next };
+    const isCompute = this.#keyPhase.phase === 'compute';
     this.#rowsRead = Math.max(this.#rowsRead, this.#turns.rows.read);
     for (const end of [this.#mainEnd!, ...this.#lentEnds])
       if (end.kind === 'done') this.#busyMilliseconds += end.outcome.busyMilliseconds;
     this.#state = 'merging';
-    if (!isWork && !(await this.#removeOutput())) return;
-    const { bytes, ended } = isWork ? { bytes: STREAMS, ended: true } : this.#grown!;
-    this.#startAgain(isWork ? 1 : this.#sharing.sizes.partBytes, bytes, ended);
+    if (!isCompute && !(await this.#removeOutput())) return;
+    const { bytes, ended } = isCompute ? { bytes: STREAMS, ended: true } : this.#grown!;
+    this.#startAgain(isCompute ? 1 : this.#sharing.sizes.partBytes, bytes, ended);
   }
 
-  /** Starts shares for other work than that of the shares before, which have ended. */
+  /** Starts the shares of the next phase. With streams or ranges, `partBytes` is 1, and `bytes` is their number. */
   #startAgain(partBytes: number, bytes: number, ended: boolean): void {
     this.#mainEnd = null;
     this.#lentEnds.length = 0;
@@ -387,7 +387,7 @@ export class SharedRun implements PooledRun {
     this.#startTask({}, (end) => this.#over(end, 1));
   }
 
-  /** The threads write the sorted rows in ranges, which they take like parts. */
+  /** Starts the phase in which the threads write ranges of the sorted rows. They take ranges like parts. */
   async #writeRanges(outcome: RunOutcome, ranges: TaskRanges): Promise<void> {
     this.#rowsRead = outcome.report.rows_read;
     this.#state = 'merging';
@@ -473,9 +473,9 @@ function isEmpty(end: TaskEnd): boolean {
 /** The joined outcomes of all shares. */
 interface JoinedShares {
   readonly outcome: RunOutcome;
-  /** Null if the shares have written the output, or sorted rows. */
+  /** Null unless the shares have written groups. */
   readonly groups: Pick<TaskGroups, 'names' | 'rowsBefore'> | null;
-  /** Names of the files if the shares have written streams, or null. */
+  /** Names of the files; null unless the shares have written streams. */
   readonly streams: readonly string[] | null;
   /** Null unless the shares have written sorted rows. */
   readonly sorted: Omit<TaskRanges, 'head'> | null;

@@ -22,7 +22,7 @@ import {
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import { Failed } from '../protocol/failure.ts';
-import type { KeysShare, SharedMemory } from '../protocol/frame.ts';
+import type { KeysMemory, SharedMemory } from '../protocol/frame.ts';
 import { ORDERED_STEPS_MAX, type PartTurns } from '../protocol/task-claims.ts';
 import { PAUSE, type SliceClock, type Slices } from '../scheduling/time-slices.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
@@ -31,7 +31,7 @@ import { BATCH_ROWS_MAX } from './batch.ts';
 export interface PartsInOrder {
   readonly turns: PartTurns;
   /** Memory for the keys of all threads. Null if no step has keys. */
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
   /** Number of the part that is being read. */
   readonly part: number;
 }
@@ -204,7 +204,7 @@ const FIRST_SLOTS_PAGES = (SLOTS_FIRST * PRINT_SLOT_BYTES) / PAGE_BYTES;
  * Returns empty memory for the keys of a Run.
  * @param spare memory of an earlier Run, whose pages are not new to the operating system; null if there is none
  */
-export function emptyKeys(spare: KeysShare | null): KeysShare {
+export function emptyKeys(spare: KeysMemory | null): KeysMemory {
   const share = spare ?? newKeys();
   const { memory } = share;
   const u32 = new Uint32Array(memory.buffer);
@@ -230,7 +230,7 @@ export function emptyKeys(spare: KeysShare | null): KeysShare {
   return share;
 }
 
-function newKeys(): KeysShare {
+function newKeys(): KeysMemory {
   const firstPages = ORDERED_STEPS_MAX * (FIRST_SLOTS_PAGES + BLOCK_PAGES_FIRST);
   const settings = { initial: FIRST_PAGE + firstPages, maximum: MEMORY_PAGES_MAX, shared: true };
   const memory = new WebAssembly.Memory<SharedArrayBuffer>(settings);
@@ -241,7 +241,7 @@ function tableOf(step: number): number {
   return HEAD_AT + step * TABLE_BYTES;
 }
 
-function kernelsIn({ memory, kernels }: KeysShare): ReadAheadExports {
+function kernelsIn({ memory, kernels }: KeysMemory): ReadAheadExports {
   const abort = (): never => {
     throw new Error('kernel aborted');
   };
@@ -282,7 +282,7 @@ export class SharedKeys {
   #secret = 0;
 
   /** Throws Failed if too many threads share the Run. */
-  constructor(share: KeysShare, budget: BudgetShare) {
+  constructor(share: KeysMemory, budget: BudgetShare) {
     const { memory } = share;
     this.#memory = memory;
     this.#budget = budget;

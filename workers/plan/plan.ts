@@ -131,7 +131,7 @@ export interface PlannedStep {
   readonly edits: readonly number[] | null;
   /** True if the operation keeps no state from one row to the next. */
   readonly rowLocal: boolean;
-  /** True if several threads may each process some of the rows (OperationDefinition.worksInParts). */
+  /** True if each row is treated alone, so that each thread may process some rows (OperationDefinition.worksInParts). */
   readonly inParts: boolean;
 }
 
@@ -163,10 +163,11 @@ export interface RunPlan {
 }
 
 /**
- * Index of the first step that needs more than one row at a time, or -1. If several threads process a file, each runs
- * the steps up to this one, which writes groups. One thread then merges the groups with this step.
+ * Index of the first step that needs rows of other parts, or -1. If several threads process a file, each runs the steps
+ * before this one on its own parts. At this step, the threads exchange groups, sorted rows, or rows by key. Steps that
+ * the parts pass in their order (isOrdered) exchange nothing.
  */
-export function mergingStep({ steps }: Pick<RunPlan, 'steps'>): number {
+export function exchangeStep({ steps }: Pick<RunPlan, 'steps'>): number {
   return steps.findIndex((step) => !step.inParts && !isOrdered(step));
 }
 
@@ -191,9 +192,9 @@ export interface KeyedStep {
   readonly compared: readonly Column[];
 }
 
-/** Returns the first step that needs more than one row at a time, if several threads can process its rows by key. */
+/** Returns the step at which threads exchange rows, if they can process its rows by key. */
 export function keyedStep(plan: RunPlan): KeyedStep | null {
-  const index = mergingStep(plan);
+  const index = exchangeStep(plan);
   const step = plan.steps[index];
   if (step === undefined || plan.flagColumn || plan.usesRunRow || step.where !== null) return null;
   if (plan.steps.some(isOrdered)) return null;
@@ -453,13 +454,13 @@ function spells(written: unknown, name: string): boolean {
   return Object.values(written).some((part) => spells(part, name));
 }
 
-/**
- * The columns of a step. Shares the array of the previous step if the columns are the same, to keep long plans small.
- */
 function worksInParts(definition: OperationDefinition, parameters: TemplateOperation['parameters'], plan: unknown) {
   return definition.worksInParts?.(parameters) === true && definition.columnsInParts?.(plan) !== false;
 }
 
+/**
+ * The columns of a step. Shares the array of the previous step if the columns are the same, to keep long plans small.
+ */
 function snapshot(scope: TemplateScope, before: Schema = []): Schema {
   const { columns } = scope;
   const isSame = columns.length === before.length && columns.every((column, index) => column === before[index]);

@@ -56,9 +56,8 @@ export class PreparedTemplate {
   }
 
   /**
-   * True if several threads may process a file: all operations treat each row alone or can process the parts in their
-   * order, or the first other operation can merge the groups or the sorted rows of several threads, or the only other
-   * one can process its rows by key. split.ts decides again when the columns of the file are known.
+   * True if the Template allows several threads to process a file. split.ts decides again when the columns of the file are
+   * known. docs/explanation/memory.md has a table of the operations and their conditions.
    */
   get mayShare(): boolean {
     const { operations } = this.template;

@@ -13,7 +13,7 @@ export const COPIED_BYTES_MAX = 16 * 1024;
 export const FRAME_MESSAGES_MAX = 16;
 
 /** Memory that several threads use. */
-export type Shared = SharedArrayBuffer | KeysShare;
+export type Shared = SharedArrayBuffer | KeysMemory;
 
 /**
  * The WebAssembly memory in which kernels of several threads work. Described by its members, because the pages, which
@@ -25,7 +25,7 @@ export interface SharedMemory {
 }
 
 /** Memory for the keys of several threads, and the compiled kernels that work in it. */
-export interface KeysShare {
+export interface KeysMemory {
   readonly memory: SharedMemory;
   readonly kernels: WebAssembly.Module;
 }

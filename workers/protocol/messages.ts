@@ -4,7 +4,7 @@ import type { FileHead } from '../input/reader.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Failure } from './failure.ts';
 import type { FaultText } from './fault-text.ts';
-import type { KeysShare } from './frame.ts';
+import type { KeysMemory } from './frame.ts';
 import type { RunReport } from './report.ts';
 
 /** Row of the budget's counters for Runs without an account. See ACCOUNT_ROWS in `memory/budget.ts`. */
@@ -107,7 +107,7 @@ export interface TaskRanges {
   readonly count: number;
 }
 
-/** Suffix that turns the spill folder of a Run into the folder through which its threads exchange groups or sorted rows. */
+/** Suffix that turns the spill folder of a Run into the folder for files that its threads exchange: groups, streams, sorted rows. */
 export const GROUPS_SUFFIX = '.groups';
 
 /** The groups of all parts of a file. */
@@ -123,7 +123,7 @@ export interface TaskGroups {
   readonly errors: number;
 }
 
-/** A large file that several threads may process in parts. A thread takes the next one when it has finished a part. */
+/** A large file that several threads may process in parts. A thread that has finished a part takes the next one. */
 export interface FileParts {
   /** State of the parts, see PartTurns. */
   readonly turns: SharedArrayBuffer;
@@ -133,10 +133,10 @@ export interface FileParts {
    * Memory for the keys of all threads, null if no step needs it. In the first share, which decides whether it is needed:
    * memory of an earlier Run, or null.
    */
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
   /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
   readonly head: FileHead | null;
-  readonly exchange: KeyPhase;
+  readonly keyPhase: KeyPhase;
   /** True for the share that has the memory that is reserved for the Run. */
   readonly isFirst: boolean;
 }
@@ -145,13 +145,16 @@ export interface FileParts {
 export const STREAM_BITS = 4;
 export const STREAMS = 1 << STREAM_BITS;
 
-/** What a share does if several threads process the rows by key (execution/keys/row-streams.ts). */
+/**
+ * The phase of a share, if several threads process the rows by key (execution/keys/row-streams.ts). Other Runs do not use
+ * it.
+ */
 export interface KeyPhase {
   /**
-   * 'auto': writes streams of rows if their groups cannot be merged. 'scatter': writes streams in any case. 'work':
-   * processes streams. 'match': adds the new cells to the rows.
+   * scatter: reads parts and writes their rows to streams. compute: runs the operation on streams and writes the new
+   * cells. match: reads the parts again and adds the new cells to the rows.
    */
-  readonly phase: 'auto' | 'scatter' | 'work' | 'match';
+  readonly phase: 'scatter' | 'compute' | 'match';
   /** Random number of the Run, from which threads compute the stream of a row. */
   readonly seed: number;
   /** Names of the files with rows, and of those with new cells, in the folder with GROUPS_SUFFIX. */
@@ -159,7 +162,7 @@ export interface KeyPhase {
   readonly cells: readonly string[];
 }
 
-/** A byte range of a file that contains whole records. */
+/** The part with which a pipeline begins, or a range of sorted rows. */
 export interface TaskPart {
   /** Index in the order of the file, starting at 0. */
   readonly number: number;
@@ -173,7 +176,7 @@ export interface PartOutcome {
   readonly rows: number;
 }
 
-/** Result of a Run over some parts of a file. */
+/** Result of one pipeline of a share: of some parts of a file, or of the streams that the share has processed. */
 export interface SharePiece {
   /** In the order of the file. */
   readonly parts: readonly PartOutcome[];
@@ -274,7 +277,7 @@ export interface Splits {
   readonly task: number;
   readonly head: FileHead;
   /** Memory for the keys of all threads, or null if no step needs it. */
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
 }
 
 /** Int32 slots in the shared control block of one thread. */

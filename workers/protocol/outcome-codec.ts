@@ -1,7 +1,7 @@
 // Encodes messages from a worker thread to the main thread, and posts those of one turn together.
 
 import type { MessagePort } from 'node:worker_threads';
-import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type KeysShare, type PackedPlace } from './frame.ts';
+import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type KeysMemory, type PackedPlace } from './frame.ts';
 import type { FromWorker, RunOutcome, RunOutcomeOutput, Splits, TaskOutcome } from './messages.ts';
 import { reportText } from './report.ts';
 
@@ -58,7 +58,7 @@ export class OutcomeCodec {
   #bytes = new FrameBytes();
   #messages: PackedMessage[] = [];
   #reports: string[] = [];
-  #shared: KeysShare[] = [];
+  #shared: KeysMemory[] = [];
 
   /** Number of messages in the next frame. */
   get size(): number {
@@ -115,7 +115,7 @@ function isPackedDone(message: PackedMessage): message is PackedDone {
 }
 
 function unpackedSplits({ shared }: Frame, message: PackedSplits): Splits {
-  return { ...message, keys: message.keys === null ? null : (shared[message.keys] as KeysShare) };
+  return { ...message, keys: message.keys === null ? null : (shared[message.keys] as KeysMemory) };
 }
 
 function unpacked(frame: Frame, packed: PackedDone): FromWorker {

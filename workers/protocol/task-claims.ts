@@ -112,7 +112,8 @@ export class RunProgress {
 
 // State of the parts of one Run, in memory that its threads share with the main thread. Part n begins at the first
 // record after n times the size of a part, so that every thread finds the same parts without a message, also while the
-// upload is still arriving.
+// upload is still arriving. In a phase in which threads take streams or ranges instead of parts, the size of a part is 1,
+// and the size of the file is their number.
 
 /** 64-bit slots: the next part to process, the part whose output is written next, and the offset of that output; */
 const NEXT = 0;
@@ -259,8 +260,8 @@ export class PartTurns {
   }
 
   /**
-   * Returns the offset for the rest of the output of a part, whose turn it must be. The turn passes on at once, so that the next part
-   * need not wait for the disk.
+   * Returns the offset for the rest of the output of a part, whose turn it must be. The next part has its turn at once,
+   * so that it does not wait for the disk.
    */
   place(part: number, outputBytes: number): number {
     const offset = this.#number(OFFSET);
@@ -348,6 +349,7 @@ export class PartTurns {
 /** Size of a range, in bytes: a few milliseconds of work. With many segments, larger ranges need fewer reads. */
 const RANGE_BYTES_MIN = 2_359_296;
 const RANGE_BYTES_MAX = 6 * 1024 * 1024;
+/** Minimum average size of the rows that a range reads from each segment. */
 const PIECE_BYTES = 6144;
 
 /** Number of ranges into which the rows of some segments are divided. */

@@ -1,6 +1,6 @@
 // Encodes messages from the main thread to a worker thread. Values that tasks share (Template, limits, tables) are
 // sent once; later tasks refer to them by number.
-import { bytesAt, type Frame, FrameBytes, type KeysShare, type PackedPlace, type Shared } from './frame.ts';
+import { bytesAt, type Frame, FrameBytes, type KeysMemory, type PackedPlace, type Shared } from './frame.ts';
 import {
   type FileParts,
   NO_ACCOUNT,
@@ -176,7 +176,7 @@ export class TaskDecoder {
 }
 
 function unpackedParts({ shared }: Frame, parts: NonNullable<PackedTask[15]>): FileParts {
-  const keys = parts.keys === null ? null : (shared[parts.keys] as KeysShare);
+  const keys = parts.keys === null ? null : (shared[parts.keys] as KeysMemory);
   return { ...parts, turns: shared[parts.turns] as SharedArrayBuffer, keys };
 }
 

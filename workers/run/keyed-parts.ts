@@ -1,5 +1,6 @@
-// The share of one thread in a Run whose rows several threads process by key, while it reads parts of the file: operators
-// that replace the keyed step. execution/keys/row-streams.ts explains the phases, and stream-work.ts does the other one.
+// The phases `scatter` and `match` of a Run whose rows several threads process by key (execution/keys/row-streams.ts
+// explains the phases). Each thread reads parts of the file, and another operator replaces the keyed step of the plan.
+// The third phase is in compute-streams.ts.
 import { storedTypes } from '../batch/schema.ts';
 import { RowMatch, RowScatter } from '../execution/keys/row-streams.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
@@ -27,7 +28,7 @@ export function startStep(
   return step === keyed?.step ? keyed.start(context) : step.definition.start(step.plan, context);
 }
 
-/** What the threads exchange while one of them reads parts of the file. */
+/** The files that one thread writes or reads while it reads parts of the Run's file. */
 export class KeyedParts {
   readonly #keys: KeyPhase;
   readonly #directory: string;

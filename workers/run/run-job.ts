@@ -13,7 +13,7 @@ import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
-import { keyedStep, mergesGroups, mergingStep, type RunPlan } from '../plan/plan.ts';
+import { exchangeStep, keyedStep, mergesGroups, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
 import { GROUPS_SUFFIX, type RunTask, type TaskFile } from '../protocol/messages.ts';
@@ -128,9 +128,9 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
 /** The parts of a file that one Run processes. */
 export interface PartFeed extends PartsInOrder {
   readonly sink: PartSink;
-  /** Receives the groups, if the chain has to merge those of all threads. */
+  /** Receives the groups of these parts, if a last task merges the groups of all threads. */
   readonly groups: PartGroupFiles;
-  /** Set if the rows may be processed by key. */
+  /** Files of a Run whose rows are processed by key. */
   readonly keyed: KeyedParts;
   /** Receives the sorted rows, if the threads have to merge those of all threads. */
   readonly sorted: SortedPartFiles;
@@ -200,19 +200,23 @@ export interface ThreadSteps {
   readonly plan: RunPlan;
   /** The last step writes these groups, or the first step merges them; null: no groups. */
   readonly groups: PartGroupFiles | MergedGroupFiles | null;
-  /** Replaces the first step that needs more than one row at a time; null: nothing is replaced. */
+  /** Replaces the step whose rows are processed by key; null: nothing is replaced. */
   readonly keyed: KeyedOperator | null;
   /** The last step writes these sorted rows, or writes ranges of them to the output; null: no sorted rows. */
   readonly sorted: SortedPartFiles | SortedRangeFiles | null;
 }
 
 /**
- * If several threads group the rows of a Run, each thread runs the steps up to the groups, and the last task merges the
- * groups and runs the remaining steps. If they sort the rows, which is the last step, each thread runs all steps, and then
- * the threads run the last step again to write the rows in ranges.
+ * Chooses the steps of a task. If one thread processes the file, or if no step needs rows of other parts, these are all
+ * steps. Otherwise they depend on the phase:
+ *
+ * - groups: the steps up to the one that groups; the last task merges the groups and runs the remaining steps
+ * - sorted rows: all steps; then only the last one, which writes the ranges
+ * - rows by key: scatter: the steps up to the keyed one; match: all steps. Another operator replaces the keyed step.
+ *   compute-streams.ts runs the keyed step itself.
  */
 export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSteps {
-  const index = mergingStep(plan);
+  const index = exchangeStep(plan);
   if (task.groups !== undefined) {
     const { names, rowsBefore } = task.groups;
     const groups = new MergedGroupFiles(task.spillDirectory + GROUPS_SUFFIX, names, rowsBefore);
@@ -227,10 +231,9 @@ export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSte
     return { plan, ...none, sorted };
   }
   const step = keyedStep(plan);
-  const merges = mergesGroups(plan.steps[index]!);
   if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step), sorted: null };
   const beginning = { ...plan, steps: plan.steps.slice(0, index + 1) };
-  if (step !== null && (keyed.phase === 'scatter' || !merges))
+  if (step !== null && !mergesGroups(plan.steps[index]!))
     return { plan: beginning, groups: null, keyed: keyed.scatterOf(step), sorted: null };
   groups.isUsed = true;
   return { plan: beginning, groups, keyed: null, sorted: null };

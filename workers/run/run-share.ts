@@ -1,5 +1,7 @@
-// The share of one thread in a Run whose file is processed in parts by several threads (split.ts). The thread takes the
-// next part as soon as it has finished one, without a message to another thread: a wait for such a message took longer
+// The share of one thread in a Run that several threads process (split.ts). In most phases, threads take parts of the
+// file. They take ranges of sorted rows in the same way (RunTask.ranges). compute-streams.ts processes streams.
+//
+// The thread takes the next part as soon as it has finished one, without a message to another thread: a wait for such a message took longer
 // than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
 // part. The first part of the file has a separate Run, which reads the header.
 import { closeSync, openSync } from 'node:fs';
@@ -14,7 +16,7 @@ import type { FilePart } from '../input/source/source.ts';
 import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
 import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
 import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
-import type { KeysShare } from '../protocol/frame.ts';
+import type { KeysMemory } from '../protocol/frame.ts';
 import {
   GROUPS_SUFFIX,
   type KeyPhase,
@@ -26,12 +28,12 @@ import {
 import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
+import { computeStreams } from './compute-streams.ts';
 import { KeyedParts } from './keyed-parts.ts';
 import { NO_OUTPUT } from './output-stage.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
 import { tableBytes } from './split.ts';
-import { workStreams } from './stream-work.ts';
 
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */
 const OUTPUT_BYTES = 3 * 1024 * 1024;
@@ -49,10 +51,10 @@ const WAITING_MAX = 4;
 export interface ShareJob extends Omit<RunJob, 'source' | 'progressed' | 'parts' | 'readAhead' | 'watch'> {
   readonly turns: PartTurns;
   /** See PartsInOrder. */
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
-  readonly exchange: KeyPhase;
+  readonly keyPhase: KeyPhase;
   /** Set for the first share of the Run, null for a thread that is lent to the Run. */
   readonly first: FirstShare | null;
   /** True if another Run needs the thread, so that a thread that is lent leaves after its current part. */
@@ -96,7 +98,7 @@ export interface FirstShare {
  * null if the first share has no memory, so that the Run has to be processed as a whole. Throws Cancelled.
  */
 export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
-  if (job.exchange.phase === 'work') return yield* runStreams(job);
+  if (job.keyPhase.phase === 'compute') return yield* runStreams(job);
   const outputs = new PartOutputs(job);
   const pieces: SharePiece[] = [];
   let outcome = emptyOutcome(job.task);
@@ -106,7 +108,7 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
     if (!outputs.takeFirst()) {
       if (job.first === null) return { ...outcome, pieces };
       if (job.task.ranges === undefined) return null;
-      throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a range.');
+      throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has too little memory for a range.');
     }
     if (job.first !== null) job.turns.limitErrors(job.prepared.template.defaults);
     job.first?.opened();
@@ -134,12 +136,12 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   }
 }
 
-/** The phase of a share in which no parts are read. Its pieces name streams instead of parts. */
+/** The share of a thread in the phase `compute`. Its piece lists streams instead of parts. */
 function* runStreams({ first, ...job }: ShareJob): Coroutine<RunOutcome> {
   const outcome = emptyOutcome(job.task);
   try {
     first?.opened();
-    const { streams, names, busyMilliseconds } = yield* workStreams({ ...job, isFirst: first !== null });
+    const { streams, names, busyMilliseconds } = yield* computeStreams({ ...job, isFirst: first !== null });
     const parts = streams.map((number) => ({ number, rows: 0 }));
     const piece = { parts, rowsWritten: 0, sizeBytes: 0, report: emptyReport(job.task), streams: names };
     return { ...outcome, busyMilliseconds, output: NO_OUTPUT.take(), pieces: parts.length === 0 ? [] : [piece] };
@@ -166,12 +168,15 @@ function* nextPart(job: ShareJob, outputs: PartOutputs, rest: Rest): Coroutine<n
   }
 }
 
-/** One Run of a share: over the first part of the file, or over all other parts that the thread takes. */
+/**
+ * One pipeline of a share, and its result: for the first part of the file, or for all other parts or ranges that the
+ * thread takes.
+ */
 class Piece implements PartFeed {
   readonly sink: PartSink;
   readonly groups: PartGroupFiles;
   readonly turns: PartTurns;
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
   readonly keyed: KeyedParts;
   readonly sorted: SortedPartFiles;
   readonly ranges: SortedRangeFiles | null;
@@ -198,7 +203,7 @@ class Piece implements PartFeed {
     this.groups = new PartGroupFiles(folder, part);
     this.sorted = new SortedPartFiles(folder, part);
     this.ranges = ranges === undefined ? null : new SortedRangeFiles(folder, ranges.names, ranges.count);
-    this.keyed = new KeyedParts(job.task, job.exchange, part);
+    this.keyed = new KeyedParts(job.task, job.keyPhase, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);
     this.#progress = job.progress === null ? null : new RunProgress(job.progress, this.#source);
@@ -209,7 +214,7 @@ class Piece implements PartFeed {
   }
 
   *run(): Coroutine<RunOutcome> {
-    const { turns, keys, exchange, head, first, isNeeded, progress, task, ...job } = this.#job;
+    const { turns, keys, keyPhase, head, first, isNeeded, progress, task, ...job } = this.#job;
     const { rowsMax, inflatedBytesMax } = task.limits;
     try {
       this.#enter(this.part);
@@ -403,7 +408,7 @@ class PartOutputs {
     const { outputBytesMax } = formatNamed(formats, head.format).splittable!;
     return new MemorySink(outputBytesMax, memory, (bytes) => {
       if (!this.#budget.take(bytes))
-        throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a part.');
+        throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has too little memory for a part.');
     });
   }
 

@@ -1,13 +1,12 @@
-// Decides whether several threads can process a Run in parts. This is possible if the file is plain text or Parquet, and each
-// operation treats each row alone or can process the parts in their order. It is also possible if the first other
-// operation can merge the groups or the sorted rows of several threads, or if it is the only other one and its rows are processed by key.
-// run-share.ts processes the parts.
+// Decides whether several threads can process a Run in parts, and how large the parts are. run-share.ts processes them.
+// README.md lists what an operation has to declare. Operations that declare nothing need all rows in one thread.
 //
 // Each thread reads small reference tables into its own memory. If a table does not fit there, or is large, one thread
 // processes the file as a whole.
 //
-// A part of a Parquet file consists of the row groups that begin in it. Parts of a text are separated at line breaks. If such a line break is inside a quoted cell, the part before it ends in an
-// open quote; the whole file is then read again from its beginning, as after every other failure of a part.
+// A part of a Parquet file consists of the row groups that begin in it. Parts of a text are separated at line breaks. If
+// such a line break is inside a quoted cell, the part before it ends in an open quote; the whole file is then read again
+// from its beginning, as after every other failure of a part.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { BATCH_ROWS_MAX } from '../batch/batch.ts';
 import { emptyKeys } from '../batch/ordered-parts.ts';
@@ -16,9 +15,9 @@ import type { FileHead } from '../input/reader.ts';
 import { compressionOf } from '../input/source/compression.ts';
 import type { StoredSource } from '../input/source/source.ts';
 import { isZip } from '../input/zip/is-zip.ts';
-import { keyedStep, mergesGroups, mergingStep, type RunPlan } from '../plan/plan.ts';
+import { exchangeStep, keyedStep, mergesGroups, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
-import type { KeysShare } from '../protocol/frame.ts';
+import type { KeysMemory } from '../protocol/frame.ts';
 import type { RunTask, TaskTable } from '../protocol/messages.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { rejectingSteps } from './rejected-rows.ts';
@@ -92,19 +91,19 @@ function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
   if (splittable?.canSplit(begun.head) !== true) return null;
   // A row group has many batches, so threads that pass a step in order, or exchange rows, would wait for all of it.
   const { plan } = begun;
-  const sorts = plan.steps[mergingStep(plan)]?.definition.sortsParts === true;
-  const exchanges = sorts || orderedSteps(plan).length > 0 || keyedStep(plan) !== null;
-  if (splittable.recordStart === undefined && exchanges) return null;
+  const sorts = plan.steps[exchangeStep(plan)]?.definition.sortsParts === true;
+  const waits = sorts || orderedSteps(plan).length > 0 || keyedStep(plan) !== null;
+  if (splittable.recordStart === undefined && waits) return null;
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
   return canSplitPlan(begun.plan) && !isWhole ? partsBeginning(job, begun) : null;
 }
 
-/** What the first share of a Run finds out for all shares. */
+/** Decisions of the first share, for all shares of the Run. */
 interface PartsBeginning {
   readonly head: FileHead;
   /** Memory for the keys of all threads, or null if no step needs it. */
-  readonly keys: KeysShare | null;
+  readonly keys: KeysMemory | null;
   /** Maximum size of a part. */
   readonly partBytes: number;
 }
@@ -125,9 +124,9 @@ function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBegin
   };
 }
 
-/** What the steps need that the parts pass in their order. */
+/** For each step that the parts pass in their order, whether it remembers keys or ends the rows. */
 function orderedSteps(plan: RunPlan) {
-  const merging = mergingStep(plan);
+  const merging = exchangeStep(plan);
   const steps = merging < 0 ? plan.steps : plan.steps.slice(0, merging);
   return steps.flatMap(({ definition, operation }) => definition.inOrder?.(operation.parameters) ?? []);
 }
@@ -157,7 +156,7 @@ function sizeOf({ path }: TaskTable): number {
 
 function canSplitPlan(plan: RunPlan): boolean {
   const { steps, output, usesRunRow } = plan;
-  const step = steps[mergingStep(plan)];
+  const step = steps[exchangeStep(plan)];
   if (usesRunRow) return false;
   if (step === undefined) return output.planned.file.splittable;
   if (step.definition.sortsParts === true)

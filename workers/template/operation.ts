@@ -112,8 +112,8 @@ export interface OperatorContext {
   readonly inOrder?: OrderedStep | null;
   /**
    * Set for the last operation if its `sortsParts` is true and several threads process the Run. With SortedParts, the
-   * operator writes the sorted rows of each part to files. With SortedRanges, it receives no rows and writes the rows of
-   * one range of the order after the other to the output.
+   * operator writes the sorted rows of each part to files. With SortedRanges, it receives no rows and writes one range of
+   * the sorted rows after the other to the output.
    */
   readonly sorted?: SortedParts | SortedRanges | null;
 }
@@ -143,10 +143,10 @@ export interface SortedRanges {
 }
 
 /**
- * The rows of an operation whose keys are independent of each other: the new cells of a row depend only on the rows with
- * the same key and on their order.
+ * The columns of an operation whose keys are independent of each other: the new cells of a row depend only on the rows
+ * with the same key and on their order.
  */
-export interface KeyedRows {
+export interface KeyedColumns {
   /** Columns that form the key. Rows with equal cells in them belong together. At least one. */
   readonly key: readonly Column[];
   /** Further columns that the operation reads. */
@@ -255,8 +255,8 @@ export interface Operator {
    */
   lastRow?(): number | null;
   /**
-   * In addition to `lastRow`, for an operation with `inOrder`: waits for the parts before this one, and sees whether one
-   * of them has ended the rows. Called for a batch of which no row has arrived.
+   * In addition to `lastRow`, for an operation with `inOrder`: waits for the parts before this one, and checks whether one
+   * of them has ended the rows. Called after a batch of which no row has reached the operator.
    */
   seeEnd?(): Slices;
   /**
@@ -339,7 +339,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   mergesColumns?(plan: Plan): boolean;
   /**
    * For an operation that several threads can share if the parts of the file pass it in their order
-   * (OperatorContext.inOrder): whether it remembers keys or ends the rows. Null if one thread has to process all rows.
+   * (OperatorContext.inOrder): 'keys' if it remembers keys, 'end' if it can end the rows. Null: one thread has to process
+   * all rows.
    */
   inOrder?(parameters: Static<P>): 'keys' | 'end' | null;
   /**
@@ -348,11 +349,11 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    */
   hasKeys?(parameters: Static<P>): boolean;
   /**
-   * Decides again when the columns are known, and called only if `hasKeys` returned true; null: one thread has to process
-   * all rows. The operation is then started with only the columns of the key and those that it reads, followed by one
-   * more column, which comes first in its output, before the new columns.
+   * Decides again when the columns are known. Called only if `hasKeys` returned true. Null: one thread has to process all
+   * rows. Otherwise the operation is started with an input of the key columns, the other columns that it reads, and a
+   * column of order numbers. Its output has the order numbers first, and then the new columns.
    */
-  byKey?(plan: Plan, input: Schema): KeyedRows | null;
+  byKey?(plan: Plan, input: Schema): KeyedColumns | null;
   /**
    * True if several threads may each sort the rows of some parts of the file, and then write the rows in ranges
    * (OperatorContext.sorted), if it is the last operation.

@@ -249,7 +249,7 @@ export class Thread {
   *#shareOf({ readAhead, ...job }: RunJob, source: FileSource, parts: FileParts): Coroutine<RunOutcome | null> {
     const { task } = job;
     const turns = new PartTurns(parts.turns, parts.partBytes);
-    const { head: knownHead, exchange, isFirst } = parts;
+    const { head: knownHead, keyPhase, isFirst } = parts;
     const begun = knownHead === null ? yield* headForParts(job) : { ...parts, head: knownHead };
     if (begun === null) return null;
     const { head, keys } = begun;
@@ -267,10 +267,10 @@ export class Thread {
         ...job,
         turns,
         keys,
-        exchange,
+        keyPhase,
         head,
         // Bytes that are read a second time are not progress.
-        progress: exchange.phase === 'match' ? null : this.#progress,
+        progress: keyPhase.phase === 'match' ? null : this.#progress,
         spareMemory: this.#spareMemory,
         first: isFirst ? first : null,
         isNeeded: () => this.#sources.size > 1 || this.#isTakingInMemory,

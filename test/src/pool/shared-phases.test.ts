@@ -56,24 +56,24 @@ test('threads are lent in each phase of a Run whose rows are processed by key', 
   const { run, started } = played((end) => ends.push(end));
   run.grown(8 * 70_000, true);
   const streams = Array.from({ length: STREAMS }, (_, stream) => stream);
-  const exchanges: unknown[] = [];
+  const phases: unknown[] = [];
   for (const [phase, parts, names] of [
-    ['auto', PARTS, ['a', 'b']],
-    ['work', streams, ['c', 'd']],
+    ['scatter', PARTS, ['a', 'b']],
+    ['compute', streams, ['c', 'd']],
     ['match', PARTS, [undefined, undefined]],
   ] as const) {
-    const isNew = ({ task }: Started): boolean => task.parts?.exchange.phase === phase;
+    const isNew = ({ task }: Started): boolean => task.parts?.keyPhase.phase === phase;
     while (!started.some(isNew)) await new Promise((resolve) => setImmediate(resolve));
     started.find(isNew)!.splits!(partly({ head: {}, keys: null }) as never);
     const [first, lent, ...others] = started.filter(isNew) as [Started, Started, ...Started[]];
     t.equal(others.length, 0);
     t.strictSame([first.task.parts!.isFirst, lent.task.parts!.isFirst], [true, false], phase);
-    const { rows, cells } = lent.task.parts!.exchange;
-    exchanges.push({ rows, cells });
+    const { rows, cells } = lent.task.parts!.keyPhase;
+    phases.push({ rows, cells });
     first.end(doneWith(parts.slice(0, 1), names[0]));
     lent.end(doneWith(parts.slice(1), names[1]));
   }
-  t.strictSame(exchanges, [
+  t.strictSame(phases, [
     { rows: [], cells: [] },
     { rows: ['a', 'b'], cells: [] },
     { rows: ['a', 'b'], cells: ['c', 'd'] },
@@ -91,7 +91,7 @@ test('a lent thread that is lost in a later phase does not cancel the Run', asyn
   while (started.length < 3) await new Promise((resolve) => setImmediate(resolve));
   started[2]!.splits!(partly({ head: {}, keys: null }) as never);
   started[3]!.end({ kind: 'interrupted' });
-  // The first share is told to end.
+  // The Run has asked its first share to end.
   started[2]!.end({ kind: 'cancelled' });
   while (started.length < 5 && ends.length === 0) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(ends, []);

@@ -8,7 +8,7 @@ import { Arena } from '../../../workers/memory/arena.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
-import type { KeysShare } from '../../../workers/protocol/frame.ts';
+import type { KeysMemory } from '../../../workers/protocol/frame.ts';
 import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
 import { SliceClock } from '../../../workers/scheduling/time-slices.ts';
 import type { OperatorContext } from '../../../workers/template/operation.ts';
@@ -18,13 +18,13 @@ const kernels = compileKernels();
 const PAGE_BYTES = 65_536;
 
 class Thread {
-  readonly parts: { turns: PartTurns; keys: KeysShare; part: number };
+  readonly parts: { turns: PartTurns; keys: KeysMemory; part: number };
   readonly all: OrderedParts;
   readonly steps: readonly OrderedStep[];
   readonly arena: Arena;
   readonly #context: OperatorContext;
 
-  constructor(shared: SharedArrayBuffer, keys: KeysShare, budget: BudgetShare = unlimitedShare()) {
+  constructor(shared: SharedArrayBuffer, keys: KeysMemory, budget: BudgetShare = unlimitedShare()) {
     const kernel = instantiateKernel(kernels);
     const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), 0);
     this.arena = new Arena(heap, 4 * 1024 * 1024);

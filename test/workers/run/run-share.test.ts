@@ -103,9 +103,9 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
   t.teardown(() => file.close());
   const { head, keys } = (await runCoroutine(headForParts({ ...job, source: file })))!;
   const share: Shared['share'] = async (budget, parts = {}) => {
-    const exchange = { phase: 'auto', seed: 1, rows: [], cells: [] } as const;
+    const keyPhase = { phase: 'scatter', seed: 1, rows: [], cells: [] } as const;
     return runCoroutine(
-      runShare({ ...job, head, keys, exchange, first: null, isNeeded: () => false, budget, ...parts }),
+      runShare({ ...job, head, keys, keyPhase, first: null, isNeeded: () => false, budget, ...parts }),
     );
   };
   return { task, prepared, sizeBytes, turns, output, share };

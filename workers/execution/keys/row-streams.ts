@@ -1,9 +1,9 @@
 // Distributes the rows of a Run that several threads share over streams by the hash of their keys, so that each thread
 // processes whole groups. Phases of such a Run:
 //
-// 1. scatter: each thread reads parts of the file and writes the rows to streams (scatterRows).
-// 2. work: each thread takes streams, runs the operation on their rows, and writes the new cells (StreamResults).
-// 3. match: each thread reads parts of the file again and adds the new cells to the rows (matchRows).
+// 1. scatter: each thread reads parts of the file and writes the rows to streams (RowScatter).
+// 2. compute: each thread takes streams, runs the operation on their rows, and writes the new cells (StreamResults).
+// 3. match: each thread reads parts of the file again and adds the new cells to the rows (RowMatch).
 //
 // Rows have order numbers, which are ascending in each stream, so nothing has to be sorted or merged.
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
@@ -127,7 +127,7 @@ const STREAM_PART_MAX = 1 / 2;
  */
 const GROUPS_PART_MIN = 1 / 2;
 
-/** What scatterRows writes to, and where it reads the number of the current part. */
+/** The files of RowScatter, and the number of the current part. */
 export interface ScatterFiles {
   readonly part: number;
   /** Random, so that no file can be prepared whose rows are all in one stream. The same for all threads. */
@@ -348,7 +348,7 @@ export interface MatchPlan {
   readonly isGrouping: boolean;
 }
 
-/** What matchRows reads, and the number of the current part. */
+/** The files of RowMatch, and the number of the current part. */
 export interface MatchFiles {
   readonly part: number;
   readonly rows: StreamFiles;

@@ -404,5 +404,5 @@ const RESERVED_FACTOR = 1.25;
 
 /** The file is then processed as a whole, which needs less memory. */
 function noMemory(): Failed {
-  return new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no room for a range of sorted rows.');
+  return new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has too little memory for a range of sorted rows.');
 }

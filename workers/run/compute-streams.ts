@@ -1,5 +1,6 @@
-// The share of one thread in a Run whose rows several threads process by key, while no parts are read: the thread takes
-// streams of rows, runs the operation on them, and writes the new cells (execution/keys/row-streams.ts).
+// The phase `compute` of a Run whose rows several threads process by key (execution/keys/row-streams.ts explains the
+// phases). No part of the file is read: each thread takes streams of rows, runs the operation on them, and writes the
+// new cells.
 import { finderIn, storedTypes } from '../batch/schema.ts';
 import { StreamResults, streamReader } from '../execution/keys/row-streams.ts';
 import { StreamFile, StreamFiles } from '../execution/spill/stream-files.ts';
@@ -23,7 +24,7 @@ import type { RunJob } from './run-job.ts';
 export interface StreamJob extends Omit<RunJob, 'source' | 'progressed' | 'parts' | 'readAhead' | 'watch'> {
   readonly turns: PartTurns;
   readonly head: FileHead;
-  readonly exchange: KeyPhase;
+  readonly keyPhase: KeyPhase;
   /** True for the share that has the memory that is reserved for the Run. */
   readonly isFirst: boolean;
   /** True if another Run needs the thread, so that a thread that is lent leaves after its current stream. */
@@ -41,23 +42,23 @@ export interface StreamShare {
 /**
  * Processes streams until all have been taken, or until a thread that is lent has to leave. Throws Failed and Cancelled.
  */
-export function* workStreams(job: StreamJob): Coroutine<StreamShare> {
+export function* computeStreams(job: StreamJob): Coroutine<StreamShare> {
   const budget = runShare(job.budget);
   const folder = new SpillFolder(job.task.spillDirectory + GROUPS_SUFFIX, `${job.task.task}-cells-`);
   const streams: number[] = [];
   try {
     if (!job.isFirst && !budget.take(RUN_RESERVATION_BYTES)) return { streams, names: [], busyMilliseconds: 0 };
     const step = yield* stepOf(job);
-    const work = new StreamWork(job, step, folder);
+    const computation = new StreamComputation(job, step, folder);
     try {
       for (let stream = nextStream(job); stream !== null; stream = nextStream(job)) {
-        yield* work.run(stream);
+        yield* computation.run(stream);
         streams.push(stream);
       }
-      work.end();
-      return { streams, names: folder.names, busyMilliseconds: work.busyMilliseconds };
+      computation.end();
+      return { streams, names: folder.names, busyMilliseconds: computation.busyMilliseconds };
     } finally {
-      work.close();
+      computation.close();
     }
   } catch (error) {
     if (error instanceof MemoryWanted)
@@ -76,7 +77,7 @@ function nextStream({ turns, isFirst, isNeeded }: StreamJob): number | null {
 }
 
 /** The keyed step of the plan. Reads nothing, because the head of the file is known. */
-function* stepOf({ turns, head, exchange, isFirst, isNeeded, ...job }: StreamJob): Coroutine<KeyedStep> {
+function* stepOf({ turns, head, keyPhase, isFirst, isNeeded, ...job }: StreamJob): Coroutine<KeyedStep> {
   if (job.task.source.kind !== 'file') throw new Error('a source in memory is not processed in parts');
   const source = new FileSource(job.task.source.path);
   source.grown(0, true);
@@ -91,7 +92,7 @@ function* stepOf({ turns, head, exchange, isFirst, isNeeded, ...job }: StreamJob
 }
 
 /** Memory of a share for its streams, which use it one after the other: new memory costs a page fault for each 4 KiB. */
-class StreamWork {
+class StreamComputation {
   readonly #job: StreamJob;
   readonly #step: KeyedStep;
   readonly #rows: StreamFiles;
@@ -110,7 +111,7 @@ class StreamWork {
       job.beat();
       if (job.cancelled()) throw new Cancelled();
     });
-    this.#rows = new StreamFiles(this.#folder, job.exchange.rows);
+    this.#rows = new StreamFiles(this.#folder, job.keyPhase.rows);
     this.#cells = new StreamFile(cells);
   }
 
