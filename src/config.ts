@@ -231,7 +231,7 @@ export const SETTINGS = [
   [
     'run-threads',
     'NUMBER',
-    'maximum number of worker threads that share one upload (CSV or NDJSON of 32 MiB or more)',
+    'maximum number of worker threads that share one upload (CSV, NDJSON or Parquet of 32 MiB or more)',
     'number of cores, at most 8',
   ],
   [

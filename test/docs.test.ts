@@ -127,6 +127,22 @@ test('every operation is listed with its memory class and whether it works on ce
   }
 });
 
+test('the table of operations on several threads matches their definitions', async (t) => {
+  const listed = rows(section(read('docs/explanation/memory.md'), 'One large file on several threads'));
+  const named = listed.map(([cell]) => new Set([...cell!.matchAll(/`(\w+)`/g)].map(([, name]) => name)));
+  const alone = named.pop()!;
+  for (const [name, { memory, worksInParts, inOrder, merges, hasKeys, sortsParts }] of operationTable) {
+    if (memory === 'R') continue;
+    const isShared = [worksInParts, inOrder, merges, hasKeys, sortsParts].some((declared) => declared !== undefined);
+    t.equal(
+      named.some((names) => names.has(name)),
+      isShared,
+      `${name} has a condition: ${isShared}`,
+    );
+    t.equal(alone.has(name), !isShared, `${name} needs one thread: ${!isShared}`);
+  }
+});
+
 test('settings, functions and row errors of the language match the program', async (t) => {
   const reference = templateReference(templateLanguage);
   const settings = unique(LANGUAGE.matchAll(/`((?:input|output|defaults)\.[a-z_.]+)`/g));

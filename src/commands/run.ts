@@ -346,8 +346,8 @@ const FLAGS = {
     placeholder: 'N',
     purpose:
       'threads (one for each file, at most one for each core; for a single file, one for each core, at most 8). They ' +
-      'share a single CSV or NDJSON file from 256 MiB if each operation needs only one row at a time, or if each operation ' +
-      'before an aggregate of counts, sums or means does. No more threads than cores share a file. If a core is free, another thread reads ahead in a large file',
+      'share a single CSV, NDJSON or Parquet file from 256 MiB if the Template allows it. No more threads than cores share a ' +
+      'file. If a core is free, another thread reads ahead in a large file',
   },
   'memory-budget': {
     kind: 'value',

@@ -38,9 +38,8 @@ export interface RunTemplateOptions {
   /** Memory that the Run may use before it writes to disk; 256 MiB by default. */
   readonly memoryBytesMax?: number;
   /**
-   * Maximum number of threads that share one large CSV or NDJSON file, 1 by default. They share it if each operation
-   * needs only one row at a time, or if each operation before an `aggregate` of counts, sums or means does. No more
-   * threads than cores share a file. The output does not depend on the number.
+   * Maximum number of threads that share one large CSV, NDJSON or Parquet file if the Template allows it, 1 by default.
+   * No more threads than cores share a file. The output does not depend on the number.
    */
   readonly threads?: number;
 }
