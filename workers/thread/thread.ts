@@ -7,7 +7,7 @@ import { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
 import { BytesSource } from '../input/source/bytes-source.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { AccountShare } from '../memory/account-share.ts';
-import { type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
+import { BUDGET_LIMIT, BUDGET_UNIT_BYTES, type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
 import { type Collector, SharedMemories, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
@@ -98,12 +98,13 @@ export class Thread {
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
   constructor(start: ThreadStart, parts: ThreadParts = {}) {
-    const { templates = new TemplateCache(), collector = new ThreadCollector(), formats = inputFormats } = parts;
+    const { templates = new TemplateCache(), formats = inputFormats } = parts;
     this.#templates = templates;
     this.#formats = formats;
     this.#port = start.port;
     this.#sender = new FrameSender(start.port);
     this.#counters = new Int32Array(start.budget);
+    const { collector = new ThreadCollector(this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES) } = parts;
     this.#budget = threadShare(this.#counters, start.thread);
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);

@@ -64,6 +64,29 @@ t.test('a small memory is collected at once only if a Run waits for it', async (
   );
 });
 
+t.test(
+  'with a large budget, memory is collected when the thread drops no more of it, or when it is much',
+  async (t) => {
+    const timers = recordTimers(t);
+    const collector = new ThreadCollector(4096 * MEBIBYTE);
+    const delays = (): number[] => timers.map(({ milliseconds }) => milliseconds);
+    collector.dropped(64 * MEBIBYTE, false);
+    const [first] = timers;
+    collector.dropped(63 * MEBIBYTE, false);
+    t.strictSame(delays(), [1000]);
+    t.not(timers[0], first, 'the delay begins again');
+    timers.pop()!.fire();
+    t.strictSame(delays(), [2000], 'memory that is still referenced is collected later');
+
+    collector.dropped(MEBIBYTE, false);
+    t.strictSame(delays(), [2000, 0], 'a thirty-second part of the budget is collected at once');
+
+    collector.collected(128 * MEBIBYTE, false);
+    for (const { fire } of timers.splice(0)) fire();
+    t.strictSame(timers, [], 'nothing is repeated once all memory is free');
+  },
+);
+
 t.test('memory that a later Run may use again is reported late, and larger memory at once', async (t) => {
   const timers = recordTimers(t);
   const reported: number[] = [];
