@@ -257,7 +257,6 @@ export const window = defineOperation({
             ),
           ],
           compared: columnsByText(terms),
-          isGrouping: false,
         },
   start: startWindow,
 });

@@ -210,7 +210,6 @@ export function keyedStep(plan: RunPlan): KeyedStep | null {
     reads: reads.map(find),
     types: storedTypes(reads),
     keys: new Set(rows.key).size,
-    isGrouping: rows.isGrouping,
     isExamined: rows.compared.some(({ type }) => type === 'text'),
   };
   return { step, streams, reads, made: output.filter((_, at) => layout[at]! < 0), compared: rows.compared };

@@ -71,7 +71,7 @@ export class KeyedParts {
     };
   }
 
-  matchOf({ step, streams, made, compared }: KeyedStep): KeyedOperator {
+  matchOf({ step, made, compared }: KeyedStep): KeyedOperator {
     const folder = new SpillFolder(this.#directory);
     return {
       kind: 'match',
@@ -80,7 +80,7 @@ export class KeyedParts {
         const { rows, cells } = this.#keys;
         const files = { rows: new StreamFiles(folder, rows), cells: new StreamFiles(folder, cells) };
         const part = (): number => this.part;
-        const plan = { types: storedTypes(made), isGrouping: streams.isGrouping };
+        const plan = { types: storedTypes(made) };
         const operator = new RowMatch(context, plan, {
           ...files,
           get part() {

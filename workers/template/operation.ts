@@ -153,8 +153,6 @@ export interface KeyedColumns {
   readonly reads: readonly Column[];
   /** Columns that the operation compares, see withOrderCheck. */
   readonly compared: readonly Column[];
-  /** True if only the first row of each key remains. Otherwise all rows remain, in their order. */
-  readonly isGrouping: boolean;
 }
 
 /** Receives the groups that one thread finds in its parts of a file. */

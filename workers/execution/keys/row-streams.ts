@@ -109,8 +109,6 @@ export interface StreamPlan {
   readonly types: readonly StoredType[];
   /** Number of leading columns that form the key. */
   readonly keys: number;
-  /** True if only the first row of each key remains. */
-  readonly isGrouping: boolean;
   /** True if the first rows are examined together (withOrderCheck). */
   readonly isExamined: boolean;
 }
@@ -120,12 +118,6 @@ const ROWS_MIN = 1000;
 
 /** If one stream has more of the rows, one thread would do most of the work. */
 const STREAM_PART_MAX = 1 / 2;
-
-/**
- * Minimum ratio of groups to rows in the first part. With fewer groups, reading the file twice takes longer than the
- * threads save.
- */
-const GROUPS_PART_MIN = 1 / 2;
 
 /** The files of RowScatter, and the number of the current part. */
 export interface ScatterFiles {
@@ -149,8 +141,6 @@ export class RowScatter implements Operator {
   /** Stream of each row of the part. */
   #choices = new Uint8Array(16_384);
   #rows = 0;
-  /** Hashes of the first part. */
-  readonly #distinct = new Set<number>();
 
   constructor(context: OperatorContext, plan: StreamPlan, files: ScatterFiles) {
     this.#context = context;
@@ -186,11 +176,9 @@ export class RowScatter implements Operator {
   /** Throws Failed if one thread is faster with such rows. */
   #judge(): void {
     const rows = this.#rows;
-    const { isGrouping, isExamined } = this.#plan;
-    const isPoor = isGrouping && this.#distinct.size < rows * GROUPS_PART_MIN;
     const isUneven = rows >= ROWS_MIN && this.#totals.some((count) => count > rows * STREAM_PART_MAX);
     // withOrderCheck examines rows of the first part only.
-    if (isPoor || isUneven || (isExamined && rows < ROWS_MIN))
+    if (isUneven || (this.#plan.isExamined && rows < ROWS_MIN))
       throw new Failed('RUN_RESOURCE_LIMIT', 'The rows have too few keys for several threads.');
   }
 
@@ -235,8 +223,6 @@ export class RowScatter implements Operator {
       choices[first + i] = stream;
       counts[stream]!++;
     }
-    if (part === 0 && this.#plan.isGrouping)
-      for (let i = 0; i < count; i++) this.#distinct.add(f64[(hashes >>> 3) + i]!);
     const next = this.#next;
     for (let stream = 0, start = 0; stream < STREAMS; stream++) {
       next[stream] = start;
@@ -344,8 +330,6 @@ export class StreamResults {
 export interface MatchPlan {
   /** Types of the new columns. */
   readonly types: readonly StoredType[];
-  /** True if rows without new cells are dropped. Otherwise each row has new cells. */
-  readonly isGrouping: boolean;
 }
 
 /** The files of RowMatch, and the number of the current part. */
@@ -456,10 +440,7 @@ export class RowMatch implements Operator {
         this.#advance(cursor);
         ({ u32, f64 } = heap);
       }
-      if (cursor.rows === 0 || f64[cursor.orders + cursor.row] !== firstOrder + position) {
-        if (!this.#plan.isGrouping) throw fileChanged();
-        continue;
-      }
+      if (cursor.rows === 0 || f64[cursor.orders + cursor.row] !== firstOrder + position) throw fileChanged();
       const row = u32[(batch.selection >>> 2) + position]!;
       for (let index = 0; index < columns.length; index++) copyCell(heap, cursor, index, columns[index]!, row);
       u32[(selection >>> 2) + count++] = row;
