@@ -1,42 +1,17 @@
 // A local Run of NDJSON in parts by several threads: bytes, failure and report are those of the Run as a whole.
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { LocalEngine } from '../../../src/commands/local-engine.ts';
-import { checkTemplate } from '../../../workers/plan/template-cache.ts';
-import type { TemplateText } from '../../../workers/template/template-text.ts';
+import type { LocalEngine } from '../../../src/commands/local-engine.ts';
 import { type Noise, noise } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
+import { engineOf, textOf } from './engine-of-parts.ts';
 
 interface Done {
   readonly parts: number;
   /** Output, failure and report. */
   readonly result: string;
-}
-
-function textOf(template: object): TemplateText {
-  const source = JSON.stringify({ format: 1, ...template });
-  const checked = checkTemplate(source, 'json');
-  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
-  return { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') };
-}
-
-function engineOf(t: Test, threads: number, partBytes: number | null): LocalEngine {
-  const engine = new LocalEngine({
-    threads,
-    cores: threads,
-    inputs: 1,
-    memoryBudgetBytes: 256 * 1024 * 1024,
-    template: textOf({}),
-    tables: {},
-    secretsDirectory: null,
-    overrides: { delimiter: null, headerRow: null },
-    ...(partBytes === null ? {} : { partSizes: { fileBytesMin: 0, partBytes } }),
-  });
-  t.teardown(() => engine.close());
-  return engine;
 }
 
 async function run(engine: LocalEngine, template: object, path: string): Promise<Done> {

@@ -1,28 +1,19 @@
 // Operations whose parts pass one after the other (dedupe, stop_when): a local Run in parts by several threads gives the
 // bytes, the failure and the report of the Run as a whole.
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { PartSizes } from '../../../src/pool/shared-run.ts';
-import { checkTemplate } from '../../../workers/plan/template-cache.ts';
-import type { TemplateText } from '../../../workers/template/template-text.ts';
 import { type Noise, noise } from '../../random.ts';
+import { textOf } from './engine-of-parts.ts';
 
 interface Done {
   readonly parts: number;
   readonly output: string | null;
   readonly failure: unknown;
   readonly report: unknown;
-}
-
-function textOf(template: object): TemplateText {
-  const source = JSON.stringify({ format: 1, ...template });
-  const checked = checkTemplate(source, 'json');
-  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
-  return { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') };
 }
 
 const MIB = 1024 * 1024;

@@ -1,15 +1,13 @@
 // A local Run of Parquet that several threads share by row groups: bytes, failure and report are those of one thread.
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { LocalEngine } from '../../../src/commands/local-engine.ts';
+import type { LocalEngine } from '../../../src/commands/local-engine.ts';
 import { InflatedBytes } from '../../../workers/input/parquet/page-memory.ts';
-import { checkTemplate } from '../../../workers/plan/template-cache.ts';
 import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
-import type { TemplateText } from '../../../workers/template/template-text.ts';
 import { DuckDb, WITHOUT_DUCKDB } from '../../fixtures/duckdb.ts';
+import { engineOf, textOf } from './engine-of-parts.ts';
 
 const skip = WITHOUT_DUCKDB;
 /** Row groups of 2,048 rows: the smallest that DuckDB writes. */
@@ -17,29 +15,6 @@ const ROWS = 30_000;
 const COLUMNS = `i AS id, 'name ' || (i % 977) AS name,
   CASE WHEN i % 9973 = 9000 OR i = ${ROWS - 1} THEN 'x' ELSE (i / 8)::varchar END AS amount,
   [i, null] AS list, (i % 7)::decimal(9, 2) AS part`;
-
-function textOf(template: object): TemplateText {
-  const source = JSON.stringify({ format: 1, ...template });
-  const checked = checkTemplate(source, 'json');
-  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
-  return { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') };
-}
-
-function engineOf(t: Test, threads: number, partBytes: number | null): LocalEngine {
-  const engine = new LocalEngine({
-    threads,
-    cores: threads,
-    inputs: 1,
-    memoryBudgetBytes: 256 * 1024 * 1024,
-    template: textOf({}),
-    tables: {},
-    secretsDirectory: null,
-    overrides: { delimiter: null, headerRow: null },
-    ...(partBytes === null ? {} : { partSizes: { fileBytesMin: 0, partBytes } }),
-  });
-  t.teardown(() => engine.close());
-  return engine;
-}
 
 async function run(engine: LocalEngine, template: object, path: string): Promise<{ parts: number; result: string }> {
   const { parts, outcome, outputPath } = await engine.run(path, textOf(template));

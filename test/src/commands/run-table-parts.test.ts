@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { MEMORY_BUDGET_BYTES_MIN } from '../../../src/admission/memory-budget.ts';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
-import { checkTemplate } from '../../../workers/plan/template-cache.ts';
-import type { TemplateText } from '../../../workers/template/template-text.ts';
 import { type Noise, noise } from '../../random.ts';
+import { textOf } from './engine-of-parts.ts';
 
 const PART_BYTES = 1_500;
 const BUDGET_BYTES = 256 * 1024 * 1024;
@@ -24,13 +23,6 @@ interface Rig {
   readonly folder: string;
   /** Runs the Template with one thread as a whole, and in parts. Both must have the same result. Returns the parts. */
   compare(template: object, csv: string, title: string): Promise<Done>;
-}
-
-function textOf(template: object): TemplateText {
-  const source = JSON.stringify({ format: 1, ...template });
-  const checked = checkTemplate(source, 'json');
-  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
-  return { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') };
 }
 
 function rig(t: Test, tables: Readonly<Record<string, string>>, budgetBytes = BUDGET_BYTES): Rig {
