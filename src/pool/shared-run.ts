@@ -37,6 +37,7 @@ import {
   type TaskRanges,
 } from '../../workers/protocol/messages.ts';
 import { taskOutcome } from '../../workers/protocol/outcome-codec.ts';
+import { PartTurns, rangeCount, TURNS_BYTES } from '../../workers/protocol/part-turns.ts';
 import {
   type CodeCounts,
   type OperationReport,
@@ -44,7 +45,6 @@ import {
   type RowErrorCode,
   type RunReport,
 } from '../../workers/protocol/report.ts';
-import { PartTurns, rangeCount, TURNS_BYTES } from '../../workers/protocol/task-claims.ts';
 import type { PooledRun, TaskEnd } from './pool-thread.ts';
 
 export interface PartSizes {

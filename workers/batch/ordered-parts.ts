@@ -23,7 +23,7 @@ import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import { Failed } from '../protocol/failure.ts';
 import type { KeysMemory, SharedMemory } from '../protocol/frame.ts';
-import { ORDERED_STEPS_MAX, type PartTurns } from '../protocol/task-claims.ts';
+import { ORDERED_STEPS_MAX, type PartTurns } from '../protocol/part-turns.ts';
 import { PAUSE, type SliceClock, type Slices } from '../scheduling/time-slices.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
 

@@ -5,7 +5,7 @@ import type { LRUMap } from 'mnemonist';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
 import { RUN_RESERVATION_BYTES, SPILL_MEMORY_BYTES } from '../memory/budget.ts';
 import { operationTable } from '../operations/index.ts';
-import { ORDERED_STEPS_MAX } from '../protocol/task-claims.ts';
+import { ORDERED_STEPS_MAX } from '../protocol/part-turns.ts';
 import type { Sliced } from '../scheduling/time-slices.ts';
 import { TemplateChecker } from '../template/check.ts';
 import type { TemplateLanguage } from '../template/language.ts';

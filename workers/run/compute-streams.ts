@@ -14,7 +14,7 @@ import { SpillFolder } from '../memory/spill-file.ts';
 import { type KeyedStep, keyedStep } from '../plan/plan.ts';
 import { Cancelled, Failed, MemoryWanted } from '../protocol/failure.ts';
 import { GROUPS_SUFFIX, type KeyPhase } from '../protocol/messages.ts';
-import type { PartTurns } from '../protocol/task-claims.ts';
+import type { PartTurns } from '../protocol/part-turns.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { isSliced, nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import type { OperatorContext } from '../template/operation.ts';

@@ -25,7 +25,8 @@ import {
   type RunTask,
   type SharePiece,
 } from '../protocol/messages.ts';
-import { type PartTurns, RECORD_BYTES_MAX, RunProgress } from '../protocol/task-claims.ts';
+import { type PartTurns, RECORD_BYTES_MAX } from '../protocol/part-turns.ts';
+import { RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
 import { computeStreams } from './compute-streams.ts';

@@ -26,7 +26,8 @@ import {
   type ToWorker,
 } from '../protocol/messages.ts';
 import { FrameSender, taskOutcome } from '../protocol/outcome-codec.ts';
-import { PartTurns, RunProgress, TaskClaims } from '../protocol/task-claims.ts';
+import { PartTurns } from '../protocol/part-turns.ts';
+import { RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
 import type { RunJob } from '../run/run-job.ts';

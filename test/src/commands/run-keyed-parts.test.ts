@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalEngine } from '../../../src/commands/local-engine.ts';
 import type { PartSizes } from '../../../src/pool/shared-run.ts';
-import { PartTurns } from '../../../workers/protocol/task-claims.ts';
+import { PartTurns } from '../../../workers/protocol/part-turns.ts';
 import { type Noise, noise } from '../../random.ts';
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import type { LocalEngine } from '../../../src/commands/local-engine.ts';
 import { InflatedBytes } from '../../../workers/input/parquet/page-memory.ts';
-import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
+import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/part-turns.ts';
 import { DuckDb, WITHOUT_DUCKDB } from '../../fixtures/duckdb.ts';
 import { engineOf, textOf } from './engine-of-parts.ts';
 

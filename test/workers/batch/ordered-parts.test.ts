@@ -9,7 +9,7 @@ import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget
 import { Heap } from '../../../workers/memory/heap.ts';
 import { Failed } from '../../../workers/protocol/failure.ts';
 import type { KeysMemory } from '../../../workers/protocol/frame.ts';
-import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
+import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/part-turns.ts';
 import { SliceClock } from '../../../workers/scheduling/time-slices.ts';
 import type { OperatorContext } from '../../../workers/template/operation.ts';
 import { partly } from '../../partly.ts';

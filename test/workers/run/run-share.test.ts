@@ -12,7 +12,7 @@ import { NO_COLLECTOR } from '../../../workers/memory/collector.ts';
 import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
 import { type PreparedTemplate, TemplateCache } from '../../../workers/plan/template-cache.ts';
 import type { RunOutcome, RunTask } from '../../../workers/protocol/messages.ts';
-import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/task-claims.ts';
+import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/part-turns.ts';
 import { runShare, type ShareJob, SpareMemory } from '../../../workers/run/run-share.ts';
 import { headForParts, seemsSplittable } from '../../../workers/run/split.ts';
 import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';

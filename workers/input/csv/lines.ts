@@ -1,8 +1,21 @@
-// Line numbers and positions of errors in a range of text, for messages. Used only after an error, off the fast path.
+// Ends of rows in a range of text. All functions except `lastRowEnd` are for messages, off the fast path.
 import { isUtf8 } from 'node:buffer';
 
 const LF = 10;
 const CR = 13;
+
+/**
+ * Searches the structurals that a scan has found. Returns the address after the last one before `after` that ends a row,
+ * or `entries` if no structural does.
+ */
+export function lastRowEnd(u8: Uint8Array, u32: Uint32Array, entries: number, after: number): number {
+  let entry = after;
+  for (; entry > entries; entry -= 4) {
+    const byte = u8[u32[(entry >>> 2) - 1]!];
+    if (byte === LF || byte === CR) break;
+  }
+  return entry;
+}
 
 /** Counts the line breaks (LF, CRLF, lone CR; also quoted ones) in [from, to). The byte at `to` must be readable. */
 export function countLineBreaks(u8: Uint8Array, from: number, to: number): number {

@@ -25,8 +25,7 @@ import type { CsvWork } from '../read-ahead/csv-work.ts';
 import type { Chunk } from '../read-ahead/read-ahead-memory.ts';
 import type { RowsAhead } from '../read-ahead/read-ahead-rows.ts';
 import type { CsvDefect } from './csv-input.ts';
-import { lastRowEnd } from './last-row-end.ts';
-import { countLineBreaks, invalidLine } from './lines.ts';
+import { countLineBreaks, invalidLine, lastRowEnd } from './lines.ts';
 import type { Window } from './window.ts';
 
 /**

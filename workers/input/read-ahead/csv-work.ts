@@ -13,8 +13,7 @@ import {
   ROW_ENDS,
   STATE_BYTES,
 } from '../../kernel/layout/scan.ts';
-import { lastRowEnd } from '../csv/last-row-end.ts';
-import { countLineBreaks } from '../csv/lines.ts';
+import { countLineBreaks, lastRowEnd } from '../csv/lines.ts';
 import type { FilledSlot, FoundRows } from './decoded-file.ts';
 
 export interface CsvWork {
