@@ -7,7 +7,7 @@ import type { EncodingSetting } from '../../template/template.ts';
 import { leastUtf8Cost, likelyReadings, type Reading, singleByteCosts } from './likely-encoding.ts';
 import { type NonAsciiSample, nonAsciiLinesOf } from './non-ascii-lines.ts';
 import { charactersOf, DOS_NAMES, isTotal, SINGLE_BYTE_NAMES } from './single-byte-table.ts';
-import { endsInsideCharacter, type MixedLines, mixedEncodings, Undecodable } from './undecodable.ts';
+import { endsInsideCharacter, type MixedLines, mixedEncodings, Undecodable, unmarkedUtf16 } from './undecodable.ts';
 
 // Encoding names that a Template may use: the WHATWG labels, and two DOS code pages.
 
@@ -236,8 +236,24 @@ function likelyOf(head: Uint8Array, isWhole: boolean, tries: EncodingTries): Omi
   return { name: likely.encoding, guessedBy: likely.shows, ...restOf(isWhole, tries) };
 }
 
+/** The beginning of a file, see FileStart. */
+interface EncodedStart {
+  readonly bytes: Uint8Array;
+  encoding(declared: EncodingSetting): Encoding;
+}
+
+/**
+ * Refuses UTF-16 text without a byte order mark if the Template names no encoding: read as UTF-8, it would be full of NUL
+ * bytes. Throws Failed. Does nothing if the Template drops NUL bytes, because it then expects them in single-byte text.
+ */
+export function refuseUnmarkedUtf16(start: EncodedStart, declared: EncodingSetting, dropsNulBytes: boolean): void {
+  if (dropsNulBytes || declared !== null || start.encoding(declared).name !== 'utf-8') return;
+  const name = looksLikeUtf16(start.bytes);
+  if (name !== null) throw unmarkedUtf16(name);
+}
+
 /** Returns the byte order of a UTF-16 file without a byte order mark, or null for any other file. */
-export function looksLikeUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+function looksLikeUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   if (head.indexOf(0) < 0) return null;
   const nuls = [0, 0];
   for (let at = 0; at < head.length; at++) if (head[at] === 0) nuls[at & 1]!++;

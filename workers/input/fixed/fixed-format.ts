@@ -3,8 +3,8 @@
 import { Failed } from '../../protocol/failure.ts';
 import { awaited } from '../../scheduling/coroutine.ts';
 import { sampleText } from '../detect/detect-form.ts';
+import { refuseUnmarkedUtf16 } from '../encoding/encoding.ts';
 import { textSource } from '../encoding/text-source.ts';
-import { refuseUnmarkedUtf16 } from '../encoding/unmarked-utf16.ts';
 import { certain } from '../explanation.ts';
 import type { StreamedFormat } from '../format.ts';
 import { unreadableTypeOf } from '../refusal.ts';
