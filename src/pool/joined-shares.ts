@@ -2,8 +2,8 @@
 // the whole file, and counts are added.
 import type {
   PartOutcome,
+  PipelineResult,
   RunOutcome,
-  SharePiece,
   SortedFiles,
   TaskGroups,
   TaskOutcome,
@@ -31,14 +31,15 @@ export interface JoinedShares {
 
 /** Joins the outcomes of all shares. Null if a part is missing. */
 export function joined(shares: readonly TaskOutcome[], partCount: number): JoinedShares | null {
-  const pieces = shares.flatMap((share) => share.pieces!);
-  if (pieces.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
-  const firstRows = firstRowsOf(pieces.flatMap(({ parts }) => parts));
-  const sorted = pieces.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
+  const results = shares.flatMap((share) => share.results!);
+  if (results.reduce((count, { parts }) => count + parts.length, 0) < partCount) return null;
+  const firstRows = firstRowsOf(results.flatMap(({ parts }) => parts));
+  const sorted = results.toSorted((one, other) => one.parts[0]!.number - other.parts[0]!.number);
   // The report of the first part describes how the header was read.
-  const [{ report }, ...others] = sorted as [SharePiece, ...SharePiece[]];
-  for (const piece of others) addReport(report, piece, firstRows);
-  const sum = (of: (piece: SharePiece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
+  const [{ report }, ...others] = sorted as [PipelineResult, ...PipelineResult[]];
+  for (const result of others) addReport(report, result, firstRows);
+  const sum = (of: (result: PipelineResult) => number): number =>
+    results.reduce((total, result) => total + of(result), 0);
   // A thread that started late has no part and therefore no output.
   const { output, ...first } = shares.find((share) => share.output !== null)!;
   const outcome = {
@@ -48,20 +49,20 @@ export function joined(shares: readonly TaskOutcome[], partCount: number): Joine
     busyMilliseconds: shares.reduce((total, share) => total + share.busyMilliseconds, 0),
     output: { ...output!, sizeBytes: sum(({ sizeBytes }) => sizeBytes) },
   };
-  const hasGroups = pieces.some(({ groups }) => groups !== undefined);
-  const names = pieces.flatMap(({ groups = [] }) => groups);
-  const hasStreams = pieces.some(({ streams }) => streams !== undefined);
+  const hasGroups = results.some(({ groups }) => groups !== undefined);
+  const names = results.flatMap(({ groups = [] }) => groups);
+  const hasStreams = results.some(({ streams }) => streams !== undefined);
   return {
     outcome,
-    groups: hasGroups ? { names, rowsBefore: rowsBefore(pieces, firstRows) } : null,
-    sorted: sortedOf(pieces),
-    streams: hasStreams ? pieces.flatMap(({ streams = [] }) => streams) : null,
+    groups: hasGroups ? { names, rowsBefore: rowsBefore(results, firstRows) } : null,
+    sorted: sortedOf(results),
+    streams: hasStreams ? results.flatMap(({ streams = [] }) => streams) : null,
   };
 }
 
-function sortedOf(pieces: readonly SharePiece[]): Omit<TaskRanges, 'head'> | null {
-  if (pieces.every(({ sorted }) => sorted === undefined)) return null;
-  const files = pieces.flatMap(({ sorted }) => sorted ?? []);
+function sortedOf(results: readonly PipelineResult[]): Omit<TaskRanges, 'head'> | null {
+  if (results.every(({ sorted }) => sorted === undefined)) return null;
+  const files = results.flatMap(({ sorted }) => sorted ?? []);
   const sum = (of: (file: SortedFiles) => number): number => files.reduce((total, file) => total + of(file), 0);
   const count = rangeCount(
     sum(({ segments }) => segments),
@@ -70,10 +71,10 @@ function sortedOf(pieces: readonly SharePiece[]): Omit<TaskRanges, 'head'> | nul
   return { names: files.flatMap(({ names }) => names), count };
 }
 
-/** For each part, the number to add to its row numbers in the report of its piece. */
-function rowsBefore(pieces: readonly SharePiece[], firstRows: readonly number[]): number[] {
+/** For each part, the number to add to its row numbers in the report of its pipeline. */
+function rowsBefore(results: readonly PipelineResult[], firstRows: readonly number[]): number[] {
   const missing: number[] = [];
-  for (const { parts } of pieces) {
+  for (const { parts } of results) {
     let before = 0;
     for (const { number, rows } of parts) {
       missing[number] = firstRows[number]! - before;
@@ -109,8 +110,8 @@ function firstRowsOf(parts: readonly PartOutcome[]): readonly number[] {
   });
 }
 
-/** Adds the report of a piece. Both reports have the operations of the Template. */
-function addReport(report: RunReport, { parts, report: piece }: SharePiece, firstRows: readonly number[]): void {
+/** Adds the report of a pipeline. Both reports have the operations of the Template. */
+function addReport(report: RunReport, { parts, report: more }: PipelineResult, firstRows: readonly number[]): void {
   const rowOf = (row: number): number => {
     let before = 0;
     for (const { number, rows } of parts) {
@@ -119,17 +120,17 @@ function addReport(report: RunReport, { parts, report: piece }: SharePiece, firs
     }
     throw new Error('a row after the last part');
   };
-  addCounts(report.input.errors, piece.input.errors, rowOf);
+  addCounts(report.input.errors, more.input.errors, rowOf);
   for (const [index, operation] of report.operations.entries()) {
-    const more = piece.operations[index]!;
-    operation.rows_in += more.rows_in;
-    operation.rows_out += more.rows_out;
-    operation.cells_changed += more.cells_changed;
-    addCounts(operation.errors, more.errors, rowOf);
+    const added = more.operations[index]!;
+    operation.rows_in += added.rows_in;
+    operation.rows_out += added.rows_out;
+    operation.cells_changed += added.cells_changed;
+    addCounts(operation.errors, added.errors, rowOf);
   }
-  report.output.formulas_guarded += piece.output.formulas_guarded;
-  report.rows_written += piece.rows_written;
-  report.rows_read += piece.rows_read;
+  report.output.formulas_guarded += more.output.formulas_guarded;
+  report.rows_written += more.rows_written;
+  report.rows_read += more.rows_read;
 }
 
 /** Adds counts, and sorts the codes by their first row. */

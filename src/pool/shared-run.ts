@@ -447,12 +447,12 @@ export class SharedRun implements PooledRun {
 }
 
 function hasParts(end: TaskEnd): boolean {
-  return end.kind === 'done' && (end.outcome.pieces?.length ?? 0) > 0;
+  return end.kind === 'done' && (end.outcome.results?.length ?? 0) > 0;
 }
 
 /** True for a first share that had no memory for parts, and has processed the whole file. */
 function isWhole(end: TaskEnd): boolean {
-  return end.kind === 'done' && end.outcome.failure === null && end.outcome.pieces === undefined;
+  return end.kind === 'done' && end.outcome.failure === null && end.outcome.results === undefined;
 }
 
 /** True for a share that ended without a failure and without a part. */

@@ -116,7 +116,7 @@ export interface TaskGroups {
   readonly head: FileHead;
   /** Names of the files, in the folder with GROUPS_SUFFIX. */
   readonly names: readonly string[];
-  /** For each part, the number to add to its row numbers (see SharePiece) so that they count the rows of the file. */
+  /** For each part, the number to add to its row numbers (see PipelineResult) so that they count the rows of the file. */
   readonly rowsBefore: readonly number[];
   /** Number of rows in the file, and of errors in rows that the threads have counted. */
   readonly rows: number;
@@ -177,7 +177,7 @@ export interface PartOutcome {
 }
 
 /** Result of one pipeline of a share: of some parts of a file, or of the streams that the share has processed. */
-export interface SharePiece {
+export interface PipelineResult {
   /** In the order of the file. */
   readonly parts: readonly PartOutcome[];
   readonly rowsWritten: number;
@@ -227,8 +227,8 @@ export interface RunOutcome {
    * measured.
    */
   readonly busyMilliseconds: number;
-  /** Set if the task was the share of a thread (RunTask.parts): results of the parts that this thread has processed. */
-  readonly pieces?: readonly SharePiece[];
+  /** Set if the task was the share of a thread (RunTask.parts): the results of its pipelines. */
+  readonly results?: readonly PipelineResult[];
 }
 
 /** An outcome as it crosses threads. The thread that made the report has already converted it to text. */

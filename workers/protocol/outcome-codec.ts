@@ -30,7 +30,7 @@ type PackedDone = readonly [
   rowsRead: number,
   /** Index in the frame's `reports`. */
   report: number,
-  pieces: TaskOutcome['pieces'] | null,
+  results: TaskOutcome['results'] | null,
 ];
 
 /** `keys`: index in the frame's `shared`. */
@@ -50,7 +50,7 @@ export function taskOutcome(outcome: RunOutcome): TaskOutcome {
     busyMilliseconds: outcome.busyMilliseconds,
     reportText: reportText(outcome.report),
     rowsRead: outcome.report.rows_read,
-    ...(outcome.pieces !== undefined && { pieces: outcome.pieces }),
+    ...(outcome.results !== undefined && { results: outcome.results }),
   };
 }
 
@@ -87,12 +87,12 @@ export class OutcomeCodec {
   }
 
   #packed({ task, outcome }: Done): PackedDone {
-    const { rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, reportText, pieces } =
+    const { rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, reportText, results } =
       outcome;
     const packedOutput = output === null ? null : this.#packedOutput(output);
     const packedRejects = rejects === null ? null : this.#packedOutput(rejects);
     const report = this.#reports.push(reportText) - 1;
-    const end = [failure, busyMilliseconds, rowsRead, report, pieces ?? null] as const;
+    const end = [failure, busyMilliseconds, rowsRead, report, results ?? null] as const;
     return [task, rowsWritten, truncated, packedOutput, packedRejects, ...end];
   }
 
@@ -119,7 +119,7 @@ function unpackedSplits({ shared }: Frame, message: PackedSplits): Splits {
 }
 
 function unpacked(frame: Frame, packed: PackedDone): FromWorker {
-  const [task, rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, report, pieces] = packed;
+  const [task, rowsWritten, truncated, output, rejects, failure, busyMilliseconds, rowsRead, report, results] = packed;
   return {
     kind: 'done',
     task,
@@ -132,7 +132,7 @@ function unpacked(frame: Frame, packed: PackedDone): FromWorker {
       busyMilliseconds,
       reportText: frame.reports[report]!,
       rowsRead,
-      ...(pieces === null || pieces === undefined ? {} : { pieces }),
+      ...(results === null || results === undefined ? {} : { results }),
     },
   };
 }

@@ -21,9 +21,9 @@ import {
   GROUPS_SUFFIX,
   type KeyPhase,
   type PartOutcome,
+  type PipelineResult,
   type RunOutcome,
   type RunTask,
-  type SharePiece,
 } from '../protocol/messages.ts';
 import { type PartTurns, RECORD_BYTES_MAX } from '../protocol/part-turns.ts';
 import { RunProgress } from '../protocol/task-claims.ts';
@@ -101,13 +101,13 @@ export interface FirstShare {
 export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   if (job.keyPhase.phase === 'compute') return yield* runStreams(job);
   const outputs = new PartOutputs(job);
-  const pieces: SharePiece[] = [];
+  const results: PipelineResult[] = [];
   let outcome = emptyOutcome(job.task);
   let busyMilliseconds = 0;
   try {
     // Without memory for a further share, the other threads do the work.
     if (!outputs.takeFirst()) {
-      if (job.first === null) return { ...outcome, pieces };
+      if (job.first === null) return { ...outcome, results };
       if (job.task.ranges === undefined) return null;
       throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has too little memory for a range.');
     }
@@ -116,19 +116,19 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
     for (;;) {
       const part = yield* nextPart(job, outputs, UNMEASURED);
       if (part === null) break;
-      const piece = new Piece(job, part, outputs, yield* outputs.memory(UNMEASURED));
-      outcome = yield* piece.run();
+      const pipeline = new SharePipeline(job, part, outputs, yield* outputs.memory(UNMEASURED));
+      outcome = yield* pipeline.run();
       busyMilliseconds += outcome.busyMilliseconds;
       if (outcome.failure !== null) return outcome;
       const { rowsWritten, output, report } = outcome;
-      const groups = piece.groups.isUsed ? piece.groups.names : undefined;
-      const sorted = piece.sorted.isUsed ? piece.sorted.written : undefined;
-      const { parts, streams } = piece;
+      const groups = pipeline.groups.isUsed ? pipeline.groups.names : undefined;
+      const sorted = pipeline.sorted.isUsed ? pipeline.sorted.written : undefined;
+      const { parts, streams } = pipeline;
       const made = { groups, streams, sorted };
-      pieces.push({ parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, ...made });
+      results.push({ parts, rowsWritten: rowsWritten!, sizeBytes: output!.sizeBytes, report, ...made });
     }
     yield* outputs.write(0, UNMEASURED);
-    return { ...outcome, busyMilliseconds, pieces };
+    return { ...outcome, busyMilliseconds, results };
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     return { ...outcome, failure: error.failure };
@@ -137,15 +137,20 @@ export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
   }
 }
 
-/** The share of a thread in the phase `compute`. Its piece lists streams instead of parts. */
+/** The share of a thread in the phase `compute`. Its result lists streams instead of parts. */
 function* runStreams({ first, ...job }: ShareJob): Coroutine<RunOutcome> {
   const outcome = emptyOutcome(job.task);
   try {
     first?.opened();
     const { streams, names, busyMilliseconds } = yield* computeStreams({ ...job, isFirst: first !== null });
     const parts = streams.map((number) => ({ number, rows: 0 }));
-    const piece = { parts, rowsWritten: 0, sizeBytes: 0, report: emptyReport(job.task), streams: names };
-    return { ...outcome, busyMilliseconds, output: NO_OUTPUT.take(), pieces: parts.length === 0 ? [] : [piece] };
+    const result = { parts, rowsWritten: 0, sizeBytes: 0, report: emptyReport(job.task), streams: names };
+    return {
+      ...outcome,
+      busyMilliseconds,
+      output: NO_OUTPUT.take(),
+      results: parts.length === 0 ? [] : [result],
+    };
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     return { ...outcome, failure: error.failure };
@@ -173,7 +178,7 @@ function* nextPart(job: ShareJob, outputs: PartOutputs, rest: Rest): Coroutine<n
  * One pipeline of a share, and its result: for the first part of the file, or for all other parts or ranges that the
  * thread takes.
  */
-class Piece implements PartFeed {
+class SharePipeline implements PartFeed {
   readonly sink: PartSink;
   readonly groups: PartGroupFiles;
   readonly turns: PartTurns;

@@ -45,10 +45,13 @@ function played(ended: (end: TaskEnd) => void) {
 function doneWith(parts: readonly number[], streams?: string): TaskEnd {
   const counts = { rows_read: 0, rows_written: 0, operations: [] };
   const report = { ...counts, input: { errors: {} }, output: { formulas_guarded: 0 } };
-  const piece = { parts: parts.map((number) => ({ number, rows: 0 })), rowsWritten: 0, sizeBytes: 0, report };
-  const pieces = [{ ...piece, ...(streams === undefined ? {} : { streams: [streams] }) }];
+  const result = { parts: parts.map((number) => ({ number, rows: 0 })), rowsWritten: 0, sizeBytes: 0, report };
+  const results = [{ ...result, ...(streams === undefined ? {} : { streams: [streams] }) }];
   const counted = { failure: null, busyMilliseconds: 0 };
-  return { kind: 'done', outcome: partly<TaskOutcome>({ ...counted, output: partly({}), pieces: pieces as never }) };
+  return {
+    kind: 'done',
+    outcome: partly<TaskOutcome>({ ...counted, output: partly({}), results: results as never }),
+  };
 }
 
 test('threads are lent in each phase of a Run whose rows are processed by key', async (t) => {

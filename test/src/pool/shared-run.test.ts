@@ -489,7 +489,7 @@ for (const [how, end] of [
 const PIECE = { rowsWritten: 0, sizeBytes: 0 };
 const SHARE: TaskOutcome = partly<TaskOutcome>({
   ...{ failure: null, busyMilliseconds: 1, output: partly<NonNullable<TaskOutcome['output']>>({ sizeBytes: 0 }) },
-  pieces: [
+  results: [
     { ...PIECE, parts: [{ number: 0, rows: 1 }], report: partly<RunReport>({ operations: [] }), groups: ['0-0.spill'] },
   ],
 });
@@ -498,7 +498,7 @@ test('if the groups cannot be merged, the file is read again as a whole', async 
   for (const end of [FAILED, CANCELLED, { kind: 'interrupted' } as const]) {
     const { run, tasks, ends } = twoShares(t);
     run.grown(10, true);
-    tasks[1]!.end({ kind: 'done', outcome: partly<TaskOutcome>({ failure: null, pieces: [] }) });
+    tasks[1]!.end({ kind: 'done', outcome: partly<TaskOutcome>({ failure: null, results: [] }) });
     tasks[0]!.end({ kind: 'done', outcome: SHARE });
     await until(() => tasks.length === 3);
     t.match(tasks[2]!.task.groups, { names: ['0-0.spill'], rowsBefore: [0] });
@@ -535,7 +535,10 @@ test('a suspended, cancelled or lost Run ends once all its shares have ended', a
   t.strictSame(lost.ends, [{ kind: 'interrupted' }]);
 });
 
-const EMPTY: TaskEnd = { kind: 'done', outcome: partly<TaskOutcome>({ failure: null, output: null, pieces: [] }) };
+const EMPTY: TaskEnd = {
+  kind: 'done',
+  outcome: partly<TaskOutcome>({ failure: null, output: null, results: [] }),
+};
 
 test('after a share without a part, which the budget may have refused, no thread is lent for a while', async (t) => {
   const { run, tasks, ends } = twoShares(t);
@@ -582,9 +585,14 @@ test('a thread with several shares of a Run is counted once', (t) => {
 function doneWith(parts: readonly number[]): TaskEnd {
   const counts = { rows_read: 0, rows_written: 0, operations: [] };
   const report = { ...counts, input: { errors: {} }, output: { formulas_guarded: 0 } };
-  const pieces = parts.map((number) => ({ parts: [{ number, rows: 0 }], rowsWritten: 0, sizeBytes: 0, report }));
+  const results = parts.map((number) => ({ parts: [{ number, rows: 0 }], rowsWritten: 0, sizeBytes: 0, report }));
   return {
     kind: 'done',
-    outcome: partly<TaskOutcome>({ failure: null, output: partly({}), busyMilliseconds: 0, pieces: pieces as never }),
+    outcome: partly<TaskOutcome>({
+      failure: null,
+      output: partly({}),
+      busyMilliseconds: 0,
+      results: results as never,
+    }),
   };
 }

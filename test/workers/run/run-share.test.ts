@@ -116,9 +116,9 @@ const ROWS = `${'x'.repeat(90)}\n`.repeat(40_000);
 test('a share pays for its Run and for its outputs, and releases all of it', async (t) => {
   const { turns, output, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
   const budget = new SmallBudget(8 * MIB);
-  const { failure, pieces } = (await share(budget))!;
+  const { failure, results } = (await share(budget))!;
   t.equal(failure, null);
-  t.equal(pieces!.flatMap((piece) => piece.parts).length, turns.count);
+  t.equal(results!.flatMap(({ parts }) => parts).length, turns.count);
   t.equal(statSync(output).size, 'a,b\n'.length + 2 * ROWS.length);
   t.ok(budget.peakBytes > RUN_RESERVATION_BYTES, `${budget.peakBytes} bytes`);
   t.equal(budget.takenBytes, 0);
@@ -143,7 +143,7 @@ test('a thread uses the memory for outputs again in its next share', async (t) =
 
 test('without memory a share takes no part', async (t) => {
   const { turns, share } = await shared(t, `a\n${ROWS}`, { b: 'a' }, 50_000);
-  t.match(await share(new SmallBudget(RUN_RESERVATION_BYTES)), { failure: null, pieces: [] });
+  t.match(await share(new SmallBudget(RUN_RESERVATION_BYTES)), { failure: null, results: [] });
   t.equal(turns.taken, 0);
 });
 
@@ -171,9 +171,9 @@ test('outputs wait for an earlier part only as long as there is memory for them'
   t.equal(turns.taken, 3, 'the first part, and two whose outputs have memory');
   t.equal(statSync(output).size, 0);
   writeSync(openedFor(t, output), 'first\n', turns.place(first, 6));
-  const { failure, pieces } = (await ended)!;
+  const { failure, results } = (await ended)!;
   t.equal(failure, null);
-  t.equal(pieces!.flatMap((piece) => piece.parts).length, turns.count - 1);
+  t.equal(results!.flatMap(({ parts }) => parts).length, turns.count - 1);
   t.ok(budget.peakBytes <= 11 * MIB);
   t.match(readFileSync(output, 'latin1').slice(0, 10), /^first\nx+/);
 });
