@@ -23,7 +23,7 @@ import { SharedMemories, SPARE_MEMORY_BYTES_MAX, ThreadCollector } from '../../w
 import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { KeysMemory } from '../../workers/protocol/frame.ts';
 import {
-  GROUPS_SUFFIX,
+  exchangeFolder,
   type KeyPhase,
   type RunOutcome,
   type RunTask,
@@ -434,12 +434,12 @@ export class SharedRun implements PooledRun {
       this.#sharing.ended?.(parts);
       this.#ended(last);
     };
-    const groups = this.#task.spillDirectory + GROUPS_SUFFIX;
-    if (this.#head === null || !existsSync(groups)) {
+    const folder = exchangeFolder(this.#task);
+    if (this.#head === null || !existsSync(folder)) {
       over(end);
       return;
     }
-    rm(groups, { recursive: true, force: true }).then(
+    rm(folder, { recursive: true, force: true }).then(
       () => over(end),
       (error) => over({ kind: 'fault', ...faultText(error) }),
     );

@@ -101,20 +101,25 @@ export interface RunTask {
 export interface TaskRanges {
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
-  /** Names of the files, in the folder with GROUPS_SUFFIX (see SortedRangeFiles). */
+  /** Names of the files, in the exchange folder (see SortedRangeFiles). */
   readonly names: readonly string[];
   /** Number of ranges. */
   readonly count: number;
 }
 
-/** Suffix that turns the spill folder of a Run into the folder for files that its threads exchange: groups, streams, sorted rows. */
-export const GROUPS_SUFFIX = '.groups';
+/**
+ * The folder for files that the threads of a Run exchange: groups, streams, sorted rows. The main thread removes it at the
+ * end of the Run.
+ */
+export function exchangeFolder({ spillDirectory }: Pick<RunTask, 'spillDirectory'>): string {
+  return `${spillDirectory}.exchange`;
+}
 
 /** The groups of all parts of a file. */
 export interface TaskGroups {
   /** Result of reading the beginning of the file. */
   readonly head: FileHead;
-  /** Names of the files, in the folder with GROUPS_SUFFIX. */
+  /** Names of the files, in the exchange folder. */
   readonly names: readonly string[];
   /** For each part, the number to add to its row numbers (see PipelineResult) so that they count the rows of the file. */
   readonly rowsBefore: readonly number[];
@@ -157,7 +162,7 @@ export interface KeyPhase {
   readonly phase: 'scatter' | 'compute' | 'match';
   /** Random number of the Run, from which threads compute the stream of a row. */
   readonly seed: number;
-  /** Names of the files with rows, and of those with new cells, in the folder with GROUPS_SUFFIX. */
+  /** Names of the files with rows, and of those with new cells, in the exchange folder. */
   readonly rows: readonly string[];
   readonly cells: readonly string[];
 }

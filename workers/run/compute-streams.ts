@@ -1,6 +1,7 @@
 // The phase `compute` of a Run whose rows several threads process by key (execution/keys/row-streams.ts explains the
 // phases). No part of the file is read: each thread takes streams of rows, runs the operation on them, and writes the
 // new cells.
+import { join } from 'node:path';
 import { finderIn, storedTypes } from '../batch/schema.ts';
 import { StreamResults, streamReader } from '../execution/keys/row-streams.ts';
 import { StreamFile, StreamFiles } from '../execution/spill/stream-files.ts';
@@ -13,7 +14,7 @@ import { Heap } from '../memory/heap.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
 import { type KeyedStep, keyedStep } from '../plan/plan.ts';
 import { Cancelled, Failed, MemoryWanted } from '../protocol/failure.ts';
-import { GROUPS_SUFFIX, type KeyPhase } from '../protocol/messages.ts';
+import { exchangeFolder, type KeyPhase } from '../protocol/messages.ts';
 import type { PartTurns } from '../protocol/part-turns.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { isSliced, nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
@@ -44,7 +45,7 @@ export interface StreamShare {
  */
 export function* computeStreams(job: StreamJob): Coroutine<StreamShare> {
   const budget = runShare(job.budget);
-  const folder = new SpillFolder(job.task.spillDirectory + GROUPS_SUFFIX, `${job.task.task}-cells-`);
+  const folder = new SpillFolder(exchangeFolder(job.task), `${job.task.task}-cells-`);
   const streams: number[] = [];
   try {
     if (!job.isFirst && !budget.take(RUN_RESERVATION_BYTES)) return { streams, names: [], busyMilliseconds: 0 };
@@ -105,7 +106,7 @@ class StreamComputation {
   constructor(job: StreamJob, step: KeyedStep, cells: SpillFolder) {
     this.#job = job;
     this.#step = step;
-    this.#folder = new SpillFolder(job.task.spillDirectory + GROUPS_SUFFIX);
+    this.#folder = new SpillFolder(exchangeFolder(job.task));
     this.#kernel = job.kernels.borrow();
     this.#clock = new SliceClock(() => {
       job.beat();
@@ -126,7 +127,7 @@ class StreamComputation {
     const paidBytes = task.reservationBytes - asideBytes;
     const views = kernels.viewsOf(kernel);
     const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, paidBytes, asideBytes, NO_LOAN, views);
-    const spill = new SpillFolder(`${task.spillDirectory}${GROUPS_SUFFIX}/stream-${stream}`);
+    const spill = new SpillFolder(join(exchangeFolder(task), `stream-${stream}`));
     try {
       const arena = new Arena(heap, ARENA_BYTES, (bytes) => kernels.madeTexts(bytes));
       const context = this.#contextOf(arena, spill);

@@ -1,13 +1,13 @@
 // The phases `scatter` and `match` of a Run whose rows several threads process by key (execution/keys/row-streams.ts
 // explains the phases). Each thread reads parts of the file, and another operator replaces the keyed step of the plan.
-// The third phase is in compute-streams.ts.
+// The phase between them, `compute`, is in compute-streams.ts.
 import { storedTypes } from '../batch/schema.ts';
 import { RowMatch, RowScatter } from '../execution/keys/row-streams.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
 import { StreamFile, StreamFiles } from '../execution/spill/stream-files.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
 import type { KeyedStep, PlannedStep } from '../plan/plan.ts';
-import { GROUPS_SUFFIX, type KeyPhase, type RunTask } from '../protocol/messages.ts';
+import { exchangeFolder, type KeyPhase, type RunTask } from '../protocol/messages.ts';
 import type { Operator, OperatorContext } from '../template/operation.ts';
 
 /** Replaces the keyed step of a plan. */
@@ -37,10 +37,10 @@ export class KeyedParts {
   part: number;
   #isScattering = false;
 
-  constructor({ task, spillDirectory }: RunTask, keys: KeyPhase, firstPart: number) {
+  constructor(task: RunTask, keys: KeyPhase, firstPart: number) {
     this.#keys = keys;
-    this.#directory = spillDirectory + GROUPS_SUFFIX;
-    this.#folder = new SpillFolder(this.#directory, `${task}-${firstPart}-`);
+    this.#directory = exchangeFolder(task);
+    this.#folder = new SpillFolder(this.#directory, `${task.task}-${firstPart}-`);
     this.part = firstPart;
   }
 

@@ -16,7 +16,7 @@ import type { PartSink } from '../output/sink/file-sink.ts';
 import { exchangeStep, keyedStep, mergesGroups, type RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
-import { GROUPS_SUFFIX, type RunTask, type TaskFile } from '../protocol/messages.ts';
+import { exchangeFolder, type RunTask, type TaskFile } from '../protocol/messages.ts';
 import { type RowErrorCode, type RunReport, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
@@ -219,7 +219,7 @@ export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSte
   const index = exchangeStep(plan);
   if (task.groups !== undefined) {
     const { names, rowsBefore } = task.groups;
-    const groups = new MergedGroupFiles(task.spillDirectory + GROUPS_SUFFIX, names, rowsBefore);
+    const groups = new MergedGroupFiles(exchangeFolder(task), names, rowsBefore);
     return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null, sorted: null };
   }
   if (parts === undefined || index < 0) return { plan, groups: null, keyed: null, sorted: null };

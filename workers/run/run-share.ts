@@ -13,12 +13,12 @@ import { formatNamed } from '../input/open-rows.ts';
 import type { FileHead } from '../input/reader.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import type { FilePart } from '../input/source/source.ts';
-import { runShare as budgetShare, RUN_RESERVATION_BYTES, type RunShare } from '../memory/budget.ts';
+import { RUN_RESERVATION_BYTES, type RunShare, runShare } from '../memory/budget.ts';
 import { MemorySink, outputTooLarge, PartSink, writeAt } from '../output/sink/file-sink.ts';
 import { Cancelled, diskFailure, Failed } from '../protocol/failure.ts';
 import type { KeysMemory } from '../protocol/frame.ts';
 import {
-  GROUPS_SUFFIX,
+  exchangeFolder,
   type KeyPhase,
   type PartOutcome,
   type PipelineResult,
@@ -98,7 +98,7 @@ export interface FirstShare {
  * Processes parts until all have been taken, until a part fails, or until a thread that is lent has to leave. Returns
  * null if the first share has no memory, so that the Run has to be processed as a whole. Throws Cancelled.
  */
-export function* runShare(job: ShareJob): Coroutine<RunOutcome | null> {
+export function* processShare(job: ShareJob): Coroutine<RunOutcome | null> {
   if (job.keyPhase.phase === 'compute') return yield* runStreams(job);
   const outputs = new PartOutputs(job);
   const results: PipelineResult[] = [];
@@ -204,8 +204,8 @@ class SharePipeline implements PartFeed {
     this.part = part;
     this.#outputs = outputs;
     this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.part, pending, bytes));
-    const { spillDirectory, ranges } = job.task;
-    const folder = spillDirectory + GROUPS_SUFFIX;
+    const { ranges } = job.task;
+    const folder = exchangeFolder(job.task);
     this.groups = new PartGroupFiles(folder, part);
     this.sorted = new SortedPartFiles(folder, part);
     this.ranges = ranges === undefined ? null : new SortedRangeFiles(folder, ranges.names, ranges.count);
@@ -231,12 +231,8 @@ class SharePipeline implements PartFeed {
           ...task,
           limits: { ...NO_LIMITS, rowsMax, inflatedBytesMax },
           part: { number: this.part, head },
-          // Each share needs its own folder, because threads may spill at the same time. The folder of the groups, which
-          // contains it, is removed at the end of the Run.
-          spillDirectory: join(
-            task.spillDirectory + GROUPS_SUFFIX,
-            `${task.ranges === undefined ? '' : 'range-'}${this.part}`,
-          ),
+          // Threads may spill at the same time. The exchange folder is removed at the end of the Run.
+          spillDirectory: join(exchangeFolder(task), `${task.ranges === undefined ? '' : 'range-'}${this.part}`),
         },
         source: this.#source,
         parts: this,
@@ -371,7 +367,7 @@ class PartOutputs {
 
   constructor(job: ShareJob) {
     this.#job = job;
-    this.#budget = budgetShare(job.budget);
+    this.#budget = runShare(job.budget);
     this.#spare = job.spareMemory.take();
   }
 

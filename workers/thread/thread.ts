@@ -31,7 +31,7 @@ import { RunProgress, TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
 import type { RunJob } from '../run/run-job.ts';
-import { runShare, SpareMemory } from '../run/run-share.ts';
+import { processShare, SpareMemory } from '../run/run-share.ts';
 import { headForParts } from '../run/split.ts';
 import { CoreShare } from '../scheduling/core-share.ts';
 import { type Coroutine, runCoroutine } from '../scheduling/coroutine.ts';
@@ -265,7 +265,7 @@ export class Thread {
     };
     let mayReturn = false;
     try {
-      const outcome = yield* runShare({
+      const outcome = yield* processShare({
         ...job,
         turns,
         keys,

@@ -10,7 +10,7 @@ import { ThreadPool } from '../../../src/pool/pool.ts';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
 import type { Sharing } from '../../../src/pool/shared-run.ts';
 import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
-import type { RunTask, TaskLimits } from '../../../workers/protocol/messages.ts';
+import { exchangeFolder, type RunTask, type TaskLimits } from '../../../workers/protocol/messages.ts';
 import { noise } from '../../random.ts';
 
 const MIB = 1024 * 1024;
@@ -278,7 +278,7 @@ test('the smallest memory budget is enough', async (t) => {
 test('a cancelled sort leaves nothing', async (t) => {
   const { taskOf, pool, folder } = await rig(t);
   const text = fileOf(mixed, 30_000);
-  const isMerging = (task: RunTask): boolean => existsSync(`${task.spillDirectory}.groups`);
+  const isMerging = (task: RunTask): boolean => existsSync(exchangeFolder(task));
   for (const begun of [isMerging, (task: RunTask) => isMerging(task) && existsSync(task.output.path)]) {
     const task = taskOf({ operations: [...NUMBERS, { op: 'sort', by: 'amount' }] });
     writeFileSync((task.source as { path: string }).path, text);

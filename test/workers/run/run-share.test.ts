@@ -13,7 +13,7 @@ import { KernelPool } from '../../../workers/memory/kernel-pool.ts';
 import { type PreparedTemplate, TemplateCache } from '../../../workers/plan/template-cache.ts';
 import type { RunOutcome, RunTask } from '../../../workers/protocol/messages.ts';
 import { PartTurns, TURNS_BYTES } from '../../../workers/protocol/part-turns.ts';
-import { runShare, type ShareJob, SpareMemory } from '../../../workers/run/run-share.ts';
+import { processShare, type ShareJob, SpareMemory } from '../../../workers/run/run-share.ts';
 import { headForParts, seemsSplittable } from '../../../workers/run/split.ts';
 import { runCoroutine } from '../../../workers/scheduling/coroutine.ts';
 
@@ -105,7 +105,7 @@ async function shared(t: Test, text: string, columns: Record<string, string>, pa
   const share: Shared['share'] = async (budget, parts = {}) => {
     const keyPhase = { phase: 'scatter', seed: 1, rows: [], cells: [] } as const;
     return runCoroutine(
-      runShare({ ...job, head, keys, keyPhase, first: null, isNeeded: () => false, budget, ...parts }),
+      processShare({ ...job, head, keys, keyPhase, first: null, isNeeded: () => false, budget, ...parts }),
     );
   };
   return { task, prepared, sizeBytes, turns, output, share };
