@@ -59,27 +59,9 @@ function checkerOf(language: TemplateLanguage): TemplateChecker {
   return checker;
 }
 
-/** Pools whose released memory is not free yet. A pool that was itself garbage would never report that its memory is free. */
-const waitingPools = new Set<KernelPool>();
-
-/** The pool of one Run. Its collector stops as soon as all released memory is free. */
+/** The pool of one Run. */
 function poolOf(share: BudgetShare): KernelPool {
-  const collector = new ThreadCollector();
-  let droppedBytes = 0;
-  const pool: KernelPool = new KernelPool(compiled, share, {
-    dropped: (bytes, isAwaited) => {
-      droppedBytes += bytes;
-      waitingPools.add(pool);
-      collector.dropped(bytes, isAwaited);
-    },
-    collected: (bytes, isAwaited) => {
-      droppedBytes -= bytes;
-      if (droppedBytes === 0) waitingPools.delete(pool);
-      collector.collected(bytes, isAwaited);
-    },
-    madeTexts: (bytes) => collector.madeTexts(bytes),
-  });
-  return pool;
+  return new KernelPool(compiled, share, new ThreadCollector());
 }
 
 /** Refuses state beyond a Run's reservation plus `stateBytes`. */

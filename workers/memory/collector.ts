@@ -22,19 +22,25 @@ const COLLECT_LATER_MILLISECONDS = 1000;
 
 /**
  * Delay before repeating a collection that did not free everything, because something still referred to the memory. It
- * doubles with each repetition, so that memory that stays referenced costs a thread next to nothing.
+ * doubles with each repetition, so that memory that stays referenced costs a thread next to nothing. The limits bound
+ * the time that a Run waits for memory that is free at last.
  */
 const AGAIN_MILLISECONDS = 200;
+const AGAIN_MILLISECONDS_MAX = 10_000;
+const AGAIN_AWAITED_MILLISECONDS_MAX = 1000;
+
+/** Memory that a thread does not use any more. */
+export interface DroppedMemory {
+  readonly bytes: number;
+  /** Other Runs may wait for this memory, so even a small amount justifies a collection. */
+  readonly isAwaited: boolean;
+  /** Called when the memory was found to be collected. Must not refer to the memory. */
+  readonly freed: () => void;
+}
 
 export interface Collector {
-  /**
-   * Reports memory of `bytes` bytes that is no longer referenced, at the latest after the current turn of the event
-   * loop.
-   * @param isAwaited other Runs wait for this memory, so even a small amount justifies a collection
-   */
-  dropped(bytes: number, isAwaited: boolean): void;
-  /** Reports that dropped memory of `bytes` bytes was freed. */
-  collected(bytes: number, isAwaited: boolean): void;
+  /** @param memory no longer referenced, at the latest after the current turn of the event loop */
+  dropped(memory: object, dropped: DroppedMemory): void;
   /**
    * Reports long texts of `bytes` bytes. V8 stores them outside its heap and may not collect them until they reach 64
    * MiB.
@@ -42,34 +48,35 @@ export interface Collector {
   madeTexts(bytes: number): void;
 }
 
-/** Collector of the calling thread. */
+/**
+ * Collector of the calling thread. It looks with weak references whether memory was collected, because the callbacks of
+ * a FinalizationRegistry may stop. With Node.js 20 to 24, they stop in the whole thread if any registry becomes garbage
+ * while its callback is due. Then memory stayed charged, and Runs waited for it forever.
+ */
 export class ThreadCollector implements Collector {
   readonly #collectBytes: number;
   #collect: (() => void) | null = null;
+  readonly #dropped = new Map<WeakRef<object>, DroppedMemory>();
   #droppedBytes = 0;
   #textBytes = 0;
   /** Number of dropped memories that other Runs wait for. */
   #awaited = 0;
   #timer: NodeJS.Timeout | null = null;
-  /** Delay with which `#timer` was started. */
-  #dueInMilliseconds = 0;
-  #later: NodeJS.Timeout | null = null;
+  /** True if `#timer` collects in this turn of the event loop or the next one. */
+  #isDue = false;
 
   /** @param budgetBytes memory budget of all threads */
   constructor(budgetBytes = 0) {
     this.#collectBytes = Math.max(COLLECT_BYTES, budgetBytes * COLLECT_BUDGET_PART);
   }
 
-  dropped(bytes: number, isAwaited: boolean): void {
-    this.#droppedBytes += bytes;
-    if (isAwaited) this.#awaited++;
-    if (this.#isWorthwhile) this.#schedule(0, AGAIN_MILLISECONDS);
-    else this.#collectLater(COLLECT_LATER_MILLISECONDS);
-  }
-
-  collected(bytes: number, isAwaited: boolean): void {
-    this.#droppedBytes -= bytes;
-    if (isAwaited) this.#awaited--;
+  dropped(memory: object, dropped: DroppedMemory): void {
+    this.#findFreed();
+    this.#dropped.set(new WeakRef(memory), dropped);
+    this.#droppedBytes += dropped.bytes;
+    if (dropped.isAwaited) this.#awaited++;
+    const isWorthwhile = this.#droppedBytes >= this.#collectBytes || this.#awaited > 0;
+    if (!this.#isDue) this.#collectIn(isWorthwhile ? 0 : COLLECT_LATER_MILLISECONDS, AGAIN_MILLISECONDS);
   }
 
   /**
@@ -81,37 +88,36 @@ export class ThreadCollector implements Collector {
     if (this.#textBytes >= COLLECT_BYTES) this.#collectNow();
   }
 
-  get #isWorthwhile(): boolean {
-    return this.#droppedBytes >= this.#collectBytes || this.#awaited > 0;
-  }
-
   #collectNow(): void {
     this.#textBytes = 0;
     this.#collect ??= collectFunction();
     this.#collect();
+    this.#findFreed();
   }
 
-  /** Memory that is still referenced then is collected later, if it is much. */
-  #collectLater(milliseconds: number): void {
-    if (this.#later !== null) clearTimeout(this.#later);
-    this.#later = setTimeout(() => {
-      this.#later = null;
-      if (this.#droppedBytes === 0) return;
-      this.#collectNow();
-      if (this.#droppedBytes >= COLLECT_BYTES) this.#collectLater(milliseconds * 2);
-    }, milliseconds).unref();
+  /** Looking at a weak reference keeps its memory until the end of the turn, so a collection comes before the look. */
+  #findFreed(): void {
+    for (const [memory, { bytes, isAwaited, freed }] of this.#dropped) {
+      if (memory.deref() !== undefined) continue;
+      this.#dropped.delete(memory);
+      this.#droppedBytes -= bytes;
+      if (isAwaited) this.#awaited--;
+      freed();
+    }
   }
 
-  /** A collection that was to be repeated later gives way to one that is due earlier. */
-  #schedule(milliseconds: number, againMilliseconds: number): void {
-    if (this.#timer !== null && milliseconds >= this.#dueInMilliseconds) return;
+  /** Collects after a delay, and again until everything is free. Replaces a collection that was due later. */
+  #collectIn(milliseconds: number, againMilliseconds: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#dueInMilliseconds = milliseconds;
+    this.#isDue = milliseconds === 0;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (!this.#isWorthwhile) return;
+      this.#isDue = false;
       this.#collectNow();
-      this.#schedule(againMilliseconds, againMilliseconds * 2);
+      if (this.#dropped.size === 0 || this.#timer !== null) return;
+      const longest = this.#awaited > 0 ? AGAIN_AWAITED_MILLISECONDS_MAX : AGAIN_MILLISECONDS_MAX;
+      const next = Math.min(againMilliseconds, longest);
+      this.#collectIn(next, next * 2);
     }, milliseconds).unref();
   }
 }
@@ -125,20 +131,11 @@ export const SPARE_MEMORY_BYTES_MAX = 128 * 1024 * 1024;
  */
 const REPORT_MILLISECONDS = 2000;
 
-/** A reference to a memory that the thread does not use any more. */
-interface DroppedShare {
-  readonly bytes: number;
-  isReported: boolean;
-}
-
 /** Drops memory that several threads have used: see KernelPool for memory of one thread. */
 export class SharedMemories {
   readonly #collector: Collector;
-  readonly #dropped = new Set<DroppedShare>();
-  readonly #freed = new FinalizationRegistry<DroppedShare>((dropped) => {
-    this.#dropped.delete(dropped);
-    if (dropped.isReported) this.#collector.collected(dropped.bytes, false);
-  });
+  /** Memories that were not reported yet. */
+  readonly #kept = new Set<WeakRef<WebAssembly.Memory<SharedArrayBuffer>>>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(collector: Collector) {
@@ -147,26 +144,26 @@ export class SharedMemories {
 
   /** @param memory no longer used by the calling thread. It is free once all threads have collected it. */
   drop(memory: WebAssembly.Memory<SharedArrayBuffer>): void {
-    const dropped = { bytes: memory.buffer.byteLength, isReported: false };
-    this.#dropped.add(dropped);
-    this.#freed.register(memory, dropped);
-    if (dropped.bytes > SPARE_MEMORY_BYTES_MAX) this.#report();
+    this.#kept.add(new WeakRef(memory));
+    if (memory.buffer.byteLength > SPARE_MEMORY_BYTES_MAX) this.#report();
     else this.#timer ??= setTimeout(() => this.#report(), REPORT_MILLISECONDS).unref();
   }
 
   #report(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    for (const dropped of this.#dropped) {
-      if (dropped.isReported) continue;
-      dropped.isReported = true;
-      this.#collector.dropped(dropped.bytes, false);
+    for (const kept of this.#kept) {
+      const memory = kept.deref();
+      if (memory === undefined) continue;
+      const { byteLength } = memory.buffer;
+      this.#collector.dropped(memory, { bytes: byteLength, isAwaited: false, freed: () => {} });
     }
+    this.#kept.clear();
   }
 }
 
 /** Does nothing. For tests and tools that own their process. */
-export const NO_COLLECTOR: Collector = { dropped: () => {}, collected: () => {}, madeTexts: () => {} };
+export const NO_COLLECTOR: Collector = { dropped: () => {}, madeTexts: () => {} };
 
 /**
  * Returns a function that runs a full collection. This is the only way for a program that cannot require command-line

@@ -35,13 +35,6 @@ export interface HeldForMemory {
   readonly hasLent: boolean;
 }
 
-interface Dropped {
-  readonly memoryBytes: number;
-  readonly borrowedBytes: number;
-  readonly held: HeldForMemory | null;
-  readonly isAwaited: boolean;
-}
-
 export class KernelPool {
   readonly #module: WebAssembly.Module;
   readonly #budget: BudgetShare;
@@ -57,7 +50,6 @@ export class KernelPool {
   /** Minimum number of idle instances since the last check, which is the number of instances that were not needed. */
   #unused = 0;
   #look: NodeJS.Timeout | null = null;
-  readonly #freed = new FinalizationRegistry<Dropped>((dropped) => this.#free(dropped));
 
   constructor(module: WebAssembly.Module, budget: BudgetShare, collector: Collector) {
     this.#module = module;
@@ -75,7 +67,7 @@ export class KernelPool {
     const large = isShare ? this.#large : null;
     if (large !== null) {
       this.#large = null;
-      this.#free({ memoryBytes: 0, borrowedBytes: large.borrowedBytes, held: null, isAwaited: false });
+      this.#free(large.borrowedBytes, null);
       return large.kernel;
     }
     const kernel = this.#idle.pop() ?? instantiateKernel(this.#module);
@@ -104,7 +96,7 @@ export class KernelPool {
     if (memoryBytes <= IDLE_KERNEL_BYTES && this.#idle.length < IDLE_KERNELS_MAX) {
       this.#idle.push(kernel);
       if (this.#idle.length > IDLE_KERNELS_MIN) this.#lookLater();
-      this.#free({ memoryBytes: 0, borrowedBytes, held, isAwaited: false });
+      this.#free(borrowedBytes, held);
       return;
     }
     if (isShare && memoryBytes <= SHARE_KERNEL_BYTES_MAX && this.#large === null && held?.hasLent !== true) {
@@ -125,11 +117,15 @@ export class KernelPool {
     }, LARGE_MILLISECONDS).unref();
   }
 
-  #drop(kernel: Kernel, borrowedBytes: number, held: HeldForMemory | null): void {
-    const memoryBytes = kernel.memory.buffer.byteLength;
+  #drop({ memory }: Kernel, borrowedBytes: number, held: HeldForMemory | null): void {
     const isAwaited = held?.hasLent === true;
-    this.#freed.register(kernel.memory, { memoryBytes, borrowedBytes, held, isAwaited });
-    this.#collector.dropped(memoryBytes, isAwaited);
+    const freed = this.#freeing(borrowedBytes, held);
+    this.#collector.dropped(memory, { bytes: memory.buffer.byteLength, isAwaited, freed });
+  }
+
+  /** A separate method, because a closure may refer to all parameters of the function that creates it. */
+  #freeing(borrowedBytes: number, held: HeldForMemory | null): () => void {
+    return () => this.#free(borrowedBytes, held);
   }
 
   #lookLater(): void {
@@ -143,9 +139,8 @@ export class KernelPool {
     }, UNUSED_MILLISECONDS).unref();
   }
 
-  #free({ memoryBytes, borrowedBytes, held, isAwaited }: Dropped): void {
+  #free(borrowedBytes: number, held: HeldForMemory | null): void {
     if (borrowedBytes > 0) this.#budget.release(borrowedBytes);
     held?.release();
-    this.#collector.collected(memoryBytes, isAwaited);
   }
 }
