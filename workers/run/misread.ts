@@ -56,7 +56,7 @@ export function* afterMisread(
   const mayBeMixed = setting === null || (isList && encoding === 'utf-8');
   if (canContinue && isList && !mayBeMixed) return { ...tries, failed };
   try {
-    yield* beginAgain(job);
+    yield* restartFile(job);
     const nonAsciiLines = tries.nonAsciiLines ?? (yield* scannedLines(job, reason));
     const cut = encoding === 'utf-8' && nonAsciiLines !== null ? cutOffFailure(nonAsciiLines) : null;
     if (cut !== null) return { ...outcome, failure: cut.failure };
@@ -80,7 +80,7 @@ function* afterUtf8(
   { outcome, reason }: Pick<Misread, 'outcome' | 'reason'>,
 ): Coroutine<EncodingTries | RunOutcome> {
   try {
-    yield* beginAgain(job);
+    yield* restartFile(job);
     const nonAsciiLines = yield* scannedLines(job, reason);
     // The lines of a file in an archive are not known, so the file is refused.
     return nonAsciiLines === null ? outcome : { ...tries, nonAsciiLines };
@@ -92,7 +92,7 @@ function* afterUtf8(
 }
 
 /** Waits until the whole upload is in the spool, then rewinds to the first byte. Throws Cancelled. */
-export function* beginAgain({ source }: RunJob): Coroutine<void> {
+export function* restartFile({ source }: RunJob): Coroutine<void> {
   while (!source.hasArrived) yield source.arrival();
   source.rewind();
 }
@@ -139,7 +139,7 @@ export function* settleSize(job: RunJob, outcome: RunOutcome): Coroutine<RunOutc
   source.rewind();
   source.read(head);
   if (compressionOf(head) === null) return outcome;
-  yield* beginAgain(job);
+  yield* restartFile(job);
   try {
     yield* count(job, job.task.limits.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
   } catch (error) {

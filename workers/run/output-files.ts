@@ -88,7 +88,7 @@ export const SPLIT_FILES_MAX = 1000;
 /** Buffer of each file's writer. */
 const BUFFER_BYTES = 65_536;
 
-export interface SplitParts extends Omit<WriterTools, 'sink' | 'continues' | 'bufferBytes'> {
+export interface OutputFilesSettings extends Omit<WriterTools, 'sink' | 'continues' | 'bufferBytes'> {
   /** The columns before those of the output are chosen. */
   readonly input: Schema;
   /** Index in `input` of each output column. */
@@ -105,7 +105,7 @@ export interface SplitParts extends Omit<WriterTools, 'sink' | 'continues' | 'bu
 const ASCENDING = { descending: false, nullsFirst: false, compare: 'typed' } as const;
 
 export class OutputFiles {
-  readonly #parts: SplitParts;
+  readonly #settings: OutputFilesSettings;
   readonly #sorter: RowSorter;
   readonly #readers: readonly CellReader[];
   readonly #zip: ZipFile;
@@ -119,9 +119,9 @@ export class OutputFiles {
   #files = 0;
   formulasGuarded = 0;
 
-  constructor(parts: SplitParts) {
-    const { input, splitBy, context, heap, kernel, sink, planned } = parts;
-    this.#parts = parts;
+  constructor(settings: OutputFilesSettings) {
+    const { input, splitBy, context, heap, kernel, sink, planned } = settings;
+    this.#settings = settings;
     const indexOf = finderIn(input);
     const terms = splitBy.map((column) => ({ ...ASCENDING, index: indexOf(column), type: column.type }));
     this.#sorter = new RowSorter(context, storedTypes(input), new SortKeys(context, terms));
@@ -153,7 +153,7 @@ export class OutputFiles {
       }
       let to = from + 1;
       while (to < batch.live && this.#hasKey(batch, to)) to++;
-      const columns = this.#parts.columns.map((index) => rows.columns[index]!);
+      const columns = this.#settings.columns.map((index) => rows.columns[index]!);
       const file = rows.withColumns(columns).slice(from, to);
       yield* this.#noting((writer) => writer.push(file));
       from = to;
@@ -166,7 +166,7 @@ export class OutputFiles {
 
   #beginFile(batch: Batch, position: number): void {
     if (this.#files++ === SPLIT_FILES_MAX) throw new Failed('RUN_RESOURCE_LIMIT', TOO_MANY_FILES);
-    const { splitBy, fileName, planned, heap, kernel, clock, meta } = this.#parts;
+    const { splitBy, fileName, planned, heap, kernel, clock, meta } = this.#settings;
     this.#key = Buffer.from(keyOf(batch, position));
     const row = batch.physicalRow(position);
     const values = this.#readers.map((reader) => textOfValue(reader.read(row)) || EMPTY_NAME);
@@ -208,7 +208,7 @@ export class OutputFiles {
   }
 
   get #heap(): Heap {
-    return this.#parts.heap;
+    return this.#settings.heap;
   }
 }
 

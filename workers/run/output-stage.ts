@@ -22,7 +22,7 @@ import { type RunErrors, StepErrors } from './row-errors.ts';
 // Handles texts that are too long for a cell of the output file (such as XLSX): they become row errors TOO_LONG, with
 // the same handling as errors of operations.
 
-export interface LongCellsParts {
+export interface LongCellsSettings {
   readonly plan: RunPlan;
   readonly defaults: TemplateDefaults;
   readonly errors: RunErrors;
@@ -39,7 +39,7 @@ class LongCells {
   /** Text columns, with their indexes before and in the output. */
   readonly #columns: readonly { readonly index: number; readonly place: number }[];
 
-  constructor({ plan, defaults, errors, kernel, unitsMax }: LongCellsParts) {
+  constructor({ plan, defaults, errors, kernel, unitsMax }: LongCellsSettings) {
     const { columns, schema } = plan.output;
     this.#kernel = kernel;
     this.#unitsMax = unitsMax;
@@ -132,7 +132,7 @@ export function countedAhead(report: OperationReport, ahead: RowsAhead | null): 
 
 // Last stage of a Run's chain: arranges the output columns, limits the number of output rows, and writes to the sink.
 
-export interface StageParts {
+export interface StageSettings {
   readonly plan: RunPlan;
   readonly template: Template;
   readonly task: RunTask;
@@ -144,23 +144,23 @@ export interface StageParts {
   readonly meta: MetaValues;
   /** Receives the output if the Run processes parts of its file. */
   readonly partSink: PartSink | null;
-  /** See PipelineParts. */
+  /** See PipelineSettings. */
   readonly sorted: Pick<SortedParts | SortedRanges, 'kind'> | null;
 }
 
 /** The last stage of a chain: an OutputStage or NO_OUTPUT. */
 export type LastStage = Pick<OutputStage, keyof OutputStage>;
 
-/** @param parts with what the last operation writes instead of an output, if several threads process the file */
+/** @param settings with what the last operation writes instead of an output, if several threads process the file */
 export function lastStage(
-  parts: StageParts & {
+  settings: StageSettings & {
     readonly groups: { readonly kind: string } | null;
     readonly keyed: { readonly kind: string } | null;
   },
   errors: RunErrors,
 ): LastStage {
-  const hasOutput = parts.groups?.kind !== 'collect' && parts.keyed?.kind !== 'scatter';
-  return hasOutput ? new OutputStage(parts, errors) : NO_OUTPUT;
+  const hasOutput = settings.groups?.kind !== 'collect' && settings.keyed?.kind !== 'scatter';
+  return hasOutput ? new OutputStage(settings, errors) : NO_OUTPUT;
 }
 
 /** Writes the rows. */
@@ -178,27 +178,27 @@ export class OutputStage {
   truncated = false;
   #taken = false;
 
-  constructor(parts: StageParts, errors: RunErrors) {
-    const { plan, task } = parts;
+  constructor(settings: StageSettings, errors: RunErrors) {
+    const { plan, task } = settings;
     this.#columns = plan.output.columns;
-    this.#report = parts.report;
-    this.#sink = sinkOf(parts);
+    this.#report = settings.report;
+    this.#sink = sinkOf(settings);
     this.#file = plan.output.planned.file;
     const { limits } = this.#file;
     this.#rowsMax = Math.min(
       task.limits.outputRowsMax ?? Number.POSITIVE_INFINITY,
       limits?.rowsMax ?? Number.POSITIVE_INFINITY,
     );
-    const { defaults } = parts.template;
+    const { defaults } = settings.template;
     this.#longCells =
-      limits === undefined ? null : new LongCells({ ...parts, errors, defaults, unitsMax: limits.cellUnitsMax });
-    const { kernel, clock, meta } = parts;
-    const tools = { kernel, heap: parts.arena.heap, clock, sink: this.#sink, meta };
+      limits === undefined ? null : new LongCells({ ...settings, errors, defaults, unitsMax: limits.cellUnitsMax });
+    const { kernel, clock, meta } = settings;
+    const tools = { kernel, heap: settings.arena.heap, clock, sink: this.#sink, meta };
     // Sorted rows of parts are not written to this output, but their encoding is that of its writer.
-    const continues = (task.part !== undefined && task.part.number > 0) || parts.sorted?.kind === 'collect';
+    const continues = (task.part !== undefined && task.part.number > 0) || settings.sorted?.kind === 'collect';
     this.#writer =
       plan.output.splitBy.length > 0
-        ? filesOf(parts, tools)
+        ? filesOf(settings, tools)
         : plan.output.planned.createWriter({ ...tools, continues });
   }
 
@@ -306,8 +306,8 @@ export const NO_OUTPUT: LastStage = {
   close() {},
 };
 
-function filesOf(parts: StageParts, tools: WriterTools): OutputFiles {
-  const { plan, template, arena, clock, kernel, spill } = parts;
+function filesOf(settings: StageSettings, tools: WriterTools): OutputFiles {
+  const { plan, template, arena, clock, kernel, spill } = settings;
   const { columns, planned, splitBy } = plan.output;
   const input = plan.steps.at(-1)?.output ?? plan.schema;
   const { fileName } = template.output;
@@ -315,7 +315,7 @@ function filesOf(parts: StageParts, tools: WriterTools): OutputFiles {
   return new OutputFiles({ ...tools, context, input, columns, splitBy, fileName, planned });
 }
 
-function sinkOf({ task, partSink }: StageParts): StoredSink {
+function sinkOf({ task, partSink }: StageSettings): StoredSink {
   const { path, memoryBytesMax } = task.output;
   if (partSink !== null) return partSink;
   return new FileSink({ path, memoryBytesMax, bytesMax: task.limits.outputBytesMax, digest: false });

@@ -62,9 +62,6 @@ import {
   RowsNamed,
 } from './stopped-rows.ts';
 
-// Builds the chain of one Run: the plan's operators, then the output stage, with a limit on the rows that a step
-// receives at once.
-
 // Adapts how many rows a step of the chain processes at once. Expensive rows (such as a pattern on long cells) block
 // the thread's other Runs and a cancellation until the step pauses. A step that took too long gets fewer rows the
 // next time.
@@ -156,9 +153,10 @@ function madeBytes(batch: Batch): number {
   return bytes;
 }
 
-// Builds the chain of one Run: the plan's operators, then the output stage.
+// The chain.
 
-export interface PipelineParts {
+/** Everything from which a chain is built. */
+export interface PipelineSettings {
   readonly plan: RunPlan;
   readonly template: Template;
   readonly task: RunTask;
@@ -242,44 +240,44 @@ const LINKS_AT_ONCE = 8;
  * Builds the chain. For a small file, building costs more than the rows do: avoid copying objects with `...` here,
  * and create objects that only some Templates need on demand.
  */
-export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
-  const { watch } = parts;
-  const publicName: PublicName = (step, name) => publicColumn(parts.plan, parts.template, step, name);
-  const errors = new RunErrors(rejectedRows(parts), watch?.continuesAfterFailure === true, publicName);
-  const output = lastStage(parts, errors);
-  let next: Next = paced(parts.clock, (batch) => output.push(batch));
-  const { startedAt, secretsDirectory, fileName = null } = parts.task;
+export function* buildPipeline(settings: PipelineSettings): Sliced<Pipeline> {
+  const { watch } = settings;
+  const publicName: PublicName = (step, name) => publicColumn(settings.plan, settings.template, step, name);
+  const errors = new RunErrors(rejectedRows(settings), watch?.continuesAfterFailure === true, publicName);
+  const output = lastStage(settings, errors);
+  let next: Next = paced(settings.clock, (batch) => output.push(batch));
+  const { startedAt, secretsDirectory, fileName = null } = settings.task;
   const works: (() => Steps)[] = [];
   const beforeRows = (work: () => Steps): void => void works.push(work);
-  const contextOf = () => ({ ...parts, startedAt, fileName, beforeRows });
-  const { steps } = parts.plan;
-  parts.report.operations = steps.map(emptyReport);
-  const ordered = parts.parts ? new OrderedParts(parts.parts, steps.map(isOrdered), parts) : null;
-  const groupsAt = parts.groups?.kind === 'merge' ? 0 : steps.length - 1;
+  const contextOf = () => ({ ...settings, startedAt, fileName, beforeRows });
+  const { steps } = settings.plan;
+  settings.report.operations = steps.map(emptyReport);
+  const ordered = settings.parts ? new OrderedParts(settings.parts, steps.map(isOrdered), settings) : null;
+  const groupsAt = settings.groups?.kind === 'merge' ? 0 : steps.length - 1;
   const links: Link[] = [];
   const inProgress: PushInProgress = { mode: null };
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
-    const report = parts.report.operations[index]!;
+    const report = settings.report.operations[index]!;
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
-    const handedOn = step.rowLocal ? next : gated(parts, links.toReversed(), index + 1, inProgress, next);
+    const emitted = step.rowLocal ? next : gated(settings, links.toReversed(), index + 1, inProgress, next);
     const context: OperatorContext = {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
       layout: step.layout,
-      headers: parts.plan.headers,
-      next: counted(report, watched(watch, index + 1, handedOn)),
+      headers: settings.plan.headers,
+      next: counted(report, watched(watch, index + 1, emitted)),
       // Row-local operators do not hold rows, so they never write ahead. A watched Run does not write ahead either,
       // because rows that are held as encoded output bytes cannot be shown.
       ahead: !step.rowLocal && links.length === 0 && watch === null ? countedAhead(report, output.ahead) : null,
-      kernel: parts.kernel,
-      arena: parts.arena,
-      clock: parts.clock,
-      budget: parts.budget,
-      spill: parts.spill,
-      tables: parts.tables,
+      kernel: settings.kernel,
+      arena: settings.arena,
+      clock: settings.clock,
+      budget: settings.budget,
+      spill: settings.spill,
+      tables: settings.tables,
       report,
       errors: watch === null ? stepErrors : watchedErrors(watch, index, stepErrors),
       where,
@@ -287,43 +285,43 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       beforeRows,
       startedAt,
       fileName,
-      meta: parts.meta,
-      fileOf: parts.fileOf,
+      meta: settings.meta,
+      fileOf: settings.fileOf,
       secretsDirectory,
-      groups: index === groupsAt ? parts.groups : null,
+      groups: index === groupsAt ? settings.groups : null,
       inOrder: ordered?.step(index),
-      sorted: index === steps.length - 1 ? parts.sorted : null,
-      defersRows: () => holdRowsBack(parts, link),
+      sorted: index === steps.length - 1 ? settings.sorted : null,
+      defersRows: () => holdRowsBack(settings, link),
     };
-    const starting = startStep(parts.keyed, step, context);
+    const starting = startStep(settings.keyed, step, context);
     const started = isSliced(starting) ? yield* starting : starting;
-    const operator = endedAt(started, parts.ends.lastRows.get(index));
+    const operator = endedAt(started, settings.ends.lastRows.get(index));
     const { rowLocal, needsAllRows, input, edits } = step;
     const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, ...FIRST_STATE };
     links.push(link);
-    const pushed = paced(parts.clock, (batch) => operator.push(batch));
+    const pushed = paced(settings.clock, (batch) => operator.push(batch));
     const push: Next = step.rowLocal ? pushed : (batch) => naming(step, pushed(batch));
     next = (batch) => {
       report.rows_in += batch.live;
       return link.muted ? DONE : push(batch);
     };
-    if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
+    if (index % LINKS_AT_ONCE === 0 && settings.clock.isDue()) yield PAUSE;
   }
-  watch?.begin(parts.plan, parts.report);
-  return new Chain(parts, links.toReversed(), inProgress, watched(watch, 0, next), errors, output, works, ordered);
+  watch?.begin(settings.plan, settings.report);
+  return new Chain(settings, links.toReversed(), inProgress, watched(watch, 0, next), errors, output, works, ordered);
 }
 
 /** Wraps the output of an operator that may hold rows: it may emit more rows than the later steps need. */
 function gated(
-  parts: PipelineParts,
+  settings: PipelineSettings,
   after: readonly Link[],
   step: number,
   inProgress: PushInProgress,
   next: Next,
 ): Next {
   if (after.every(({ operator }) => operator.rowsWanted === undefined)) return next;
-  const preview = EndPreview.of(after, after[0]!.input, flagOf(parts));
-  const rowsBefore = parts.ends.rowsBefore.get(step) ?? Number.POSITIVE_INFINITY;
+  const preview = EndPreview.of(after, after[0]!.input, flagOf(settings));
+  const rowsBefore = settings.ends.rowsBefore.get(step) ?? Number.POSITIVE_INFINITY;
   const trial = new EndTrial({ step, steps: after, seenAhead: preview, rowsBefore, inProgress });
   const portions = inPortions(trial, preview, next);
   return (batch) => trial.push(batch, portions);
@@ -334,7 +332,7 @@ function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport 
 }
 
 /** Id of the flag column, or null. */
-function flagOf({ plan }: PipelineParts): number | null {
+function flagOf({ plan }: PipelineSettings): number | null {
   return plan.flagColumn ? plan.schema.at(-1)!.id : null;
 }
 
@@ -355,8 +353,8 @@ const FIRST_STATE = { muted: false, defersRows: false };
  * Called only before the first row or while rows arrive, when the link exists already. Throws Failed in a Run over parts,
  * whose rows must leave an operator in the part in which they arrived.
  */
-function holdRowsBack({ partSink }: PipelineParts, link: Link): void {
-  if (partSink !== null) throw new Failed('RUN_RESOURCE_LIMIT', 'An operation lacks the memory to process parts.');
+function holdRowsBack({ partSink }: PipelineSettings, link: Link): void {
+  if (partSink !== null) throw new Failed('RUN_RESOURCE_LIMIT', 'An operation lacks the memory to process settings.');
   link.defersRows = true;
 }
 
@@ -368,7 +366,7 @@ function counted(report: OperationReport, next: Next): Next {
 }
 
 class Chain implements Pipeline {
-  readonly #parts: PipelineParts;
+  readonly #settings: PipelineSettings;
   readonly #links: readonly Link[];
   readonly #exactEnd: ExactEnd | null;
   /** Used if `#exactEnd` is not possible. */
@@ -383,7 +381,7 @@ class Chain implements Pipeline {
   readonly #nullViews: number;
 
   constructor(
-    parts: PipelineParts,
+    settings: PipelineSettings,
     links: readonly Link[],
     inProgress: PushInProgress,
     first: Next,
@@ -395,21 +393,21 @@ class Chain implements Pipeline {
     this.#works = works;
     this.#ordered = ordered;
     ordered?.begin(links);
-    this.#parts = parts;
+    this.#settings = settings;
     this.#links = links;
     // ExactEnd pushes a batch twice, which a watcher would see.
-    this.#exactEnd = parts.watch === null ? ExactEnd.of(links, errors) : null;
-    this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
+    this.#exactEnd = settings.watch === null ? ExactEnd.of(links, errors) : null;
+    this.#preview = this.#exactEnd === null ? EndPreview.of(links, settings.plan.schema, flagOf(settings)) : null;
     const seenAhead = this.#exactEnd ?? this.#preview;
-    const rowsBefore = parts.ends.rowsBefore.get(0) ?? Number.POSITIVE_INFINITY;
+    const rowsBefore = settings.ends.rowsBefore.get(0) ?? Number.POSITIVE_INFINITY;
     const mayEnd = links.some(({ operator }) => operator.rowsWanted !== undefined);
     this.#trial = mayEnd ? new EndTrial({ step: 0, steps: links, seenAhead, rowsBefore, inProgress }) : null;
     this.#first = this.#preview === null ? first : inPortions(this.#trial!, this.#preview, first);
     this.#errors = errors;
     this.#output = output;
     const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
-    this.#nullViews = parts.plan.columns.includes(null) ? parts.arena.heap.allocate(bytes) : 0;
-    if (this.#nullViews !== 0) parts.arena.heap.u8.fill(0, this.#nullViews, this.#nullViews + bytes);
+    this.#nullViews = settings.plan.columns.includes(null) ? settings.arena.heap.allocate(bytes) : 0;
+    if (this.#nullViews !== 0) settings.arena.heap.u8.fill(0, this.#nullViews, this.#nullViews + bytes);
   }
 
   get hasWorks(): boolean {
@@ -478,7 +476,7 @@ class Chain implements Pipeline {
       if (operator.finish !== undefined) yield* naming(step, operator.finish());
     }
     // Also needed if a row ended the Run, because that row may be after the end.
-    const end = lateEnd(this.#links, this.#parts.ends);
+    const end = lateEnd(this.#links, this.#settings.ends);
     if (end !== null) throw end;
     if (isCut || this.#errors.fatal) {
       // The rows before the fatal one may be more than the output can have.
@@ -488,7 +486,7 @@ class Chain implements Pipeline {
     const names = this.#links.at(-1)?.operator.rowNames?.() ?? null;
     if (names !== null) throw new RowsNamed(names);
     yield* this.#output.finish();
-    this.#errors.rejected?.finish(this.#parts.report);
+    this.#errors.rejected?.finish(this.#settings.report);
   }
 
   *lookForEnd(): Steps {
@@ -503,7 +501,7 @@ class Chain implements Pipeline {
       if (error instanceof Failed) return;
       throw error;
     }
-    const end = lateEnd(this.#links, this.#parts.ends);
+    const end = lateEnd(this.#links, this.#settings.ends);
     if (end !== null) throw end;
   }
 
@@ -517,8 +515,8 @@ class Chain implements Pipeline {
 
   verdict(rowsRead: number, fatal: FatalRow | null): Failure | null {
     const first = this.#errors.first ?? fatal;
-    if (first !== null && this.#parts.watch?.continuesAfterFailure !== true) this.#reportOnly(first);
-    const { template, task } = this.#parts;
+    if (first !== null && this.#settings.watch?.continuesAfterFailure !== true) this.#reportOnly(first);
+    const { template, task } = this.#settings;
     const { rows = 0, errors = 0 } = task.groups ?? {};
     // The limits hold for the whole file: PartTurns counts the errors of all parts.
     const limits = task.part === undefined ? template.defaults : NO_LIMITS;
@@ -532,11 +530,11 @@ class Chain implements Pipeline {
   #reportOnly({ step, code, sourceRow }: { step: number; code: RowErrorCode; sourceRow: number }): void {
     const counted: CodeCounts = {};
     countCode(counted, code, sourceRow);
-    for (const [index, report] of this.#parts.report.operations.entries()) {
+    for (const [index, report] of this.#settings.report.operations.entries()) {
       const errors = index === step ? counted : {};
       Object.assign(report, { rows_in: 0, rows_out: 0, cells_changed: 0, errors });
     }
-    const { operations, output } = this.#parts.report;
+    const { operations, output } = this.#settings.report;
     if (step === operations.length) output.errors = counted;
   }
 
@@ -547,10 +545,10 @@ class Chain implements Pipeline {
   close(): void {
     this.#errors.rejected?.close();
     this.#output.close();
-    this.#parts.groups?.close();
+    this.#settings.groups?.close();
     this.#ordered?.close();
-    this.#parts.keyed?.close();
-    this.#parts.sorted?.close();
+    this.#settings.keyed?.close();
+    this.#settings.sorted?.close();
   }
 
   *#push(batch: Batch, ragged: readonly RaggedRow[], muted: Link | null): Slices {
@@ -567,13 +565,13 @@ class Chain implements Pipeline {
    * empty.
    */
   #adopt(batch: Batch): Batch {
-    const { columns, flagColumn } = this.#parts.plan;
+    const { columns, flagColumn } = this.#settings.plan;
     const adopted = columns.map((field): ColumnData => {
       return field === null ? { kind: 'views', at: this.#nullViews } : batch.columns[field]!;
     });
     if (flagColumn) {
-      const at = this.#parts.arena.take(batch.rows * VIEW_BYTES);
-      this.#parts.arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+      const at = this.#settings.arena.take(batch.rows * VIEW_BYTES);
+      this.#settings.arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
       adopted.push({ kind: 'views', at });
     }
     return batch.withColumns(adopted);

@@ -35,7 +35,7 @@ const PIECE_BYTES = 65_536;
 /** The columns of a step that may reject rows. The output counts as a step, too. */
 export type RejectingStep = Pick<PlannedStep, 'input' | 'output'>;
 
-export interface RejectedRowsParts {
+export interface RejectedRowsSettings {
   readonly task: RunTask;
   readonly spill: SpillFolder;
   readonly guard: FormulaGuard;
@@ -61,7 +61,7 @@ interface StepLines {
 }
 
 export class RejectedRows {
-  readonly #parts: RejectedRowsParts;
+  readonly #settings: RejectedRowsSettings;
   /** Names of the columns of all steps, without duplicates. */
   readonly #columns: readonly string[];
   readonly #hasExtra: boolean;
@@ -74,9 +74,9 @@ export class RejectedRows {
   /** If true, new lines stay in memory because they may be removed again by `restore`. */
   isHeld = false;
 
-  constructor(parts: RejectedRowsParts) {
-    const { task, steps, guard } = parts;
-    this.#parts = parts;
+  constructor(settings: RejectedRowsSettings) {
+    const { task, steps, guard } = settings;
+    this.#settings = settings;
     this.#hasExtra = steps.has(INPUT_STEP);
     this.#columns = [...new Set([...steps.values()].flatMap(({ input }) => input.map(({ name }) => name)))];
     this.#rules = { delimiter: Buffer.from(','), guard, quote: false, quoteEmpty: true };
@@ -89,7 +89,7 @@ export class RejectedRows {
   /** @param batch has the step's input or output columns */
   add(batch: Batch, row: number, { step, operation, column, code, extra = null }: Rejection): void {
     const lines = this.#lines.get(step);
-    const known = this.#parts.steps.get(step);
+    const known = this.#settings.steps.get(step);
     if (lines === undefined || known === undefined) throw new Error('a step that may not reject rows rejected a row');
     const isBehind = batch.columns.length === known.output.length && known.output.length !== known.input.length;
     const cells = this.#cellsOf(batch, isBehind ? known.output : known.input, row);
@@ -104,7 +104,7 @@ export class RejectedRows {
 
   #settle(lines: StepLines): void {
     if (lines.pendingBytes < PENDING_BYTES_MAX) return;
-    lines.file ??= new SpillFile(this.#parts.spill);
+    lines.file ??= new SpillFile(this.#settings.spill);
     lines.file.append(Buffer.concat(lines.pending));
     lines.pending = [];
     lines.pendingBytes = 0;
@@ -188,8 +188,10 @@ function readerOf(schema: Schema, name: string): CellReader | null {
 }
 
 /** Creates the collector of one Run; null if no operation of its Template rejects rows. */
-export function rejectedRows(parts: Omit<RejectedRowsParts, 'guard' | 'steps'> & PlannedTemplate): RejectedRows | null {
-  const { plan, template, task, spill } = parts;
+export function rejectedRows(
+  settings: Omit<RejectedRowsSettings, 'guard' | 'steps'> & PlannedTemplate,
+): RejectedRows | null {
+  const { plan, template, task, spill } = settings;
   const steps = rejectingSteps(plan, template);
   return steps.size === 0 ? null : new RejectedRows({ task, spill, guard: template.output.formulaGuard, steps });
 }

@@ -25,7 +25,7 @@ import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, removeCounts, removeSkipped, reportInput } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
-import { afterMisread, beginAgain, dependsOnSize, Misread, settleSize, withReading } from './misread.ts';
+import { afterMisread, dependsOnSize, Misread, restartFile, settleSize, withReading } from './misread.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
 import type { FatalRow } from './row-errors.ts';
 import {
@@ -87,13 +87,13 @@ export function* beginningOf(job: RunJob): Coroutine<Beginning | null> {
 
 /** Applies a Template to one file. Failures are in the outcome; throws Cancelled, or a fault of ours. */
 export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
-  const outcome = yield* lastTry(job);
+  const outcome = yield* lastAttempt(job);
   const { failure } = outcome;
   return failure === null ? outcome : { ...outcome, failure: reportedFailure(failure, job.task.showsHeaders ?? false) };
 }
 
-/** Repeats attempts until there is an outcome. */
-function* lastTry(job: RunJob): Coroutine<RunOutcome> {
+/** Repeats attempts until one has an outcome. */
+function* lastAttempt(job: RunJob): Coroutine<RunOutcome> {
   let start = FIRST_START;
   for (;;) {
     try {
@@ -112,7 +112,7 @@ function* lastTry(job: RunJob): Coroutine<RunOutcome> {
         start = { ...start, encodingTries: next, ends: NO_ENDS, cutAt: null };
       } else throw error;
     }
-    yield* beginAgain(job);
+    yield* restartFile(job);
   }
 }
 
@@ -180,7 +180,7 @@ const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING'
 const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
 
 /** Resources of one attempt, and the findings of earlier attempts. */
-export interface TryParts {
+export interface AttemptResources {
   readonly kernel: Kernel;
   readonly arena: Arena;
   readonly spill: SpillFolder;
@@ -203,7 +203,7 @@ const PLAN_BYTES_REPORTED = 1024 * 1024;
 /** One attempt of a Run, with the memory that it was given. */
 export class RunAttempt {
   readonly #job: RunJob;
-  readonly #parts: TryParts;
+  readonly #resources: AttemptResources;
   readonly #report: RunReport;
   readonly #tables: RunTables;
   /** Memory that operations hold outside the Run's heap. */
@@ -224,9 +224,9 @@ export class RunAttempt {
   /** Memory that was taken for the plan. */
   #planBytes = 0;
 
-  constructor(job: RunJob, parts: TryParts) {
+  constructor(job: RunJob, resources: AttemptResources) {
     this.#job = job;
-    this.#parts = parts;
+    this.#resources = resources;
     this.#share = runShare(job.budget);
     this.#report = emptyReport(job.task);
     this.#tables = new RunTables(job.tables ?? new TableCache());
@@ -264,7 +264,7 @@ export class RunAttempt {
   }
 
   *#end(reader: RowReader, pipeline: Pipeline): Coroutine<RunOutcome> {
-    const { cutAt } = this.#parts;
+    const { cutAt } = this.#resources;
     const { task, watch } = this.#job;
     const { fatal, holdsRows } = pipeline;
     if (this.#thrown === null) {
@@ -312,13 +312,13 @@ export class RunAttempt {
       fileName: task.fileName ?? null,
       more: this.#more.files(task.more ?? []),
       needsOneMeta: needsOneMeta(prepared.template),
-      encodingTries: this.#parts.encodingTries,
+      encodingTries: this.#resources.encodingTries,
       takeMemory: this.#takeForPlan,
       inflatedBytesMax: task.limits.inflatedBytesMax,
-      spill: this.#parts.spill,
-      arena: this.#parts.arena,
-      kernel: this.#parts.kernel,
-      largeRow: this.#parts.gate,
+      spill: this.#resources.spill,
+      arena: this.#resources.arena,
+      kernel: this.#resources.kernel,
+      largeRow: this.#resources.gate,
       ...(task.groups === undefined && task.ranges === undefined && { readAhead }),
       giveWay: this.#giveWay,
       clock: this.#clock,
@@ -340,8 +340,8 @@ export class RunAttempt {
     const tools = {
       kernels,
       budget: threadBudget ?? budget,
-      spill: this.#parts.spill,
-      largeRow: this.#parts.gate,
+      spill: this.#resources.spill,
+      largeRow: this.#resources.gate,
       giveWay,
     };
     try {
@@ -371,11 +371,11 @@ export class RunAttempt {
       sorted: own.sorted,
       template: this.#job.prepared.template,
       task: this.#job.task,
-      kernel: this.#parts.kernel,
-      arena: this.#parts.arena,
+      kernel: this.#resources.kernel,
+      arena: this.#resources.arena,
       clock: this.#clock,
       budget: this.#share,
-      spill: this.#parts.spill,
+      spill: this.#resources.spill,
       tables: this.#tables.tables,
       report: this.#report,
       meta: this.#metaOf(reader),
@@ -383,7 +383,7 @@ export class RunAttempt {
       partSink: this.#job.parts?.sink ?? null,
       parts: this.#job.parts ?? null,
       watch: this.#job.watch ?? null,
-      ends: this.#parts.ends,
+      ends: this.#resources.ends,
     });
     this.#pipeline = yield* this.#inSlices(building);
     return this.#pipeline;
@@ -395,9 +395,9 @@ export class RunAttempt {
   }
 
   *#goThrough(steps: Steps): Coroutine<void> {
-    this.#parts.arena.clear();
+    this.#resources.arena.clear();
     for (const step of steps) {
-      if (step === undefined) this.#parts.arena.clear();
+      if (step === undefined) this.#resources.arena.clear();
       if (this.#clock.check()) yield this.#rest();
     }
   }
@@ -414,7 +414,7 @@ export class RunAttempt {
     try {
       const { headers, hasKinds } = reader.head;
       const { prepared } = this.#job;
-      const { rowNames } = this.#parts;
+      const { rowNames } = this.#resources;
       const settings = { tables: this.#tables.columns, hasKinds, rowNames, take: this.#takeForPlan };
       const plan = prepared.lastPlan(headers, settings) ?? (yield* this.#inSlices(prepared.plan(headers, settings)));
       this.#held = missingMetaFailure(prepared.template.input, this.#metaOf(reader));
@@ -433,10 +433,10 @@ export class RunAttempt {
   /** Takes memory from the budget, or from memory that was lent to the Run. */
   readonly #takeForPlan = (bytes: number): void => {
     this.#planBytes += bytes;
-    const { heap } = this.#parts.arena;
+    const { heap } = this.#resources.arena;
     if (this.#share.take(bytes) || heap.takeLent(bytes)) return;
-    if (this.#parts.gate.tryLend(heap)) heap.takeLent(bytes);
-    else throw this.#parts.gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
+    if (this.#resources.gate.tryLend(heap)) heap.takeLent(bytes);
+    else throw this.#resources.gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
   };
 
   *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
@@ -445,7 +445,7 @@ export class RunAttempt {
     const picked = watch?.pickedRows ?? null;
     const picker = picked === null ? null : new RowPicker(picked);
     for (;;) {
-      this.#parts.arena.clear();
+      this.#resources.arena.clear();
       const wanted = this.#rowsWanted(pipeline);
       const left = (watch?.rowsMax ?? Number.POSITIVE_INFINITY) - reader.rowsRead;
       if (left <= 0) return;
@@ -474,7 +474,7 @@ export class RunAttempt {
 
   /** Returns the rows before the one that ended an earlier attempt. */
   #beforeCut(batch: Batch): Batch {
-    const { cutAt } = this.#parts;
+    const { cutAt } = this.#resources;
     if (cutAt === null || batch.live === 0 || sourceRow(batch, batch.live - 1) < cutAt.sourceRow) return batch;
     this.#isCut = true;
     let rows = 0;

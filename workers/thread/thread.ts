@@ -54,7 +54,7 @@ const IDLE_BEAT_MILLISECONDS = 40;
 const IN_MEMORY_AT_WORK_MAX = 16;
 
 /** Dependencies of a thread besides its start parameters. */
-export interface ThreadParts {
+export interface ThreadDependencies {
   /** Set for a thread that also does other work and therefore already has these objects. */
   readonly templates?: TemplateCache;
   readonly collector?: Collector;
@@ -98,14 +98,14 @@ export class Thread {
   readonly #memories: SharedMemories;
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
-  constructor(start: ThreadStart, parts: ThreadParts = {}) {
-    const { templates = new TemplateCache(), formats = inputFormats } = parts;
+  constructor(start: ThreadStart, given: ThreadDependencies = {}) {
+    const { templates = new TemplateCache(), formats = inputFormats } = given;
     this.#templates = templates;
     this.#formats = formats;
     this.#port = start.port;
     this.#sender = new FrameSender(start.port);
     this.#counters = new Int32Array(start.budget);
-    const { collector = new ThreadCollector(this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES) } = parts;
+    const { collector = new ThreadCollector(this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES) } = given;
     this.#budget = threadShare(this.#counters, start.thread);
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);
@@ -202,12 +202,12 @@ export class Thread {
 
   /** Reports the progress of a Run: in shared memory if it is shown there, and about once a second in a message. */
   #progressed(task: RunTask, shown: RunProgress | null): (rowsRead: number) => void {
-    let toldAt = performance.now();
+    let reportedAt = performance.now();
     return (rowsRead) => {
       shown?.update(rowsRead);
       const now = performance.now();
-      if (now - toldAt < PROGRESS_MILLISECONDS) return;
-      toldAt = now;
+      if (now - reportedAt < PROGRESS_MILLISECONDS) return;
+      reportedAt = now;
       this.#sender.send({ kind: 'progress', task: task.task, rowsRead });
     };
   }
