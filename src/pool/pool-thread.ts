@@ -7,7 +7,7 @@ import { FRAME_MESSAGES_MAX, type Frame } from '../../workers/protocol/frame.ts'
 import type {
   FromWorker,
   RunTask,
-  Splits,
+  ShareOpened,
   TaskOutcome,
   ThreadStart,
   ToWorker,
@@ -52,8 +52,8 @@ export interface ThreadTask {
   readonly begun: () => void;
   /** True if the task's bytes were transferred to the thread, so that they are not available for another thread. */
   readonly isGiven: boolean;
-  /** Called when the thread processes the file in parts (see Splits). Null if it must not. */
-  readonly splits: ((begun: Splits) => void) | null;
+  /** Called when the thread processes the file in parts (see ShareOpened). Null if it must not. */
+  readonly opened: ((share: ShareOpened) => void) | null;
   /** True if the thread is lent to a Run of another thread, and leaves it when another Run needs the thread. */
   readonly isLent: boolean;
   /** Returns the transferred bytes again; null if the task must stay with its thread. */
@@ -267,7 +267,7 @@ export class PoolThread {
 
   /** Does nothing if the task has ended. */
   suspend({ task: { task } }: ThreadTask): void {
-    if (this.#tasks.has(task)) this.post({ kind: 'set_aside', task });
+    if (this.#tasks.has(task)) this.post({ kind: 'suspend', task });
   }
 
   /** True if a cancelled task should have ended by `now`: after `patience` milliseconds if the thread is silent. */
@@ -316,8 +316,8 @@ export class PoolThread {
       held.rowsRead = message.rowsRead;
       return;
     }
-    if (message.kind === 'splits') {
-      held.splits?.(message);
+    if (message.kind === 'share_opened') {
+      held.opened?.(message);
       return;
     }
     this.#forget(message.task, entry);

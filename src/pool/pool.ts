@@ -85,7 +85,7 @@ interface PooledRunSettings {
 /** Further options of a task that is part of a Run. */
 interface TaskSettings extends Pick<PooledRunSettings, 'bytesAgain'> {
   readonly begun?: () => void;
-  readonly splits?: ThreadTask['splits'];
+  readonly opened?: ThreadTask['opened'];
   readonly isLent?: boolean;
 }
 
@@ -309,8 +309,8 @@ export class ThreadPool {
     const pool: SharingPool = {
       canLend: (isArriving) => this.#canLend(isArriving),
       nextTask: () => this.nextTask(),
-      start: (one, oneEnded, splits) => {
-        const given = this.#give(one, oneEnded, isFirst ? { begun: times.begun, splits } : { splits });
+      start: (one, oneEnded, opened) => {
+        const given = this.#give(one, oneEnded, isFirst ? { begun: times.begun, opened } : { opened });
         isFirst = false;
         return given;
       },
@@ -327,13 +327,13 @@ export class ThreadPool {
   }
 
   #give(task: RunTask, ended: (end: TaskEnd) => void, settings: TaskSettings): SharedTask {
-    const { begun = () => {}, bytesAgain, splits = null, isLent = false } = settings;
+    const { begun = () => {}, bytesAgain, opened = null, isLent = false } = settings;
     const now = performance.now();
     const entry: ThreadTask = {
       task,
       ended,
       begun,
-      splits,
+      opened,
       isLent,
       isGiven: task.source.kind === 'bytes' && task.source.bytes.length > COPIED_BYTES_MAX,
       bytesAgain: bytesAgain ?? null,

@@ -27,7 +27,7 @@ import {
   type KeyPhase,
   type RunOutcome,
   type RunTask,
-  type Splits,
+  type ShareOpened,
   STREAMS,
   type TaskGroups,
   type TaskRanges,
@@ -143,8 +143,8 @@ export interface SharingPool {
    */
   canLend(isArriving: boolean): boolean;
   nextTask(): number;
-  /** Starts a task that is part of the Run. `splits` is called if it processes its file in parts. */
-  start(task: RunTask, ended: (end: TaskEnd) => void, splits: ((begun: Splits) => void) | null): SharedTask;
+  /** Starts a task that is part of the Run. `opened` is called if it processes its file in parts. */
+  start(task: RunTask, ended: (end: TaskEnd) => void, opened: ((share: ShareOpened) => void) | null): SharedTask;
   /** Starts a share in an idle thread. */
   lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
   /** Returns memory for keys that an earlier Run has used, or null. */
@@ -170,7 +170,7 @@ export class SharedRun implements PooledRun {
   /** Results of the phase that sorted the parts, while the shares write ranges of the sorted rows. Otherwise null. */
   #sorted: { readonly outcome: RunOutcome; readonly ranges: TaskRanges; readonly parts: number } | null = null;
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
-  #head: Splits['head'] | null = null;
+  #head: ShareOpened['head'] | null = null;
   /** Memory that the first share may use for keys. */
   #spareKeys: KeysMemory | null;
   #keys: KeysMemory | null = null;
@@ -282,7 +282,7 @@ export class SharedRun implements PooledRun {
     return leftBytes >= (sizes.partsMin ?? 1) * sizes.partBytes;
   }
 
-  #partsWith(head: Splits['head'] | null, isFirst: boolean): RunTask['parts'] {
+  #partsWith(head: ShareOpened['head'] | null, isFirst: boolean): RunTask['parts'] {
     const { partBytes } = this.#sharing.sizes;
     const isCounted = this.#keyPhase.phase === 'compute' || this.#sorted !== null;
     return {
@@ -296,7 +296,7 @@ export class SharedRun implements PooledRun {
   }
 
   #shareEnded(end: TaskEnd): void {
-    // Before `splits`, the first share processes the file as a whole, and its failure is the failure of the Run.
+    // Before `opened`, the first share processes the file as a whole, and its failure is the failure of the Run.
     const isFailed = end.kind !== 'done' || (end.outcome.failure !== null && this.#head !== null);
     if (isFailed && this.#head !== null && this.#state !== 'ending') {
       this.#isSuspended = end === this.#mainEnd && end.kind === 'cancelled';

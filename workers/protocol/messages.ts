@@ -139,7 +139,7 @@ export interface FileParts {
    * memory of an earlier Run, or null.
    */
   readonly keys: KeysMemory | null;
-  /** Result of reading the beginning of the file. Null in the first share, which reads it (see Splits). */
+  /** Result of reading the beginning of the file. Null in the first share, which reads it (see ShareOpened). */
   readonly head: FileHead | null;
   readonly keyPhase: KeyPhase;
   /** True for the share that has the memory that is reserved for the Run. */
@@ -255,7 +255,7 @@ export type ToWorker =
    * The upload of this task is slow: suspend the task. It ends like a cancelled task if it is waiting for bytes now,
    * or waits before the next `grown`.
    */
-  | { readonly kind: 'set_aside'; readonly task: number }
+  | { readonly kind: 'suspend'; readonly task: number }
   /** Finish the running tasks, accept no new ones, and end the thread's main loop. */
   | { readonly kind: 'stop' };
 
@@ -270,15 +270,15 @@ export type FromWorker =
   /** How far a long Run is; not the last word, and sent seldom. */
   | { readonly kind: 'progress'; readonly task: number; readonly rowsRead: number }
   /** The thread processes its file in parts, so that other threads can take shares. */
-  | Splits
+  | ShareOpened
   /** A cancelled Run has released all of its resources. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours. Message and stack are for the log, never for a response. */
   | ({ readonly kind: 'fault'; readonly task: number } & FaultText);
 
 /** Sent by the first share of a Run. `head` is the result of reading the beginning of the file. */
-export interface Splits {
-  readonly kind: 'splits';
+export interface ShareOpened {
+  readonly kind: 'share_opened';
   readonly task: number;
   readonly head: FileHead;
   /** Memory for the keys of all threads, or null if no step needs it. */

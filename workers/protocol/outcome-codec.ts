@@ -2,7 +2,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { bytesAt, FRAME_MESSAGES_MAX, type Frame, FrameBytes, type KeysMemory, type PackedPlace } from './frame.ts';
-import type { FromWorker, RunOutcome, RunOutcomeOutput, Splits, TaskOutcome } from './messages.ts';
+import type { FromWorker, RunOutcome, RunOutcomeOutput, ShareOpened, TaskOutcome } from './messages.ts';
 import { reportText } from './report.ts';
 
 // Encodes messages from a worker thread to the main thread. Reports stay JSON text because the main thread only
@@ -34,9 +34,9 @@ type PackedDone = readonly [
 ];
 
 /** `keys`: index in the frame's `shared`. */
-type PackedSplits = Omit<Splits, 'keys'> & { readonly keys: number | null };
+type PackedShareOpened = Omit<ShareOpened, 'keys'> & { readonly keys: number | null };
 
-type PackedMessage = Exclude<FromWorker, Done | Splits> | PackedSplits | PackedDone;
+type PackedMessage = Exclude<FromWorker, Done | ShareOpened> | PackedShareOpened | PackedDone;
 
 /** Converts a Run's outcome to the form that goes to the main thread. */
 export function taskOutcome(outcome: RunOutcome): TaskOutcome {
@@ -68,7 +68,7 @@ export class OutcomeCodec {
   /** The caller must not use the bytes of an output after this call. */
   add(message: FromWorker): void {
     if (message.kind === 'done') this.#messages.push(this.#packed(message));
-    else if (message.kind === 'splits') this.#messages.push(this.#packedSplits(message));
+    else if (message.kind === 'share_opened') this.#messages.push(this.#packedShareOpened(message));
     else this.#messages.push(message);
   }
 
@@ -81,7 +81,7 @@ export class OutcomeCodec {
     return frame;
   }
 
-  #packedSplits(message: Splits): PackedSplits {
+  #packedShareOpened(message: ShareOpened): PackedShareOpened {
     const { keys } = message;
     return { ...message, keys: keys === null ? null : this.#shared.push(keys) - 1 };
   }
@@ -106,7 +106,7 @@ export function messagesOf(frame: Frame): FromWorker[] {
   const messages = JSON.parse(frame.text) as readonly PackedMessage[];
   return messages.map((message) => {
     if (isPackedDone(message)) return unpacked(frame, message);
-    return message.kind === 'splits' ? unpackedSplits(frame, message) : message;
+    return message.kind === 'share_opened' ? unpackedShareOpened(frame, message) : message;
   });
 }
 
@@ -114,7 +114,7 @@ function isPackedDone(message: PackedMessage): message is PackedDone {
   return Array.isArray(message);
 }
 
-function unpackedSplits({ shared }: Frame, message: PackedSplits): Splits {
+function unpackedShareOpened({ shared }: Frame, message: PackedShareOpened): ShareOpened {
   return { ...message, keys: message.keys === null ? null : (shared[message.keys] as KeysMemory) };
 }
 

@@ -150,7 +150,7 @@ export class Thread {
     const source = this.#sources.get(message.task);
     if (source === undefined) return; // the Run has ended meanwhile, or already has all bytes
     if (message.kind === 'cancel') source.cancel();
-    else if (message.kind === 'set_aside') source.setAside();
+    else if (message.kind === 'suspend') source.suspend();
     else source.grown(message.bytes, message.ended);
   }
 
@@ -257,7 +257,7 @@ export class Thread {
     const { head, keys } = begun;
     if (knownHead === null) turns.lowerPartBytes(begun.partBytes);
     const first = {
-      opened: (): void => this.#sender.sendNow({ kind: 'splits', task: task.task, head, keys }),
+      opened: (): void => this.#sender.sendNow({ kind: 'share_opened', task: task.task, head, keys }),
       arrival: (): Promise<void> => {
         source.seek(source.sizeBytes);
         return source.wait();

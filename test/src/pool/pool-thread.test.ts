@@ -30,7 +30,7 @@ function offer(to: PoolThread, task: RunTask, now: number): void {
     task,
     ended: () => undefined,
     begun: () => undefined,
-    splits: null,
+    opened: null,
     isLent: false,
     isGiven: false,
     bytesAgain: null,

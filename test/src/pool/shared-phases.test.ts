@@ -10,16 +10,16 @@ const PARTS = [0, 1, 2, 3, 4, 5, 6, 7];
 interface Started {
   readonly task: RunTask;
   readonly end: (end: TaskEnd) => void;
-  readonly splits: Parameters<SharingPool['start']>[2];
+  readonly opened: Parameters<SharingPool['start']>[2];
 }
 
 function played(ended: (end: TaskEnd) => void) {
   const started: Started[] = [];
   let number = 1;
-  const start: SharingPool['start'] = (task, end, splits) => {
-    started.push({ task, end, splits });
+  const start: SharingPool['start'] = (task, end, opened) => {
+    started.push({ task, end, opened });
     const nothing = (): void => undefined;
-    const thread = splits === null ? 1 : 0;
+    const thread = opened === null ? 1 : 0;
     return {
       task: task.task,
       thread: () => thread,
@@ -67,7 +67,7 @@ test('threads are lent in each phase of a Run whose rows are processed by key', 
   ] as const) {
     const isNew = ({ task }: Started): boolean => task.parts?.keyPhase.phase === phase;
     while (!started.some(isNew)) await new Promise((resolve) => setImmediate(resolve));
-    started.find(isNew)!.splits!(partly({ head: {}, keys: null }) as never);
+    started.find(isNew)!.opened!(partly({ head: {}, keys: null }) as never);
     const [first, lent, ...others] = started.filter(isNew) as [Started, Started, ...Started[]];
     t.equal(others.length, 0);
     t.strictSame([first.task.parts!.isFirst, lent.task.parts!.isFirst], [true, false], phase);
@@ -88,11 +88,11 @@ test('a lent thread that is lost in a later phase does not cancel the Run', asyn
   const ends: TaskEnd[] = [];
   const { run, started } = played((end) => ends.push(end));
   run.grown(8 * 70_000, true);
-  started[0]!.splits!(partly({ head: {}, keys: null }) as never);
+  started[0]!.opened!(partly({ head: {}, keys: null }) as never);
   started[0]!.end(doneWith(PARTS.slice(0, 1), 'a'));
   started[1]!.end(doneWith(PARTS.slice(1), 'b'));
   while (started.length < 3) await new Promise((resolve) => setImmediate(resolve));
-  started[2]!.splits!(partly({ head: {}, keys: null }) as never);
+  started[2]!.opened!(partly({ head: {}, keys: null }) as never);
   started[3]!.end({ kind: 'interrupted' });
   // The Run has asked its first share to end.
   started[2]!.end({ kind: 'cancelled' });

@@ -413,7 +413,7 @@ async function until(condition: () => boolean): Promise<void> {
 interface Played {
   readonly task: RunTask;
   readonly end: (end: TaskEnd) => void;
-  readonly splits: ((head: never) => void) | null;
+  readonly opened: ((head: never) => void) | null;
   readonly told: string[];
 }
 
@@ -423,13 +423,13 @@ function played(t: Test, ended: (end: TaskEnd) => void) {
   const output = { path: join(folder, 'out'), memoryBytesMax: 0 };
   const tasks: Played[] = [];
   let number = 1;
-  const start = (task: RunTask, end: (end: TaskEnd) => void, splits: Played['splits']): SharedTask => {
+  const start = (task: RunTask, end: (end: TaskEnd) => void, opened: Played['opened']): SharedTask => {
     const told: string[] = [];
-    tasks.push({ task, end, splits, told });
+    tasks.push({ task, end, opened, told });
     const { task: taskNumber } = task;
     return {
       task: taskNumber,
-      thread: () => (splits === null ? 1 : 0),
+      thread: () => (opened === null ? 1 : 0),
       rowsRead: () => 0,
       grown: (bytes, isEnded) => void told.push(`${bytes}${isEnded ? ' whole' : ''}`),
       cancel: () => void told.push('cancel'),
@@ -459,7 +459,7 @@ function twoShares(t: Test) {
   const ends: TaskEnd[] = [];
   const rig = played(t, (end) => ends.push(end));
   rig.run.grown(500_000, false);
-  rig.tasks[0]!.splits!({ head: {} } as never);
+  rig.tasks[0]!.opened!({ head: {} } as never);
   writeFileSync(rig.output.path, 'part');
   t.equal(rig.tasks.length, 2);
   t.match(rig.tasks[1]!.task, { parts: { head: {} }, reservationBytes: RUN_RESERVATION_BYTES });
@@ -562,7 +562,7 @@ test('a Run that is cancelled before its parts are decided gets no thread', (t) 
   const { run, tasks } = played(t, (end) => ends.push(end));
   run.grown(500_000, true);
   run.cancel();
-  tasks[0]!.splits!({ head: {} } as never);
+  tasks[0]!.opened!({ head: {} } as never);
   t.equal(tasks.length, 1);
   tasks[0]!.end(CANCELLED);
   t.strictSame(ends, [CANCELLED]);

@@ -147,15 +147,15 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   silent.cancel();
   await t.rejects(async () => await waiting, new Cancelled());
   const aside = new FileSource(path);
-  aside.setAside();
+  aside.suspend();
   aside.grown(10, false);
   await aside.wait();
   t.equal(aside.read(new Uint8Array(20)), 10, 'one that was told of more before it waited reads on');
   const late = aside.wait();
-  aside.setAside();
+  aside.suspend();
   await t.rejects(late, new Cancelled(), 'one that waits ends');
   aside.grown(20, false);
-  aside.setAside();
+  aside.suspend();
   await aside.wait();
   t.equal(aside.read(new Uint8Array(20)), 10, 'and so does the next that has read what it was told of');
   await t.rejects(aside.wait(), new Cancelled());

@@ -180,7 +180,7 @@ test('a format that needs the whole file waits while it grows, until the Run is 
   }
   whole.source.grown(TABLE.length, true);
   t.equal(await whole.rows, 3);
-  for (const end of ['cancel', 'setAside'] as const) {
+  for (const end of ['cancel', 'suspend'] as const) {
     const given = waiting();
     given.source.grown(20, false);
     await turn();

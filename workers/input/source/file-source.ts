@@ -14,7 +14,7 @@ export class FileSource implements StoredSource {
   #knownBytes: number;
   #complete = false;
   #cancelled = false;
-  #isSetAside = false;
+  #isSuspended = false;
   #wake: (() => void) | null = null;
 
   /**
@@ -40,7 +40,7 @@ export class FileSource implements StoredSource {
   grown(bytes: number, ended: boolean): void {
     this.#knownBytes = bytes;
     this.#complete = ended;
-    this.#isSetAside = false;
+    this.#isSuspended = false;
     this.#wakeUp();
   }
 
@@ -51,8 +51,8 @@ export class FileSource implements StoredSource {
   }
 
   /** Ends the current wait for more bytes with Cancelled, or the next wait, unless `grown` is called before. */
-  setAside(): void {
-    this.#isSetAside = true;
+  suspend(): void {
+    this.#isSuspended = true;
     this.#wakeUp();
   }
 
@@ -70,7 +70,7 @@ export class FileSource implements StoredSource {
   }
 
   async arrival(): Promise<void> {
-    while (!this.#complete && !this.#cancelled && !this.#isSetAside) await this.#change();
+    while (!this.#complete && !this.#cancelled && !this.#isSuspended) await this.#change();
     if (this.#cancelled || !this.#complete) throw new Cancelled();
   }
 
@@ -106,8 +106,8 @@ export class FileSource implements StoredSource {
   }
 
   async wait(): Promise<void> {
-    if (!this.#cancelled && !this.#isSetAside && this.#isOut) await this.#change();
-    if (this.#cancelled || (this.#isSetAside && this.#isOut)) throw new Cancelled();
+    if (!this.#cancelled && !this.#isSuspended && this.#isOut) await this.#change();
+    if (this.#cancelled || (this.#isSuspended && this.#isOut)) throw new Cancelled();
   }
 
   rewind(): void {

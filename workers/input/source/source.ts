@@ -102,7 +102,7 @@ export interface StoredSource extends ByteSource, WholeSource {
   readonly hasArrived: boolean;
   /**
    * Resolves when all bytes have arrived. Rejects with Cancelled, also if the Run is suspended to release memory for
-   * other Runs (set_aside).
+   * other Runs (`suspend`).
    */
   arrival(): Promise<void>;
   /** Offset after the bytes last read, from the first byte of the source. */
