@@ -1,10 +1,12 @@
-// Compares the engine with other engines: the same file, the same work, alternating, each run in a separate process.
+// Compares the engine with other engines: the same file, the same work, alternating, each in a separate process. Ours
+// stays alive between its runs, as a service does; the others have nothing to compile, and start anew for each run.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
+import { WARM_BYTES, WARM_MILLISECONDS } from './contenders/template-run.ts';
 import { INPUTS, type Input } from './inputs/index.ts';
-import { type Figure, figureOf, type Measure, measure } from './measure.ts';
+import { type Figure, figureOf, LastingProcess, type Measure, measure } from './measure.ts';
 import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
 import type { Progress } from './progress.ts';
 import type { System } from './workloads/job.ts';
@@ -33,6 +35,9 @@ export interface EngineResult {
 export interface Standing {
   readonly name: string;
   readonly isOurs: boolean;
+  readonly system: System;
+  readonly threads: number;
+  readonly measures: readonly Measure[];
   /** MB/s of the input. */
   readonly rate: Figure | null;
   /** Processor time of all threads per MB, which is reliable on a busy machine, too. */
@@ -48,21 +53,42 @@ const CHECK_BYTES = 5_000_000;
 /** A contender slower than this is measured once: more rounds of minutes give no new information. */
 const SLOW_MILLISECONDS = 5_000;
 
+/** Slow programs read a file that is smaller by this factor. */
+const SLOW_DIVISOR = 4;
+
+interface Inputs {
+  readonly large: string;
+  readonly slow: string;
+  readonly warmUp: string;
+}
+
+interface Race {
+  readonly entrant: Entrant;
+  readonly input: string;
+  readonly measures: Measure[];
+  failure: string | null;
+  /** For ours, otherwise null. */
+  readonly lasting: LastingProcess | null;
+}
+
 /** Every contender's output for each workload is checked before its time counts. */
-export function benchEngine(settings: EngineSettings): void {
-  const { folder, inputBytes, workloads } = settings;
+export async function benchEngine(settings: EngineSettings): Promise<void> {
+  const { folder, workloads } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
   for (const workload of workloads) {
     const input = INPUTS[workload.input];
     const lineup = all.filter(({ system }) => canRead(system, input));
     const ending = input.type ?? 'csv';
-    const small = join(folder, `${workload.input}-check.${ending}`);
-    const large = join(folder, `${workload.input}.${ending}`);
+    const make = (kind: string, bytes: number): string => {
+      const path = join(folder, `${workload.input}-${kind}.${ending}`);
+      input.make(path, Math.min(bytes, settings.inputBytes));
+      return path;
+    };
     settings.progress.show(`${workload.name}: making ${input.title}`);
-    input.make(small, Math.min(CHECK_BYTES, inputBytes));
-    input.make(large, inputBytes);
-    checkAnswers(settings, workload, lineup, small);
-    settings.onResult(measureAll(settings, workload, lineup, large));
+    checkAnswers(settings, workload, lineup, make('check', CHECK_BYTES));
+    const large = make('large', settings.inputBytes);
+    const slow = make('slow', Math.ceil(settings.inputBytes / SLOW_DIVISOR));
+    settings.onResult(await measureAll(settings, workload, lineup, { large, slow, warmUp: make('warm', WARM_BYTES) }));
   }
 }
 
@@ -90,49 +116,69 @@ function checkAnswers(
   for (const { system, answer } of answers) compareAnswers(workload, system, answers[0]!.answer, answer);
 }
 
-function measureAll(
-  { folder, rounds, limits, progress }: EngineSettings,
+async function measureAll(
+  settings: EngineSettings,
   workload: Workload,
   lineup: readonly Entrant[],
-  input: string,
-): EngineResult {
-  const races = lineup.map((entrant) => ({ entrant, measures: [] as Measure[], failure: null as string | null }));
-  for (let round = 0; round < rounds; round++) {
-    for (const race of races) {
-      const { name, system, threads } = race.entrant;
-      if (race.failure !== null || (race.measures[0]?.milliseconds ?? 0) > SLOW_MILLISECONDS) continue;
-      progress.show(`${workload.name}: round ${round + 1} of ${rounds}, ${name}`);
-      const output = join(folder, `out.${workload.ending}`);
-      try {
-        race.measures.push(measure({ system, threads, workload: workload.name, input, output, budgetBytes: null }));
-      } catch (error) {
-        // Other systems may run out of memory on a large file, which the table then shows.
-        if (system === 'template-run') throw error;
-        race.failure = (error as Error).message;
-      }
-      rmSync(output, { force: true });
+  inputs: Inputs,
+): Promise<EngineResult> {
+  const { folder, rounds, limits, progress } = settings;
+  const output = join(folder, `out.${workload.ending}`);
+  const races: Race[] = [];
+  try {
+    for (const entrant of lineup) {
+      progress.show(`${workload.name}: starting ${entrant.name}`);
+      races.push(await newRace(entrant, workload, inputs, output));
     }
+    for (let round = 0; round < rounds; round++) {
+      for (const race of races) {
+        progress.show(`${workload.name}: round ${round + 1} of ${rounds}, ${race.entrant.name}`);
+        await takeTurn(race, workload, output);
+      }
+    }
+  } finally {
+    for (const { lasting } of races) await lasting?.stop();
   }
-  const inputBytes = statSync(input).size;
+  const inputBytes = statSync(inputs.large).size;
   const outputBytes = races[0]!.measures[0]!.outputBytes;
   const limit = limitOf(workload, limits, inputBytes, outputBytes);
-  const standings = races.map(({ entrant, measures, failure }) => standing(entrant, measures, failure, inputBytes));
-  return { workload, inputBytes, outputBytes, limit, standings };
+  return { workload, inputBytes, outputBytes, limit, standings: races.map((race) => standing(race, inputBytes)) };
 }
 
-function standing(
-  { name, system }: Entrant,
-  measures: readonly Measure[],
-  failure: string | null,
-  inputBytes: number,
-): Standing {
-  const isOurs = system === 'template-run';
-  if (measures.length === 0 || failure !== null) {
-    return { name, isOurs, rate: null, processorMilliseconds: 0, peakBytes: 0, rounds: 0, failure };
+async function newRace(entrant: Entrant, { name }: Workload, inputs: Inputs, output: string): Promise<Race> {
+  const { system, threads, isSlow } = entrant;
+  const input = isSlow ? inputs.slow : inputs.large;
+  const warmUp = { input: inputs.warmUp, milliseconds: WARM_MILLISECONDS };
+  const job = { system, threads, workload: name, input, output, budgetBytes: null, warmUp };
+  const lasting = system === 'template-run' ? await LastingProcess.start(job) : null;
+  return { entrant, input, measures: [], failure: null, lasting };
+}
+
+async function takeTurn(race: Race, workload: Workload, output: string): Promise<void> {
+  const { entrant, input, measures, failure, lasting } = race;
+  const { system, threads } = entrant;
+  if (failure !== null || (measures[0]?.milliseconds ?? 0) > SLOW_MILLISECONDS) return;
+  const job = { system, threads, workload: workload.name, input, output, budgetBytes: null };
+  try {
+    measures.push(lasting === null ? measure(job) : await lasting.run());
+  } catch (error) {
+    // Other systems may run out of memory on a large file, which the table then shows.
+    if (system === 'template-run') throw error;
+    race.failure = (error as Error).message;
   }
+  rmSync(output, { force: true });
+}
+
+function standing({ entrant, input, measures, failure }: Race, largeBytes: number): Standing {
+  const { system, threads } = entrant;
+  const inputBytes = statSync(input).size;
+  const name = inputBytes < largeBytes ? `${entrant.name}, ${Math.round(inputBytes / 1e6)} MB` : entrant.name;
+  const shared = { name, system, threads, measures, isOurs: system === 'template-run', failure };
+  if (measures.length === 0 || failure !== null)
+    return { ...shared, rate: null, processorMilliseconds: 0, peakBytes: 0, rounds: 0 };
   const rate = figureOf(measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds));
   const peakBytes = figureOf(measures.map(({ peakBytes }) => peakBytes)).median;
   const processor = figureOf(measures.map((measure) => measure.processorMilliseconds)).median;
   const processorMilliseconds = processor / (inputBytes / 1e6);
-  return { name, isOurs, rate, processorMilliseconds, peakBytes, rounds: measures.length, failure };
+  return { ...shared, rate, processorMilliseconds, peakBytes, rounds: measures.length };
 }

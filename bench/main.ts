@@ -6,8 +6,8 @@ import { benchEngine, type EngineResult } from './engine.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { benchOperations, type OperationResult } from './operations.ts';
-import { measureLimits } from './physical-limits.ts';
-import { progress } from './progress.ts';
+import { measureLimits, type PhysicalLimits } from './physical-limits.ts';
+import { type Progress, progress } from './progress.ts';
 import { comparisonLines, readRun, writeRun } from './report/comparison.ts';
 import { engineSection, type SummaryLine, summaryLine, summarySection } from './report/engine-section.ts';
 import { type Measurement, saveMeasurement } from './report/measurements.ts';
@@ -15,14 +15,14 @@ import { operationLine, operationsSection } from './report/operations-section.ts
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
-import { benchScaling } from './scaling.ts';
+import { benchScaling, type Runner } from './scaling.ts';
 import { benchFleet } from './service/fleet.ts';
 import { benchFrontEnds } from './service/front-ends.ts';
 import { benchLatency } from './service/latency.ts';
 import { benchSmallRuns } from './service/small-runs.ts';
 import { benchUploads } from './service/uploads.ts';
 import { benchWorkers } from './service/workers.ts';
-import { readSettings, type Settings, USAGE } from './settings.ts';
+import { type Part, readSettings, type Settings, USAGE } from './settings.ts';
 import { benchStudio } from './studio.ts';
 import { measureWorkbookReading, workbookReadingSection } from './workbook-reading.ts';
 import { measureWorkbookWriting, workbookWritingSection } from './workbook-writing.ts';
@@ -43,7 +43,7 @@ if (chosen !== null) {
 }
 
 async function run(settings: Settings): Promise<void> {
-  const { parts, folder, bytes, rounds, workloads } = settings;
+  const { folder } = settings;
   const machine = describeMachine(folder);
   const measured: Measurement[] = [];
   // Read first: a mistake in the path must not be found after an hour.
@@ -60,53 +60,85 @@ async function run(settings: Settings): Promise<void> {
     writeResults(BENCH_FOLDER);
   };
   line.show('measuring what the machine can do');
-  const limits = measureLimits(folder);
-  if (parts.has('engine')) {
-    const lines: SummaryLine[] = [];
-    const onResult = (result: EngineResult): void => {
-      const summary = summaryLine(result);
-      lines.push(summary);
-      onSection(engineSection(result), summary);
-    };
-    benchEngine({ folder, inputBytes: bytes, rounds, workloads, limits, progress: line, onResult });
-    printSection(summarySection(lines));
+  const parts = partsOf(settings, measureLimits(folder), line, onSection);
+  for (const [name, part] of Object.entries(parts)) {
+    if (settings.parts.has(name as Part)) await runPart(name, part, line);
   }
-  if (parts.has('formats')) {
-    const onResult = (result: EngineResult): void => onSection(engineSection(result), summaryLine(result));
-    const of = { folder, inputBytes: bytes, rounds, limits, progress: line };
-    benchEngine({ ...of, workloads: FORMAT_WORKLOADS, onResult });
-    line.show('writing workbooks');
-    onSection(workbookReadingSection(measureWorkbookReading()));
-    onSection(workbookWritingSection(measureWorkbookWriting()));
-  }
-  const { loadSeconds, keptRuns } = settings;
-  const service = { folder, bytes, rounds, loadSeconds, keptRuns, progress: line };
-  if (parts.has('uploads')) for (const section of await benchUploads(service)) onSection(section);
-  if (parts.has('small-runs')) for (const section of await benchSmallRuns(service)) onSection(section);
-  if (parts.has('latency')) onSection(await benchLatency(service));
-  if (parts.has('workers')) onSection(await benchWorkers(service));
-  if (parts.has('front-ends')) onSection(await benchFrontEnds(service, settings.nodes));
-  if (parts.has('fleet')) {
-    const section = await benchFleet(service);
-    if (section !== null) onSection(section);
-  }
-  if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
-  if (parts.has('scaling'))
-    onSection(await benchScaling({ folder, bytes, rounds, jobs: settings.scalingJobs, progress: line }));
-  const { rows } = settings;
-  if (parts.has('budget')) benchBudget({ folder, bytes, rows, workloads, progress: line }, onSection);
-  if (parts.has('operations')) {
-    const onResult = (result: OperationResult): void => {
-      line.clear();
-      console.log(operationLine(result));
-    };
-    onSection(
-      operationsSection(await benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line, onResult })),
-    );
-  }
-  if (parts.has('studio')) onSection(await benchStudio({ folder, rounds, progress: line }));
   line.clear();
   if (earlier !== null) for (const text of comparisonLines(earlier, measured)) console.log(text);
+}
+
+/** A failed part does not end the run: the others have taken up to an hour. The exit status then is 1. */
+async function runPart(name: string, part: () => Promise<void>, line: Progress): Promise<void> {
+  const start = performance.now();
+  try {
+    await part();
+  } catch (error) {
+    line.clear();
+    console.error(`${name} failed: ${(error as Error).stack}`);
+    process.exitCode = 1;
+  }
+  line.clear();
+  console.log(`\n${name}: ${((performance.now() - start) / 60_000).toFixed(1)} minutes`);
+}
+
+/** The parts in the order in which they run. `scaling` uses the measurements of `engine`. */
+function partsOf(
+  settings: Settings,
+  limits: PhysicalLimits,
+  line: Progress,
+  onSection: (section: Section, summary?: SummaryLine) => void,
+): Readonly<Record<Part, () => Promise<void>>> {
+  const { folder, bytes, rounds, workloads, rows, loadSeconds, keptRuns } = settings;
+  const engine = { folder, inputBytes: bytes, rounds, limits, progress: line };
+  const service = { folder, bytes, rounds, loadSeconds, keptRuns, progress: line };
+  const engines = new Map<string, readonly Runner[]>();
+  return {
+    async engine() {
+      const lines: SummaryLine[] = [];
+      const onResult = (result: EngineResult): void => {
+        lines.push(summaryLine(result));
+        engines.set(result.workload.name, result.standings);
+        onSection(engineSection(result), lines.at(-1));
+      };
+      await benchEngine({ ...engine, workloads, onResult });
+      printSection(summarySection(lines));
+    },
+    async formats() {
+      const onResult = (result: EngineResult): void => onSection(engineSection(result), summaryLine(result));
+      await benchEngine({ ...engine, workloads: FORMAT_WORKLOADS, onResult });
+      line.show('reading and writing workbooks');
+      onSection(workbookReadingSection(measureWorkbookReading()));
+      onSection(workbookWritingSection(measureWorkbookWriting()));
+    },
+    async uploads() {
+      for (const section of await benchUploads(service)) onSection(section);
+    },
+    async 'small-runs'() {
+      for (const section of await benchSmallRuns(service)) onSection(section);
+    },
+    latency: async () => onSection(await benchLatency(service)),
+    workers: async () => onSection(await benchWorkers(service)),
+    'front-ends': async () => onSection(await benchFrontEnds(service, settings.nodes)),
+    async fleet() {
+      const section = await benchFleet(service);
+      if (section !== null) onSection(section);
+    },
+    growth: async () => onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line })),
+    async scaling() {
+      const jobs = settings.scalingJobs;
+      onSection(await benchScaling({ folder, bytes, rounds, jobs, measured: engines, progress: line }));
+    },
+    studio: async () => onSection(await benchStudio({ folder, rounds, progress: line })),
+    async operations() {
+      const onResult = (result: OperationResult): void => {
+        line.clear();
+        console.log(operationLine(result));
+      };
+      onSection(operationsSection(await benchOperations({ folder, bytes, rounds, rows, progress: line, onResult })));
+    },
+    budget: async () => benchBudget({ folder, bytes, rows, workloads, progress: line }, onSection),
+  };
 }
 
 /** On interruption, gigabytes must not stay in memory. The child processes received the terminal's signal, too. */

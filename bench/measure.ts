@@ -1,7 +1,10 @@
-// Starts contender-process.ts and reads its measurement, and combines several measurements into one figure.
-import { spawnSync } from 'node:child_process';
+// Starts contender-process.ts and reads its measurements, and combines several measurements into one figure.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { YOUNG_GENERATION_MIB_MAX } from '../src/pool/pool.ts';
 import { makeContenderBundles } from './contender-bundles.ts';
+import type { WarmUp } from './contenders/contender.ts';
 import { median } from './median.ts';
 import type { System } from './workloads/job.ts';
 
@@ -12,8 +15,8 @@ export interface ProcessJob {
   readonly output: string;
   readonly threads: number;
   readonly budgetBytes: number | null;
-  /** Measures template-run with started threads and compiled code, see warm-engine.ts. */
-  readonly warm?: boolean;
+  /** Unmeasured Runs of template-run before the measured ones; none by default. */
+  readonly warmUp?: WarmUp;
 }
 
 export interface Measure {
@@ -46,15 +49,59 @@ const ERROR_LINES = 12;
 
 /** Throws with the output of the process if it fails. */
 export function measure(job: ProcessJob): Measure {
-  makeContenderBundles(ENGINE_FLAGS);
-  const flags = job.system === 'template-run' ? ENGINE_FLAGS : [];
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [...flags, SCRIPT, JSON.stringify(job)], {
-    encoding: 'utf8',
-    env: { ...process.env, POLARS_MAX_THREADS: String(job.threads) },
-  });
-  if (status === 0) return JSON.parse(stdout) as Measure;
+  const { args, env } = commandOf(job);
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env, input: '\n' });
+  if (status === 0) return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measure;
   const said = stderr.trim().split('\n').slice(-ERROR_LINES).join('\n');
   throw new Error(`${job.system} on ${job.workload} ended with ${signal ?? status}: ${said}`);
+}
+
+function commandOf(job: ProcessJob): { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+  makeContenderBundles(ENGINE_FLAGS);
+  const flags = job.system === 'template-run' ? ENGINE_FLAGS : [];
+  return {
+    args: [...flags, SCRIPT, JSON.stringify(job)],
+    env: { ...process.env, POLARS_MAX_THREADS: String(job.threads) },
+  };
+}
+
+/** A process that stays alive between its measured runs, as a service does, while other contenders take their turns. */
+export class LastingProcess {
+  readonly #name: string;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(job: ProcessJob) {
+    const { args, env } = commandOf(job);
+    this.#name = `${job.system} on ${job.workload}`;
+    this.#child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  /** Resolves after the warm-up. */
+  static async start(job: ProcessJob): Promise<LastingProcess> {
+    const started = new LastingProcess(job);
+    await started.#line();
+    return started;
+  }
+
+  async run(): Promise<Measure> {
+    this.#child.stdin!.write('\n');
+    return JSON.parse(await this.#line()) as Measure;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.stdin!.end();
+    await exit;
+  }
+
+  async #line(): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    if (done === true) throw new Error(`${this.#name} ended early; its error is above`);
+    return value;
+  }
 }
 
 export function figureOf(values: readonly number[]): Figure {

@@ -1,4 +1,4 @@
-// One measured run of one contender in this process.
+// Measured runs of one contender in this process.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Contender } from './contenders/contender.ts';
 import { csvParse } from './contenders/csv-parse.ts';
@@ -8,7 +8,6 @@ import { papaparse } from './contenders/papaparse.ts';
 import { polars } from './contenders/polars.ts';
 import { templateRun } from './contenders/template-run.ts';
 import { udsv } from './contenders/udsv.ts';
-import { warmEngine } from './contenders/warm-engine.ts';
 import type { Measure, ProcessJob } from './measure.ts';
 import { operationJobNamed } from './operations/index.ts';
 import { isWorkload, workloadNamed } from './workloads/index.ts';
@@ -27,29 +26,36 @@ const PROGRAMS: Readonly<Record<Exclude<System, Engine>, Contender>> = {
 /** Linux counts the processor time of processes in hundredths of a second (USER_HZ). */
 const TICK_MILLISECONDS = 10;
 
-/** Measures from the call to the finished file, without the start of the process. */
-export async function measuredRun({ system, workload: name, warm = false, ...job }: ProcessJob): Promise<Measure> {
-  const work = preparedWork(system, name, warm, job);
+/**
+ * Prepares the contender, and returns a function that does the job once and measures it, from the call to the finished
+ * file, without the start of the process.
+ */
+export async function preparedRun({ system, workload: name, ...job }: ProcessJob): Promise<() => Promise<Measure>> {
+  const work = preparedWork(system, name, job);
   await work.prepare();
+  return () => measured(work, job.output);
+}
+
+async function measured(work: Work, output: string): Promise<Measure> {
   const startProcessor = processorMilliseconds();
   const start = performance.now();
   const elsewhereBytes = await work.run();
   const milliseconds = performance.now() - start;
   const processor = processorMilliseconds() - startProcessor;
   const peakBytes = elsewhereBytes ?? ownPeakBytes();
-  return { milliseconds, processorMilliseconds: processor, peakBytes, outputBytes: statSync(job.output).size };
+  return { milliseconds, processorMilliseconds: processor, peakBytes, outputBytes: statSync(output).size };
+}
+
+interface Work {
+  prepare(): Promise<void>;
+  run(): Promise<number | null>;
 }
 
 /** The work of the system. Engines also accept rows of the table of operations. */
-function preparedWork(
-  system: System,
-  name: string,
-  warm: boolean,
-  job: Omit<ProcessJob, 'system' | 'workload' | 'warm'>,
-): { prepare(): Promise<void>; run(): Promise<number | null> } {
+function preparedWork(system: System, name: string, job: Omit<ProcessJob, 'system' | 'workload'>): Work {
   if (system === 'template-run' || system === 'polars' || system === 'duckdb') {
     const work = { ...job, workload: isWorkload(name) ? workloadNamed(name) : operationJobNamed(name) };
-    const engine = warm && system === 'template-run' ? warmEngine : ENGINES[system];
+    const engine = ENGINES[system];
     return { prepare: () => engine.prepare(work), run: () => engine.run(work) };
   }
   const work = { ...job, workload: workloadNamed(name) };

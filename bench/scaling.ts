@@ -4,20 +4,23 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { entrants } from './contenders/lineup.ts';
+import { WARM_BYTES, WARM_MILLISECONDS } from './contenders/template-run.ts';
 import { INPUTS } from './inputs/index.ts';
-import { measure } from './measure.ts';
+import { LastingProcess, type Measure, measure, type ProcessJob } from './measure.ts';
 import { median } from './median.ts';
 import { operationJobNamed } from './operations/index.ts';
 import type { Progress } from './progress.ts';
 import type { Bar, Section } from './report/section.ts';
 import { WORKLOADS } from './workloads/index.ts';
-import type { Engine, Job } from './workloads/job.ts';
+import type { Engine, Job, System } from './workloads/job.ts';
 
 export interface ScalingSettings {
   readonly folder: string;
   readonly bytes: number;
   readonly rounds: number;
   readonly jobs: readonly Job[];
+  /** Jobs whose engines were measured in the same run of the benchmark, by name. They are not measured again. */
+  readonly measured: ReadonlyMap<string, readonly Runner[]>;
   readonly progress: Progress;
 }
 
@@ -51,11 +54,17 @@ const NAMES: Readonly<Record<Engine, string>> = {
 const DERIVED_CORES = [4, 8, 16];
 
 /** One engine with one number of threads. */
-interface Runner {
-  readonly system: Engine;
+export interface Runner {
+  readonly system: System;
   readonly threads: number;
-  readonly milliseconds: number[];
-  readonly processorMilliseconds: number[];
+  readonly measures: readonly Measure[];
+}
+
+interface Racer extends Runner {
+  readonly system: Engine;
+  readonly measures: Measure[];
+  /** For ours, otherwise null. */
+  readonly lasting: LastingProcess | null;
 }
 
 /** The rows of the table. */
@@ -73,37 +82,51 @@ export async function benchScaling(settings: ScalingSettings): Promise<Section> 
   const missing = new Set<string>();
   const present = new Set(entrants(({ system }) => missing.add(system)).map(({ system }) => system));
   const systems = (Object.keys(THREADS) as Engine[]).filter((system) => present.has(system));
-  const results = settings.jobs.map((job) => ({ job, runners: measureJob(settings, job, systems) }));
+  const results: JobResult[] = [];
+  for (const job of settings.jobs) {
+    const earlier = settings.measured.get(job.name);
+    results.push({ job, runners: earlier ?? (await measureJob(settings, job, systems)) });
+  }
   return section(settings.bytes, results);
 }
 
-function measureJob(settings: ScalingSettings, job: Job, systems: readonly Engine[]): readonly Runner[] {
+async function measureJob(settings: ScalingSettings, job: Job, systems: readonly Engine[]): Promise<readonly Runner[]> {
   const { folder, bytes, rounds, progress } = settings;
-  const input = join(folder, 'scaling.csv');
-  const runners = systems
-    .filter((system) => system !== 'polars' || job.polars !== null)
-    .flatMap((system) => THREADS[system].map((threads) => newRunner(system, threads)));
-  INPUTS[job.input].make(input, Math.min(CHECK_BYTES, bytes));
+  const files = { input: join(folder, 'scaling.csv'), warmUp: join(folder, 'scaling-warm.csv') };
+  const able = systems.filter((system) => system !== 'polars' || job.polars !== null);
+  INPUTS[job.input].make(files.input, Math.min(CHECK_BYTES, bytes));
   progress.show(`scaling, ${job.name}: checking the answers`);
-  checkAnswers(settings, job, runners, input);
-  rmSync(input);
-  INPUTS[job.input].make(input, bytes);
-  for (let round = 0; round < rounds; round++) {
-    for (const runner of round % 2 === 0 ? runners : runners.toReversed()) {
-      progress.show(
-        `scaling, ${job.name}: round ${round + 1} of ${rounds}, ${runner.system}, ${runner.threads} threads`,
-      );
-      const { milliseconds, processorMilliseconds } = runOnce(settings, job, runner, input);
-      runner.milliseconds.push(milliseconds);
-      runner.processorMilliseconds.push(processorMilliseconds);
+  checkAnswers(settings, job, able, files.input);
+  rmSync(files.input);
+  INPUTS[job.input].make(files.input, bytes);
+  INPUTS[job.input].make(files.warmUp, Math.min(WARM_BYTES, bytes));
+  const racers: Racer[] = [];
+  try {
+    for (const system of able)
+      for (const threads of THREADS[system]) racers.push(await newRacer(settings, job, system, threads, files));
+    for (let round = 0; round < rounds; round++) {
+      for (const racer of round % 2 === 0 ? racers : racers.toReversed()) {
+        const { system, threads, measures, lasting } = racer;
+        progress.show(`scaling, ${job.name}: round ${round + 1} of ${rounds}, ${system}, ${threads} threads`);
+        measures.push(
+          lasting === null ? measure(processJob(settings, job, system, threads, files.input)) : await lasting.run(),
+        );
+        clear(outputIn(settings, job));
+      }
     }
+  } finally {
+    for (const { lasting } of racers) await lasting?.stop();
+    for (const file of Object.values(files)) rmSync(file);
+    rmSync(`${outputIn(settings, job)}.tables`, { recursive: true, force: true });
   }
-  rmSync(input);
-  return runners;
+  return racers;
 }
 
 function linesOf({ job, runners }: JobResult, inputBytes: number): string[][] {
-  return [...new Set(runners.map(({ system }) => system))].map((system) => {
+  const present = (Object.keys(NAMES) as Engine[]).filter((system) =>
+    runners.some(({ system: of, measures }) => of === system && measures.length > 0),
+  );
+  return present.map((system) => {
     const own = runners.filter((runner) => runner.system === system);
     return lineOf(`${job.name}: ${NAMES[system]}`, own, inputBytes);
   });
@@ -112,33 +135,41 @@ function linesOf({ job, runners }: JobResult, inputBytes: number): string[][] {
 /** How many times as fast our engine is with two threads. The rounds with two threads are the samples. */
 function barOf({ job, runners }: JobResult): Bar {
   const own = runners.filter(({ system }) => system === 'template-run');
-  const [one, two] = [1, 2].map((threads) => own.find((runner) => runner.threads === threads)!.milliseconds);
+  const [one, two] = [1, 2].map((threads) => timesOf(own.find((runner) => runner.threads === threads)!));
   const base = median(one!);
   const samples = two!.map((milliseconds) => base / milliseconds);
   return { label: job.name, value: median(samples), samples, ours: true };
 }
 
-function newRunner(system: Engine, threads: number): Runner {
-  return { system, threads, milliseconds: [], processorMilliseconds: [] };
+async function newRacer(
+  settings: ScalingSettings,
+  job: Job,
+  system: Engine,
+  threads: number,
+  { input, warmUp }: { readonly input: string; readonly warmUp: string },
+): Promise<Racer> {
+  if (system !== 'template-run') return { system, threads, measures: [], lasting: null };
+  settings.progress.show(`scaling, ${job.name}: warming up ${threads} threads`);
+  const own = processJob(settings, job, system, threads, input);
+  const lasting = await LastingProcess.start({ ...own, warmUp: { input: warmUp, milliseconds: WARM_MILLISECONDS } });
+  return { system, threads, measures: [], lasting };
 }
 
-function checkAnswers(settings: ScalingSettings, job: Job, runners: readonly Runner[], input: string): void {
-  const answers = runners.map((runner) => {
-    const output = outputIn(settings, job);
-    runOnce(settings, job, runner, input, false);
-    const answer = readAnswer(output, job);
-    clear(output);
-    return { system: runner.system, answer };
-  });
+function checkAnswers(settings: ScalingSettings, job: Job, systems: readonly Engine[], input: string): void {
+  const answers = systems.flatMap((system) =>
+    THREADS[system].map((threads) => {
+      measure(processJob(settings, job, system, threads, input));
+      const output = outputIn(settings, job);
+      const answer = readAnswer(output, job);
+      clear(output);
+      return { system, answer };
+    }),
+  );
   for (const { system, answer } of answers) compareAnswers(job, system, answers[0]!.answer, answer);
 }
 
-function runOnce(settings: ScalingSettings, job: Job, { system, threads }: Runner, input: string, clears = true) {
-  const output = outputIn(settings, job);
-  const warm = system === 'template-run';
-  const measured = measure({ system, threads, workload: job.name, input, output, budgetBytes: null, warm });
-  if (clears) clear(output);
-  return measured;
+function processJob(settings: ScalingSettings, job: Job, system: Engine, threads: number, input: string): ProcessJob {
+  return { system, threads, workload: job.name, input, output: outputIn(settings, job), budgetBytes: null };
 }
 
 function outputIn({ folder }: ScalingSettings, { ending }: Job): string {
@@ -147,7 +178,10 @@ function outputIn({ folder }: ScalingSettings, { ending }: Job): string {
 
 function clear(output: string): void {
   rmSync(output, { force: true });
-  rmSync(`${output}.tables`, { recursive: true, force: true });
+}
+
+function timesOf({ measures }: Runner): readonly number[] {
+  return measures.map(({ milliseconds }) => milliseconds);
 }
 
 /**
@@ -157,19 +191,22 @@ function clear(output: string): void {
 function lineOf(label: string, runners: readonly Runner[], inputBytes: number): string[] {
   const timeOf = (threads: number): number | null => {
     const runner = runners.find((one) => one.threads === threads);
-    return runner === undefined ? null : median(runner.milliseconds);
+    return runner === undefined ? null : median(timesOf(runner));
   };
   const [one, two, four] = [timeOf(1)!, timeOf(2)!, timeOf(4)];
   const serial = Math.min(one, Math.max(0, 2 * two - one));
   const rate = (milliseconds: number): string => (inputBytes / 1e3 / milliseconds).toFixed(0);
-  const processor = runners.map(({ processorMilliseconds }) => median(processorMilliseconds));
+  const processorOf = (threads: number): number => {
+    const { measures } = runners.find((one) => one.threads === threads)!;
+    return median(measures.map(({ processorMilliseconds }) => processorMilliseconds));
+  };
   return [
     label,
     rate(one),
     rate(two),
     (one / two).toFixed(2),
     four === null ? '' : (two / four).toFixed(2),
-    (processor[1]! / processor[0]!).toFixed(2),
+    (processorOf(2) / processorOf(1)).toFixed(2),
     `${((100 * serial) / one).toFixed(0)} %`,
     ...DERIVED_CORES.map((cores) => rate(serial + (one - serial) / cores)),
   ];
@@ -191,8 +228,8 @@ function section(bytes: number, results: readonly JobResult[]): Section {
     ],
     rows: results.flatMap((result) => linesOf(result, bytes)),
     notes: [
-      'template-run has started threads and compiled code, as a node that has worked for a while; it gets the whole file at once.',
-      'CPU 2 / 1: processor time of all threads with two threads, divided by that with one.',
+      'The lines of W1 to W8 come from the measurements above, which do not include four threads. No more threads than cores share a file.',
+      'CPU 2 / 1: processor time of all threads with two threads, divided by that with one thread.',
       'serial: share of the time on one thread that a second thread does not shorten. The speeds on 4, 8 and 16 cores are derived from it (Amdahl), not measured.',
     ],
     chart: {

@@ -1,88 +1,91 @@
-// The engine of this project in normal operation: one Run, file to file.
+// The engine of this project as in a service: its threads are started, and share the file if the Template allows it.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { inputFormats } from '../../workers/input/index.ts';
-import { ReadAheadThread } from '../../workers/input/read-ahead/read-ahead-thread.ts';
-import { FileSource } from '../../workers/input/source/file-source.ts';
-import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
-import {
-  BUDGET_LIMIT,
-  type BudgetShare,
-  budgetSlots,
-  RUN_RESERVATION_BYTES,
-  threadShare,
-  unitsOf,
-  unlimitedShare,
-} from '../../workers/memory/budget.ts';
-import { NO_COLLECTOR } from '../../workers/memory/collector.ts';
-import { KernelPool } from '../../workers/memory/kernel-pool.ts';
-import { TemplateCache } from '../../workers/plan/template-cache.ts';
-import type { TaskTable } from '../../workers/protocol/messages.ts';
-import { runTemplate } from '../../workers/run/run.ts';
-import { CoreShare, newCoreCounts } from '../../workers/scheduling/core-share.ts';
-import { runCoroutine } from '../../workers/scheduling/coroutine.ts';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { LocalEngine } from '../../src/commands/local-engine.ts';
+import { PART_SIZES } from '../../src/pool/shared-run.ts';
+import { REJECTS_SUFFIX, type RunOutcomeOutput, type TaskTable } from '../../workers/protocol/messages.ts';
+import type { TemplateText } from '../../workers/template/template-text.ts';
 import { writeTables } from '../operations/tables.ts';
 import type { Job } from '../workloads/job.ts';
 import type { Contender, ContenderJob } from './contender.ts';
 
-const START_LOOK_MILLISECONDS = 1;
+/** Large files only are measured, so the service would share each of them between its threads. */
+const SIZES = { ...PART_SIZES, fileBytesMin: 0 };
+
+/** Without a limit, the engine never writes to disk for lack of memory, as the other contenders. */
+const NO_LIMIT_BYTES = 8 * 1024 ** 3;
 
 /**
- * With two threads, one of them is the read-ahead thread of the other, and is started before the measurement: a node
- * that reads several large files already has it, while the command starts it with the file, 45 ms before it is ready.
+ * Duration of a warm-up. A second thread starts in a tenth of a second. Each thread compiles its own code, which takes
+ * many Runs: after half of this time, the compiler still took a tenth of the processor time of a measured Run with two
+ * threads.
  */
-class TemplateRun implements Contender<Job> {
-  #readAhead: ReadAheadThread | null = null;
+export const WARM_MILLISECONDS = 3000;
 
-  async prepare({ input, threads }: ContenderJob<Job>): Promise<void> {
-    this.#readAhead = new ReadAheadThread(new CoreShare(newCoreCounts(threads - 1, 1), 0));
-    if (threads > 1) this.#readAhead.prepare({ path: input, from: 0, to: statSync(input).size, ends: true });
-    while (this.#readAhead.isStarting) await new Promise((resolve) => setTimeout(resolve, START_LOOK_MILLISECONDS));
+/** Size of the file for a warm-up. */
+export const WARM_BYTES = 16 * 1024 * 1024;
+
+class TemplateRun implements Contender<Job> {
+  #engine: LocalEngine | null = null;
+
+  async prepare({ workload, output, threads, budgetBytes, warmUp }: ContenderJob<Job>): Promise<void> {
+    // The output is renamed, so the engine's temporary folder is on the same medium.
+    process.env.TMPDIR = dirname(output);
+    const source = JSON.stringify(workload.template);
+    const template: TemplateText = {
+      source,
+      format: 'json',
+      sha256: createHash('sha256').update(source).digest('hex'),
+    };
+    const engine = new LocalEngine({
+      threads,
+      cores: Math.min(threads, availableParallelism()),
+      inputs: 1,
+      ownThread: false,
+      memoryBudgetBytes: budgetBytes ?? NO_LIMIT_BYTES,
+      template,
+      tables: tablesOf(`${output}.tables`, workload),
+      secretsDirectory: null,
+      overrides: { delimiter: null, headerRow: null },
+      ...(threads > 1 && { partSizes: SIZES }),
+    });
+    this.#engine = engine;
+    if (warmUp === undefined) return;
+    for (const end = performance.now() + warmUp.milliseconds; performance.now() < end; ) {
+      await this.#runOnce(engine, warmUp.input, output);
+    }
+    removeOutput(output);
   }
 
-  async run({ workload, input, output, budgetBytes }: ContenderJob<Job>): Promise<null> {
-    const source = JSON.stringify(workload.template);
-    const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
-    const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
-    const file = new FileSource(input);
-    file.grown(statSync(input).size, true);
-    const outcome = await runCoroutine(
-      runTemplate({
-        formats: inputFormats,
-        task: {
-          task: 1,
-          template: text,
-          source: { kind: 'file', path: input },
-          ending: 'csv',
-          overrides: { delimiter: null, headerRow: null },
-          limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
-          output: { path: output, memoryBytesMax: 0 },
-          spillDirectory: `${output}.spill`,
-          tables: tablesOf(`${output}.tables`, workload),
-          secretsDirectory: null,
-          startedAt: new Date().toISOString(),
-          reservationBytes: RUN_RESERVATION_BYTES,
-        },
-        prepared: new TemplateCache().get(text),
-        source: file,
-        kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
-        budget,
-        largeRow: new Int32Array(new SharedArrayBuffer(4)),
-        largeRowOwner: 1,
-        readAhead: this.#readAhead!,
-        cancelled: () => false,
-        beat: () => {},
-      }),
-    );
-    if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
+  async run({ input, output }: ContenderJob<Job>): Promise<null> {
+    await this.#runOnce(this.#engine!, input, output);
     return null;
+  }
+
+  async #runOnce(engine: LocalEngine, input: string, output: string): Promise<void> {
+    const { outcome, outputPath } = await engine.run(input);
+    if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
+    keep(outcome.output!, outputPath, output);
+    if (outcome.rejects !== null) keep(outcome.rejects, outputPath + REJECTS_SUFFIX, output + REJECTS_SUFFIX);
   }
 }
 
 export const templateRun: Contender<Job> = new TemplateRun();
 
-export function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {
+/** Small outputs are in memory, and not in their file. */
+function keep({ bytes }: RunOutcomeOutput, from: string, to: string): void {
+  if (bytes === null) renameSync(from, to);
+  else writeFileSync(to, bytes);
+}
+
+function removeOutput(output: string): void {
+  for (const path of [output, output + REJECTS_SUFFIX]) rmSync(path, { force: true });
+}
+
+function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {
   const paths = Object.entries(writeTables(folder, tables));
   return Object.fromEntries(
     paths.map(([name, path]) => [
@@ -90,11 +93,4 @@ export function tablesOf(folder: string, { tables = [] }: Job): Record<string, T
       { path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') },
     ]),
   );
-}
-
-/** The share of a thread in a node with this memory budget, after the Run's reservation. */
-function limitedShare(budgetBytes: number): BudgetShare {
-  const counters = new Int32Array(new SharedArrayBuffer(budgetSlots(1) * Int32Array.BYTES_PER_ELEMENT));
-  counters[BUDGET_LIMIT] = unitsOf(budgetBytes - RUN_RESERVATION_BYTES);
-  return threadShare(counters, 0);
 }
