@@ -63,7 +63,8 @@ export function benchGrowth(settings: GrowthSettings): Section {
   for (const size of SIZES) {
     const bytes = Math.round(settings.bytes * size);
     const { bavail, bsize } = statfsSync(settings.folder);
-    if (bavail * bsize < ROOM * bytes) left.push(`${Math.round(bytes / 1e6)} MB left out: the folder has no room.`);
+    if (bavail * bsize < ROOM * bytes)
+      left.push(`${Math.round(bytes / 1e6)} MB left out: the folder has not enough free space.`);
     else lines.push(...measureSize(settings, base, size, bytes));
   }
   rmSync(base);
@@ -119,7 +120,14 @@ function section(bytes: number, lines: readonly Line[], left: readonly string[])
   return {
     name: 'growth',
     title: 'template-run on growing files within memory budgets',
-    columns: ['', 'MB/s', 'ms each MB', `to ${Math.round((BASE_SIZE * bytes) / 1e6)} MB`, 'of the limit', 'peak MB'],
+    columns: [
+      '',
+      'MB/s',
+      'ms per MB',
+      `compared with ${Math.round((BASE_SIZE * bytes) / 1e6)} MB`,
+      'of the limit',
+      'peak MB',
+    ],
     rows: sorted.map((line) => {
       const { millisecondsEachMegabyte: each, baseMillisecondsEachMegabyte: eachOfBase } = line;
       return [
@@ -132,10 +140,10 @@ function section(bytes: number, lines: readonly Line[], left: readonly string[])
       ];
     }),
     notes: [
-      'Physical limit: as of the workload, on one thread, without what a budget makes it write and read again.',
-      'Each size is compared with the base, which is measured in turns with it, the base with itself.',
-      'The smallest size shows the start of the engine: its kernels are compiled in that time.',
-      'W6 holds three times its size in the folder. Where that is memory of a virtual machine, the host may give the last GB slowly.',
+      'Two threads, which are started but have not compiled their code: on small files, compiling takes most of the time.',
+      'Physical limit: that of the workload on one thread, without the data that a budget makes the engine write and read again.',
+      'Each size takes turns with the base, with which it is compared; the base is also compared with itself.',
+      'W6 needs three times the size of the file in the folder. If the folder is in the memory of a virtual machine, the host may provide the last GB slowly.',
       ...left,
     ],
     chart: {

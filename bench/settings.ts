@@ -57,17 +57,19 @@ const QUICK = { bytes: 5_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT,...] [--kept-runs N]
                      [--json FILE] [--compare FILE] [--node PATH]...
-  --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
-            ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
-  --quick   5 MB and one round: to see that everything runs; its figures mean little
-  --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
+  --only    parts of the benchmark: ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
+            ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')} (parts of formats)
+  --quick   5 MB and one round: shows whether everything runs; its results mean little
+  --write   writes each table to bench/RESULTS.md as soon as it is ready, and keeps the other tables of the same commit;
+            only for full inputs and rounds
   --json    writes the results with all samples to FILE
   --compare FILE of an earlier --json: prints which results became worse beyond the noise
-  --bytes   of the input, 200 million unless said; --rounds 5 unless said
-  --rows    of operations and scaling: only rows that have one of the texts in their name, or measure such an operation
-  --kept-runs  that the service holds before small-runs is measured: 300000 unless said
-  --node    of front-ends: an executable of Node, once for each version; the one that runs this program unless said
-  --folder  where inputs and outputs lie; memory unless said`;
+  --bytes   size of the input, 200 million by default; operations use half of it, slow programs a quarter, budget five times it
+  --rounds  5 by default
+  --rows    rows of operations, scaling and budget: those that have one of the texts in their name, or measure this operation
+  --kept-runs  number of Runs that the service stores before small-runs is measured, 300000 by default
+  --node    executable of Node for front-ends, once for each version; by default the one that runs this program
+  --folder  folder of inputs and outputs; in memory by default`;
 
 /** Throws an Error that describes the problem. */
 export function readSettings(args: readonly string[]): Settings {
@@ -91,10 +93,9 @@ export function readSettings(args: readonly string[]): Settings {
   const bytes = positive('bytes', values.bytes) ?? defaults.bytes;
   const rounds = positive('rounds', values.rounds) ?? defaults.rounds;
   if (values.write && (bytes < FULL.bytes || rounds < FULL.rounds)) {
-    throw new Error('--write is for inputs and rounds in full: leave out --quick and the like.');
+    throw new Error('--write needs full inputs and rounds: leave out --quick, --bytes and --rounds.');
   }
-  if (values.write && values.rows !== undefined)
-    throw new Error('--write is for the tables of operations and scaling as a whole.');
+  if (values.write && values.rows !== undefined) throw new Error('--write needs whole tables: leave out --rows.');
   return {
     ...chosen(values.only),
     ...rowsWith(values.rows),

@@ -69,7 +69,7 @@ export function workbookWritingSection({ rows, ours, exceljs }: WorkbookWriting)
     columns: ['', 'rows/s', 'ms', 'MB', 'ours / it'],
     rows: [line('template-run', ours), line('exceljs, stream writer', exceljs)],
     notes: [
-      `${rows} rows of ${WORKBOOK_COLUMNS.length} columns: seven of texts, four of numbers, one of dates. template-run reads them from a CSV and types them within its time; exceljs has them in memory before its time begins. Both deflate at level 1.`,
+      `${rows} rows of ${WORKBOOK_COLUMNS.length} columns: seven of texts, four of numbers, one of dates. template-run reads them from a CSV and converts their types within its time; exceljs has them in memory before. Both deflate at level 1.`,
     ],
     chart: {
       unit: 'rows/s',

@@ -36,6 +36,8 @@ export interface SummaryLine {
   readonly own: Contender;
   /** null if no other contender took part. */
   readonly best: Contender | null;
+  /** Our rate with one thread, divided by that of the fastest other with one thread; null if one of them is missing. */
+  readonly oneThreadRatio: number | null;
 }
 
 interface Contender {
@@ -50,7 +52,15 @@ export function summaryLine({ workload, limit, standings }: EngineResult): Summa
   const [own] = contender(standings[0]!);
   const others = standings.filter(({ isOurs }) => !isOurs).flatMap(contender);
   const best = others.sort((left, right) => right.rate - left.rate)[0] ?? null;
-  return { label: workload.name, title: workload.title, limitRate: limit.rate, own: own!, best };
+  const shared = { label: workload.name, title: workload.title, limitRate: limit.rate };
+  return { ...shared, own: own!, best, oneThreadRatio: oneThreadRatio(standings) };
+}
+
+function oneThreadRatio(standings: readonly Standing[]): number | null {
+  const alone = standings.filter(({ threads, rate }) => threads === 1 && rate !== null);
+  const own = alone.find(({ isOurs }) => isOurs);
+  const others = alone.filter(({ isOurs }) => !isOurs).map(({ rate }) => rate!.median);
+  return own === undefined || others.length === 0 ? null : own.rate!.median / Math.max(...others);
 }
 
 /** Compares every workload with the fastest of the others. */
@@ -58,18 +68,17 @@ export function summarySection(lines: readonly SummaryLine[]): Section {
   const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
   return {
     name: 'summary',
-    title: 'template-run beside the fastest of the others',
-    columns: ['', 'ours MB/s', 'peak MB', 'of the limit', 'fastest other', 'its MB/s', 'its peak MB', 'ours / it'],
-    rows: lines.map(({ label, title, limitRate, own, best }) => [
+    title: 'Summary: template-run with two threads, and the fastest of the others',
+    columns: ['', 'MB/s', 'fastest other', 'its MB/s', 'ours / it', 'with one thread each', 'peak MB', 'its peak MB'],
+    rows: lines.map(({ label, title, own, best, oneThreadRatio }) => [
       `${label}, ${title}`,
       own.rate.toFixed(0),
+      ...(best === null ? ['none', '', ''] : [best.name, best.rate.toFixed(0), (own.rate / best.rate).toFixed(2)]),
+      oneThreadRatio?.toFixed(2) ?? '',
       megabytes(own.peakBytes),
-      `${((own.rate / limitRate) * 100).toFixed(0)} %`,
-      ...(best === null
-        ? ['none', '', '', '']
-        : [best.name, best.rate.toFixed(0), megabytes(best.peakBytes), (own.rate / best.rate).toFixed(2)]),
+      best === null ? '' : megabytes(best.peakBytes),
     ]),
-    notes: ['Each physical limit stands with its workload.'],
+    notes: [],
     chart: {
       unit: 'ours / fastest other',
       better: 'more',

@@ -6,7 +6,7 @@ import { FORMAT_WORKLOADS } from '../workloads/formats.ts';
 import { WORKLOADS } from '../workloads/index.ts';
 import { chartSvg } from './chart.ts';
 import { summarySection } from './engine-section.ts';
-import { readMeasurements } from './measurements.ts';
+import { type Measurement, readMeasurements } from './measurements.ts';
 import type { Section } from './section.ts';
 
 /** In the order of the text, after the workloads. */
@@ -28,19 +28,32 @@ const SERVICE_SECTIONS = [
   'operations',
 ];
 
+/** Sections that the summary mentions in one line each, with the fastest of the others. */
+const SUMMARIZED = ['workbook-reading', 'workbook-writing', 'upload', 'uploads-at-once', 'small-runs'];
+
 const INTRODUCTION = `# Results of the benchmark
 
-Written by \`npm run bench -- --write\`; figures of one machine, medians of the rounds, with the least and the most beside
-them. What carries over to other machines is the ratio: *ours / it* above 1 means that template-run is faster. All take
-the same file, each run in a process of its own, in turn; time is from the call to the finished file, without the start of
-the process (Miller's start of some milliseconds is part of its time). Every contender's answer is compared with ours on a
-small file of the same kind before its time counts: exactly, except that DuckDB may keep any row of each address in W4,
-and that DuckDB and Polars may give groups (W5), rows of one amount (W6) and bookings (W8) in any order. Contenders that
-take more than five seconds are measured once. template-run has two threads too, one of which reads ahead: it was started
-before, as on a node with a free core that reads one large file after the other; the command \`run\` starts it with the
-file, and it is there 45 ms later. *CPU ms/MB* is the processor time of all threads for each MB of input. Memory is the
-peak of the process. Physical limits are measured in the same run: copying memory, looking for a byte, reading and writing
-files of the medium. Each section says what it was measured on; its figures as data: \`figures/\`.
+Written by \`npm run bench -- --write\` on one machine. All programs do the same work on the same file. *Ours / it* above 1 means
+that template-run is faster than the fastest of the other programs. Compare ratios: MB/s depend on the machine.
+`;
+
+const METHOD = `## How it was measured
+
+- Values are medians of the rounds; *min..max* and the lines in the charts show their spread. The programs take turns. A program that
+  needs more than five seconds is measured once.
+- The time is from the call to the finished file, without the start of the process (Miller's start of some milliseconds is part of its
+  time). Miller and the JavaScript libraries read a quarter of the file, because their time grows in proportion to its size.
+- template-run is measured as in a service that has worked for a while: its process stays alive between the rounds, its threads are
+  started and their code is compiled. With two threads, both process parts of the file if the Template allows it
+  ([conditions](../docs/explanation/memory.md#one-large-file-on-several-threads)). The other programs start a new process for each
+  round; DuckDB, Polars and Miller have no code to compile.
+- Before its time counts, the output of each program is compared with ours on a small file of the same kind. It must be equal, except that
+  DuckDB may keep any row of each address in W4, and that DuckDB and Polars may write groups (W5), rows of one amount (W6) and bookings
+  (W8) in any order.
+- *CPU ms/MB* is the processor time of all threads for each MB of input. Memory is the peak of the process.
+- Physical limits come from the same run of the benchmark: the times of reading, of looking for a byte, of copying and of writing, added up
+  for one thread. Two threads can exceed them.
+- \`figures/\` contains the measurements of each section with all samples.
 `;
 
 /**
@@ -61,9 +74,25 @@ export function writeResults(folder: string): void {
   const parts = [
     INTRODUCTION,
     ...(lines.length === 0 ? [] : [sectionText(summary, null)]),
+    ...linesBelow(measurements),
+    METHOD,
     ...measurements.map(({ section, machine }) => sectionText(section, machine)),
   ];
   writeFileSync(join(folder, 'RESULTS.md'), parts.join('\n'));
+}
+
+/** What the summary mentions in addition to the table of workloads. */
+function linesBelow(measurements: readonly Measurement[]): readonly string[] {
+  const lines = measurements.flatMap(({ section: { name, title, chart, notes } }) => {
+    if (name === 'operations') return [`- ${title}. ${notes[0]}`];
+    const own = chart?.bars.find(({ ours }) => ours);
+    const [best] = (chart?.bars ?? []).filter(({ ours }) => !ours).sort((one, other) => other.value - one.value);
+    if (!SUMMARIZED.includes(name) || own === undefined || best === undefined) return [];
+    return [
+      `- ${title}: ${own.value.toFixed(0)} ${chart!.unit}, ${(own.value / best.value).toFixed(2)} times ${best.label}`,
+    ];
+  });
+  return lines.length === 0 ? [] : [`${lines.join('\n')}\n`];
 }
 
 function sectionText({ name, title, columns, rows, notes, chart }: Section, machine: Machine | null): string {

@@ -183,9 +183,9 @@ function section(contenders: readonly Contender[]): Section {
     ],
     rows,
     notes: [
-      'Physical limit: the cores, which nodes share with Redis and with the client of this benchmark: what several nodes would ' +
-        'do on machines of their own is told by their processor time, until that of Redis fills its one core.',
-      'Redis writes its append-only file each second. Connections go to the nodes themselves, as many to each.',
+      'Physical limit: the cores, which the nodes share with Redis and with the client of this benchmark. The processor time shows ' +
+        'how many Runs separate machines would do, until Redis fills its one core.',
+      'Redis writes its append-only file each second. The client connects to the nodes directly, with the same number of connections to each.',
     ],
     chart: {
       unit: 'Runs/s',

@@ -107,7 +107,7 @@ function section(moments: ReadonlyMap<number, readonly Moment[]>): Section {
     columns: ['', 'p50 ms', 'p99 ms', 'min..max of p99', 'p99.9 ms', 'event loop p99 ms'],
     rows,
     notes: [
-      'Physical limit: the idle line. The delay of the event loop is as /metrics tells it, its timer of 10 ms included.',
+      'Physical limit: the idle line. The delay of the event loop is the value in /metrics, which includes its timer of 10 ms.',
     ],
     chart: {
       unit: 'p99 in ms',

@@ -149,10 +149,10 @@ function plainSection(entries: readonly Entry[], { keptRuns }: ServiceSettings):
       (peakBytes(entry.server) / 1e6).toFixed(0),
     ]),
     notes: [
-      `Physical limit: ${limit.toFixed(0)} answers/s of a server that only reads and answers, from this client.`,
-      `template-run runs with its default flags and writes its log to a file. It keeps its Runs for 30 minutes, and kept ${keptRuns} before the first round. Its p99 is ${p99Ratio.toFixed(1)} times the floor's. With a stopped log reader, its p99 is ${stoppedRatio.toFixed(2)} times its p99 with a file.`,
+      `Physical limit: ${limit.toFixed(0)} responses/s of a server that only reads and responds, with this client.`,
+      `template-run runs with its default flags and writes its log to a file. It keeps its Runs for 30 minutes, and stored ${keptRuns} before the first round. Its p99 is ${p99Ratio.toFixed(1)} times the floor's. With a stopped log reader, its p99 is ${stoppedRatio.toFixed(2)} times its p99 with a file.`,
       `Deviations from an installed service: ${DEVIATIONS.join(' ')}`,
-      'CPU: user and system time of the server for each answer.',
+      'CPU: user and system time of the server for each response.',
     ],
     chart: {
       unit: 'Runs/s',
@@ -175,7 +175,9 @@ function formsSection(entries: readonly Entry[]): Section {
     title: `Runs of 1 KB files that are not plain, ${CONNECTIONS} connections`,
     columns: ['', 'Runs/s', 'min..max', 'it / plain', 'CPU µs', 'p50 ms', 'p99 ms', 'p99.9 ms'],
     rows: entries.map((entry) => [entry.name, ...figures(entry, rateOf(entry).median / plain)]),
-    notes: ['The same service and the same rows, as other programs write them; nothing is declared.'],
+    notes: [
+      'The same service and the same rows, as other programs write them. The Template does not declare these notations.',
+    ],
     chart: null,
   };
 }

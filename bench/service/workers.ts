@@ -96,7 +96,7 @@ function section(costs: readonly Cost[]): Section {
     ]),
     notes: [
       'Physical limit: the cores, which the threads share with the main thread and with the client of this benchmark.',
-      'The delay of the event loop is of the main thread during the uploads, as /metrics tells it, its timer of 10 ms included.',
+      'The delay of the event loop is that of the main thread during the uploads. It is the value in /metrics, which includes its timer of 10 ms.',
     ],
     chart: {
       unit: `MB/s, ${UPLOADS_AT_ONCE} uploads at once`,

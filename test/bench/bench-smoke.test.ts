@@ -1,17 +1,17 @@
 // A small benchmark without the other systems: each workload by template-run and by its hand-written JavaScript
 // over csv-parse, whose answers must agree; and the parts of the tool itself.
 // With all tests only: the files of examples and packages.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import t from 'tap';
 import { type Answer, compareAnswers, readAnswer, readParquetAnswer } from '../../bench/answers.ts';
 import { benchBudget } from '../../bench/budget.ts';
-import { templateRun } from '../../bench/contenders/template-run.ts';
 import { TextWriter } from '../../bench/contenders/text-writer.ts';
 import { INPUTS } from '../../bench/inputs/index.ts';
-import { measure } from '../../bench/measure.ts';
+import { LastingProcess, measure } from '../../bench/measure.ts';
 import { OPERATION_ROWS, operationJobNamed } from '../../bench/operations/index.ts';
 import { limitOf } from '../../bench/physical-limits.ts';
 import { chartSvg } from '../../bench/report/chart.ts';
@@ -36,10 +36,14 @@ function inputOf(workload: Workload): string {
   return path;
 }
 
-async function ownAnswer(workload: Workload): Promise<Answer> {
+function run(workload: string, input: string, output: string): void {
+  measure({ system: 'template-run', threads: 1, workload, input, output, budgetBytes: null });
+}
+
+function ownAnswer(workload: Workload): Answer {
   const output = join(folder, `own.${workload.ending}`);
   rmSync(output, { force: true });
-  await templateRun.run({ workload, input: inputOf(workload), output, threads: 1, budgetBytes: null });
+  run(workload.name, inputOf(workload), output);
   return readAnswer(output, workload);
 }
 
@@ -60,7 +64,7 @@ function handWrittenAnswer(workload: Workload): Answer {
 
 for (const workload of WORKLOADS) {
   t.test(`${workload.name}: ${workload.title}`, async (t) => {
-    const own = await ownAnswer(workload);
+    const own = ownAnswer(workload);
     t.ok(own.rows.length > 10, `${own.rows.length} rows`);
     compareAnswers(workload, 'csv-parse', own, handWrittenAnswer(workload));
   });
@@ -72,7 +76,7 @@ t.test('the statement holds what W8 is to tidy away', async (t) => {
   t.match(text, /\nSumme;;;;;1\.192,35;\n$/, 'the sum at the foot');
   t.match(text, /;-?\d+\.\d{3},\d\d;/, 'amounts with groups');
   const rows = text.split('\n').length;
-  const answer = await ownAnswer(workloadNamed('W8'));
+  const answer = ownAnswer(workloadNamed('W8'));
   t.ok(answer.rows.length < rows * 0.99, 'bookings that were pasted twice are gone');
   const issues = answer.rows.map((row) => row.at(-1));
   t.ok(issues.includes('iban:PATTERN_MISMATCH'), 'some IBANs are flagged');
@@ -83,7 +87,7 @@ t.test('answers in Parquet are read as records', async (t) => {
   const workload = operationJobNamed('CSV to Parquet');
   const input = inputOf(workloadNamed('W4'));
   const output = join(folder, 'answer.parquet');
-  await templateRun.run({ workload, input, output, threads: 1, budgetBytes: null });
+  run(workload.name, input, output);
   const own = await readParquetAnswer(output);
   t.ok(own.rows.length > 10);
   compareAnswers(workload, 'duckdb', own, readAnswer(input, { ending: 'csv' }));
@@ -91,19 +95,30 @@ t.test('answers in Parquet are read as records', async (t) => {
 
 t.test('orders hold addresses that come again', async (t) => {
   const addresses = readFileSync(inputOf(workloadNamed('W4')), 'utf8').match(/user\d+@[a-z.]+/g)!;
-  const answer = await ownAnswer(workloadNamed('W4'));
+  const answer = ownAnswer(workloadNamed('W4'));
   t.equal(answer.rows.length, new Set(addresses).size);
   t.ok(answer.rows.length < addresses.length - 10);
 });
 
-t.test('an engine with started threads gives the same answer with each number of threads', async (t) => {
+t.test('a process that lasts gives the same answer in each run, with each number of threads', async (t) => {
   const workload = workloadNamed('W1');
-  const output = join(folder, 'warm.csv');
+  const output = join(folder, 'lasting.csv');
+  const input = inputOf(workload);
   for (const threads of [1, 2]) {
-    const job = { system: 'template-run', threads, workload: 'W1', input: inputOf(workload), output } as const;
-    t.ok(measure({ ...job, budgetBytes: null, warm: true }).milliseconds > 0);
-    compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
+    const job = { system: 'template-run', threads, workload: 'W1', input, output, budgetBytes: null } as const;
+    const lasting = await LastingProcess.start({ ...job, warmUp: { input, milliseconds: 100 } });
+    for (let round = 0; round < 2; round++) {
+      t.notOk(existsSync(output), 'the warm-up and the test leave no output');
+      t.ok((await lasting.run()).milliseconds > 0);
+      compareAnswers(workload, 'csv-parse', ownAnswer(workload), readAnswer(output, workload));
+      rmSync(output);
+    }
+    await lasting.stop();
   }
+  const lost = { system: 'template-run', threads: 1, workload: 'W1', input, output, budgetBytes: null } as const;
+  const missing = await LastingProcess.start({ ...lost, input: join(folder, 'none.csv') });
+  await t.rejects(missing.run(), /template-run on W1 ended early/);
+  await missing.stop();
 });
 
 t.test('a process of its own measures a run within a memory budget', async (t) => {
@@ -115,24 +130,27 @@ t.test('a process of its own measures a run within a memory budget', async (t) =
   t.ok(found.processorMilliseconds > 0);
   t.ok(found.peakBytes > 20e6, 'at least what Node itself takes');
   t.equal(found.outputBytes, readFileSync(output).length);
-  compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
+  compareAnswers(workload, 'csv-parse', ownAnswer(workload), readAnswer(output, workload));
   t.throws(() => measure({ ...job, input: join(folder, 'none.csv'), budgetBytes: null }), /template-run on W6 ended/);
 });
 
 t.test('within a budget every job has the bytes that it has without one', async (t) => {
   const sections: Section[] = [];
-  const rows = OPERATION_ROWS.filter(({ covers }) => covers === 'sort').slice(0, 1);
+  const [sort] = OPERATION_ROWS.filter(({ covers }) => covers === 'sort');
+  const [select] = OPERATION_ROWS.filter(({ covers }) => covers === 'select');
+  const rows = [select!, sort!];
   const settings = {
     folder,
     bytes: INPUT_BYTES,
     rows,
-    workloads: [workloadNamed('W4')],
+    workloads: [workloadNamed('W1'), workloadNamed('W4')],
     progress: { show() {}, clear() {} },
   };
   benchBudget(settings, (section) => sections.push(section));
   t.strictSame(
     sections[0]?.rows.map(([title]) => title),
-    [workloadNamed('W4').title, rows[0]?.name],
+    [workloadNamed('W4').title, sort?.name],
+    'work whose memory does not grow with the file is left out',
   );
 });
 
@@ -213,7 +231,7 @@ t.test('options', async (t) => {
   t.equal(readSettings(['--quick']).rounds, 1);
   t.equal(readSettings(['--quick', '--rounds', '3']).rounds, 3);
   t.equal(readSettings(['--write']).write, true);
-  t.throws(() => readSettings(['--write', '--quick']), /rounds in full/);
+  t.throws(() => readSettings(['--write', '--quick']), /full inputs and rounds/);
   t.equal(readSettings(['--write', '--only', 'W1']).write, true, 'a part can be measured again alone');
   t.throws(() => readSettings(['--only', 'W1,W99']), /does not know W99/);
   t.throws(() => readSettings(['--bytes', '2e3.5']), /whole number/);
@@ -222,6 +240,17 @@ t.test('options', async (t) => {
   t.same(names, ['W6', 'count and sum of each address', 'join a table of countries'], 'rows of scaling');
   t.ok(chosen.rows.some(({ name }) => name === 'join a table of countries'));
   t.throws(() => readSettings(['--rows', 'W6,teleport']), /no row has teleport/);
+});
+
+t.test('a failed part does not end the run', async (t) => {
+  const args = ['dist/bench/main.js', '--only', 'front-ends,growth', '--bytes', '20000', '--rounds', '1'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, '--node', join(folder, 'no-node')], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stderr, /^front-ends failed: .*ENOENT/m);
+  t.match(stdout, /^growth: \d+\.\d minutes$/m);
+  t.match(stdout, /^W6 in 64 MiB, 0 MB /m);
 });
 
 const machine = {
@@ -324,19 +353,22 @@ t.test('limits, tables and charts', async (t) => {
   });
   const own = { name: 'template-run', rate: 300, peakBytes: 100e6 };
   const best = { name: 'other', rate: 200, peakBytes: 400e6 };
-  const summary = { label: 'W1', title: 'select', limitRate: 600, own, best };
+  const summary = { label: 'W1', title: 'select', limitRate: 600, own, best, oneThreadRatio: 2 };
   const results = join(folder, 'results');
   saveMeasurement(results, { machine, section: section('growth', '1'), summary: null });
   saveMeasurement(results, { machine, section: section('w1', '7'), summary });
   saveMeasurement(results, { machine: { ...machine, node: 'v22' }, section: section('w1', '400'), summary });
+  saveMeasurement(results, { machine, section: section('upload', '5'), summary: null });
   writeResults(results);
   t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('w1: a title', chart));
   const text = readFileSync(join(results, 'RESULTS.md'), 'utf8');
   t.notMatch(text, /not measured|w1-wide/i, 'a part that was not measured is left out');
-  t.match(text, '| W1, select | 300 | 100 | 50 % | other | 200 | 400 | 1.50 |');
+  t.match(text, '| W1, select | 300 | other | 200 | 1.50 | 2.00 | 100 | 400 |');
   const machineText = 'P, 2 cores, 16 GiB; medium of inputs and outputs disk; node v22; commit none';
   t.match(text, `## w1: a title\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\nMeasured on: ${machineText}`);
   t.ok(text.indexOf('| ours | 400 |') < text.indexOf('| ours | 1 |'), 'workloads before the service');
+  t.match(text, '| 100 | 400 |\n\n![Summary', 'the summary');
+  t.match(text, '- upload: a title: 400 MB/s, 2.00 times a < b & c\n', 'and the service below it');
   t.notMatch(text, '| ours | 7 |', 'measured again, a section replaces the earlier one');
   const later = { ...machine, commit: 'later', peers: ['DuckDB 1.2', 'Miller 6'] };
   saveMeasurement(results, { machine: later, section: section('growth', '9'), summary: null });
