@@ -3,6 +3,7 @@
 // would still hold them.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { BudgetShare } from './budget.ts';
 
 /** Number of dropped bytes that justify an immediate collection, which takes about 10 ms of a thread. */
 const COLLECT_BYTES = 16 * 1024 * 1024;
@@ -21,9 +22,10 @@ const COLLECT_BUDGET_PART = 1 / 32;
 const COLLECT_LATER_MILLISECONDS = 1000;
 
 /**
- * Delay before repeating a collection that did not free everything, because something still referred to the memory. It
- * doubles with each repetition, so that memory that stays referenced costs a thread next to nothing. The limits bound
- * the time that a Run waits for memory that is free at last.
+ * Delay before repeating a collection that did not free everything, because something still referred to the memory. On
+ * a busy machine that is often V8, which compiles a function of the Run in the background. The delay doubles with each
+ * repetition, so that memory that stays referenced costs a thread next to nothing. The limits bound the time that a Run
+ * waits for memory that is free at last.
  */
 const AGAIN_MILLISECONDS = 200;
 const AGAIN_MILLISECONDS_MAX = 10_000;
@@ -41,6 +43,13 @@ export interface DroppedMemory {
 export interface Collector {
   /** @param memory no longer referenced, at the latest after the current turn of the event loop */
   dropped(memory: object, dropped: DroppedMemory): void;
+  /**
+   * Collects memory that was dropped in an earlier turn, unless a collection has tried it already. Returns true if some
+   * of it is free now.
+   */
+  collectDropped(): boolean;
+  /** True if no collection has tried to free the memory that was dropped last. */
+  readonly hasDropped: boolean;
   /**
    * Reports long texts of `bytes` bytes. V8 stores them outside its heap and may not collect them until they reach 64
    * MiB.
@@ -64,6 +73,7 @@ export class ThreadCollector implements Collector {
   #timer: NodeJS.Timeout | null = null;
   /** True if `#timer` collects in this turn of the event loop or the next one. */
   #isDue = false;
+  #hasDropped = false;
 
   /** @param budgetBytes memory budget of all threads */
   constructor(budgetBytes = 0) {
@@ -73,10 +83,22 @@ export class ThreadCollector implements Collector {
   dropped(memory: object, dropped: DroppedMemory): void {
     this.#findFreed();
     this.#dropped.set(new WeakRef(memory), dropped);
+    this.#hasDropped = true;
     this.#droppedBytes += dropped.bytes;
     if (dropped.isAwaited) this.#awaited++;
     const isWorthwhile = this.#droppedBytes >= this.#collectBytes || this.#awaited > 0;
     if (!this.#isDue) this.#collectIn(isWorthwhile ? 0 : COLLECT_LATER_MILLISECONDS, AGAIN_MILLISECONDS);
+  }
+
+  get hasDropped(): boolean {
+    return this.#hasDropped;
+  }
+
+  collectDropped(): boolean {
+    if (!this.#hasDropped) return false;
+    const { size } = this.#dropped;
+    this.#collectNow();
+    return this.#dropped.size < size;
   }
 
   /**
@@ -90,6 +112,7 @@ export class ThreadCollector implements Collector {
 
   #collectNow(): void {
     this.#textBytes = 0;
+    this.#hasDropped = false;
     this.#collect ??= collectFunction();
     this.#collect();
     this.#findFreed();
@@ -113,6 +136,7 @@ export class ThreadCollector implements Collector {
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#isDue = false;
+      if (this.#dropped.size === 0) return;
       this.#collectNow();
       if (this.#dropped.size === 0 || this.#timer !== null) return;
       const longest = this.#awaited > 0 ? AGAIN_AWAITED_MILLISECONDS_MAX : AGAIN_MILLISECONDS_MAX;
@@ -162,8 +186,28 @@ export class SharedMemories {
   }
 }
 
+/**
+ * Frees the memory that the thread has dropped before it refuses. Otherwise a Run could fail because the memory of its
+ * own first attempt was not collected yet.
+ */
+export function collectingShare(share: BudgetShare, collector: Collector): BudgetShare {
+  return {
+    take: (bytes) => share.take(bytes) || (collector.collectDropped() && share.take(bytes)),
+    force: (bytes) => share.force(bytes),
+    release: (bytes) => share.release(bytes),
+    get takenBytes() {
+      return share.takenBytes;
+    },
+  };
+}
+
 /** Does nothing. For tests and tools that own their process. */
-export const NO_COLLECTOR: Collector = { dropped: () => {}, madeTexts: () => {} };
+export const NO_COLLECTOR: Collector = {
+  dropped: () => {},
+  collectDropped: () => false,
+  hasDropped: false,
+  madeTexts: () => {},
+};
 
 /**
  * Returns a function that runs a full collection. This is the only way for a program that cannot require command-line

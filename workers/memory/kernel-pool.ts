@@ -62,6 +62,11 @@ export class KernelPool {
     this.#collector.madeTexts(bytes);
   }
 
+  /** See Collector. */
+  get hasDropped(): boolean {
+    return this.#collector.hasDropped;
+  }
+
   /** @param isShare the Run is a share of a large one, which needs more memory than most Runs */
   borrow(isShare = false): Kernel {
     const large = isShare ? this.#large : null;

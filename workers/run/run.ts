@@ -112,6 +112,8 @@ function* lastAttempt(job: RunJob): Coroutine<RunOutcome> {
         start = { ...start, encodingTries: next, ends: NO_ENDS, cutAt: null };
       } else throw error;
     }
+    // The memory of this attempt can be collected only after this turn, and the next attempt may need it.
+    if (job.kernels.hasDropped) yield nextTurnOfLoop();
     yield* restartFile(job);
   }
 }

@@ -8,7 +8,7 @@ import { BytesSource } from '../input/source/bytes-source.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { AccountShare } from '../memory/account-share.ts';
 import { BUDGET_LIMIT, BUDGET_UNIT_BYTES, type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
-import { type Collector, SharedMemories, ThreadCollector } from '../memory/collector.ts';
+import { type Collector, collectingShare, SharedMemories, ThreadCollector } from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
@@ -106,7 +106,7 @@ export class Thread {
     this.#sender = new FrameSender(start.port);
     this.#counters = new Int32Array(start.budget);
     const { collector = new ThreadCollector(this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES) } = given;
-    this.#budget = threadShare(this.#counters, start.thread);
+    this.#budget = collectingShare(threadShare(this.#counters, start.thread), collector);
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);
     this.#claims = new TaskClaims(start.claims);

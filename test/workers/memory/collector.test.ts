@@ -2,7 +2,14 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { type Collector, NO_COLLECTOR, SharedMemories, ThreadCollector } from '../../../workers/memory/collector.ts';
+import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
+import {
+  type Collector,
+  collectingShare,
+  NO_COLLECTOR,
+  SharedMemories,
+  ThreadCollector,
+} from '../../../workers/memory/collector.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -94,6 +101,33 @@ t.test('memory that a Run may wait for is collected at once, and then at least e
   timers.pop()!.fire();
   t.strictSame(dropper.freed, [1, 1]);
   t.strictSame(timers, []);
+});
+
+t.test('a share collects dropped memory before it refuses', async (t) => {
+  recordTimers(t);
+  const collector = new ThreadCollector();
+  const all = unlimitedShare();
+  const limited: BudgetShare = { ...all, take: (bytes) => all.takenBytes + bytes <= MEBIBYTE && all.take(bytes) };
+  const share = collectingShare(limited, collector);
+  const drop = (): object => {
+    const memory = {};
+    collector.dropped(memory, { bytes: MEBIBYTE, isAwaited: false, freed: () => share.release(MEBIBYTE) });
+    return memory;
+  };
+  t.ok(share.take(MEBIBYTE));
+  t.notOk(share.take(1), 'nothing was dropped');
+  drop();
+  await new Promise((resolve) => setImmediate(resolve));
+  t.ok(collector.hasDropped);
+  t.ok(share.take(MEBIBYTE), 'in a later turn');
+  t.notOk(collector.hasDropped);
+
+  const held = [drop()];
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(share.take(1), 'something refers to the memory');
+  held.length = 0;
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(share.take(1), 'each memory causes at most one collection');
 });
 
 t.test('a small memory that stays referenced is collected later', async (t) => {
