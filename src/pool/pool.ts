@@ -20,8 +20,6 @@ import {
   type ThreadRegistrySettings,
 } from './thread-registry.ts';
 
-// Settings of a thread pool, its notifications about threads, and the start data of all threads.
-
 // Settings of a thread pool, its notifications about threads, and options of a Run.
 
 export interface PoolSettings {
@@ -91,7 +89,7 @@ interface TaskSettings extends Pick<PooledRunSettings, 'bytesAgain'> {
 
 // Start data of all threads of a pool: shared memory, and the compiled kernels.
 
-function sharedParts({ threads, budget, cores, progress }: PoolSettings): ThreadRegistrySettings['shared'] {
+function startData({ threads, budget, cores, progress }: PoolSettings): ThreadRegistrySettings['shared'] {
   return {
     budget,
     cores: newCoreCounts(cores ?? availableParallelism() - 1, threads),
@@ -209,7 +207,7 @@ export class ThreadPool {
     const { threads, hasSpare = false } = settings;
     this.#settings = settings;
     this.#keys = new SpareKeys(settings.budget);
-    this.#shared = sharedParts(settings);
+    this.#shared = startData(settings);
     this.#registry = new ThreadRegistry({
       threads,
       hasSpare,

@@ -67,7 +67,7 @@ export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 2 * M
  */
 export const UPLOAD_PART_SIZES: PartSizes = { ...PART_SIZES, fileBytesMin: 32 * MIB, partsMin: 4 };
 
-/** How a Run may be shared. */
+/** Conditions under which several threads may share a Run. */
 export interface Sharing {
   readonly sizes: PartSizes;
   /** Maximum number of threads for the Run. */

@@ -104,8 +104,8 @@ export function ownWorker(work: Promise<void>): PoolWorker {
 const SPARE_THREADS_MAX = 1;
 
 /**
- * Maximum number of threads that do not end and are replaced nevertheless. Each occupies a core and its memory. Beyond
- * this number, the node reports that it must be restarted.
+ * Maximum number of threads that do not end and are replaced nevertheless. Each occupies a core and its memory. If
+ * more threads do not end, the node reports that it must be restarted.
  */
 export const STUCK_THREADS_MAX = EXTRA_THREADS_MAX - SPARE_THREADS_MAX;
 

@@ -267,7 +267,7 @@ export type FromWorker =
    * forgotten the task.
    */
   | { readonly kind: 'done'; readonly task: number; readonly outcome: TaskOutcome }
-  /** How far a long Run is; not the last word, and sent seldom. */
+  /** Progress of a long Run, at most twice a second. */
   | { readonly kind: 'progress'; readonly task: number; readonly rowsRead: number }
   /** The thread processes its file in parts, so that other threads can take shares. */
   | ShareOpened

@@ -51,7 +51,7 @@ const CHECKS_MAX = 4000;
 /** Maximum sleep of a thread that waits for a step. Then other Runs of the thread may continue. */
 const SLEEP_MILLISECONDS = 2;
 
-/** How many errors in rows a Template allows. Null: any number. */
+/** Limits of a Template for errors in rows. Null: no limit. */
 interface ErrorLimits {
   readonly maxErrors: number | null;
   readonly maxErrorRatio: number | null;

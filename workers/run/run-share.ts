@@ -1,9 +1,9 @@
 // The share of one thread in a Run that several threads process (split.ts). In most phases, threads take parts of the
 // file. They take ranges of sorted rows in the same way (RunTask.ranges). compute-streams.ts processes streams.
 //
-// The thread takes the next part as soon as it has finished one, without a message to another thread: a wait for such a message took longer
-// than a part. All parts of a thread are read by one Run, because building its pipeline takes longer than the rows of a
-// part. The first part of the file has a separate Run, which reads the header.
+// The thread takes the next part as soon as it has finished one, without a message to another thread: waiting for a
+// message took longer than a part. One pipeline processes all parts of a thread, because building it takes longer than
+// the rows of a part. The first part of the file has a separate pipeline, which reads the header.
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
@@ -40,10 +40,10 @@ import { tableBytes } from './split.ts';
 const OUTPUT_BYTES = 3 * 1024 * 1024;
 
 /** Factor from the size of a reference table to its memory: its rows, and an index for each of two operations. */
-const TABLE_MEMORY = 12;
+const TABLE_MEMORY_FACTOR = 12;
 
 /** Maximum number of outputs that wait for their turn before the thread waits, too. */
-const WAITING_MAX = 4;
+const WAITING_OUTPUTS_MAX = 4;
 
 /**
  * A job without the properties that differ between parts. `readAhead` is left out because that thread would take the
@@ -255,13 +255,13 @@ class SharePipeline implements PartFeed {
     this.parts.push({ number, rows: rowsRead - this.#rowsBefore });
     this.#count(rowsRead, rowsWritten);
     this.#outputs.add(number, this.sink.cut());
-    yield* this.#outputs.write(WAITING_MAX, rest);
+    yield* this.#outputs.write(WAITING_OUTPUTS_MAX, rest);
     if (number === 0) return false;
     // Taken before the part: a thread that has a part never waits for the memory of other threads.
     const memory = yield* this.#outputs.memory(rest);
     const part = yield* nextPart(this.#job, this.#outputs, rest);
     if (part === null) {
-      this.#outputs.giveBack(memory);
+      this.#outputs.release(memory);
       return false;
     }
     this.sink.resume(memory);
@@ -352,7 +352,7 @@ class PartSource extends FileSource {
 
 const NO_BYTES = new MemorySink(0);
 
-/** Outputs of parts that wait until the sizes of all earlier outputs are known. Their memory is paid from the budget. */
+/** Outputs of parts that wait until the sizes of all earlier outputs are known. The budget covers their memory. */
 class PartOutputs {
   readonly #job: ShareJob;
   readonly #budget: RunShare;
@@ -390,7 +390,7 @@ class PartOutputs {
 
   /** The tables of the Run take their memory themselves. Without it, the Run would fail after it has taken a part. */
   #takeForRun(): boolean {
-    const forTables = tableBytes(this.#job) * TABLE_MEMORY;
+    const forTables = tableBytes(this.#job) * TABLE_MEMORY_FACTOR;
     if (!this.#budget.take(RUN_RESERVATION_BYTES + forTables)) return false;
     this.#budget.release(forTables);
     return true;
@@ -415,7 +415,7 @@ class PartOutputs {
   }
 
   /** @param bytes empty memory that is not needed */
-  giveBack(bytes: MemorySink): void {
+  release(bytes: MemorySink): void {
     this.#free.push(bytes);
   }
 

@@ -69,7 +69,7 @@ const FIRST_START: Start = {
   cutAt: null,
 };
 
-/** What is known of a Run before its first row. */
+/** Results of reading the beginning of a file. */
 export interface Beginning {
   readonly head: FileHead;
   readonly plan: RunPlan;

@@ -74,7 +74,7 @@ export class EndPreview {
   }
 }
 
-// How many rows the steps of a chain may receive at once.
+// The number of rows that the steps of a chain may receive at once.
 
 /**
  * Maximum number of rows that the operators may receive at once. Operators after one that needs all rows are ignored.
@@ -195,7 +195,7 @@ export class EndTrial {
     }
   }
 
-  /** Source row at which a step ended the rows in a trial; null if the rows go on. */
+  /** Source row at which a step ended the rows in a trial; null if no step ended them. */
   #lastRow(): number | null {
     const { steps, seenAhead } = this.#settings;
     for (const [index, { operator, needsAllRows }] of steps.entries()) {
@@ -242,9 +242,9 @@ export function inPortions(trial: EndTrial, preview: EndPreview | null, next: Ne
 
 /** Ends that earlier attempts have found. */
 export interface KnownEnds {
-  /** By the index of a step, the source row of the last row that reaches it (see EndFound). */
+  /** For each step, by its index: the source row of the last row that reaches it (see EndFound). */
   readonly lastRows: ReadonlyMap<number, number>;
-  /** By the index of a step, the number of rows that reach it before the end (see EndPassed). */
+  /** For each step, by its index: the number of rows that reach it before the end (see EndPassed). */
   readonly rowsBefore: ReadonlyMap<number, number>;
 }
 

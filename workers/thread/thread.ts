@@ -200,7 +200,7 @@ export class Thread {
     while (this.#longInMemory.size >= IN_MEMORY_AT_WORK_MAX) await Promise.race(this.#longInMemory);
   }
 
-  /** Reports the progress of a Run: in shared memory if it is shown there, and about once a second in a message. */
+  /** Reports the progress of a Run: in shared memory if it is shown there, and at most twice a second in a message. */
   #progressed(task: RunTask, shown: RunProgress | null): (rowsRead: number) => void {
     let reportedAt = performance.now();
     return (rowsRead) => {

@@ -301,11 +301,11 @@ class KeptTexts {
   readonly #heap: Heap;
   /** Views of the texts, by number. Each needs 8 bytes. */
   views = 0;
-  /** By number, the text before it in its list plus 1, or 0. */
+  /** For each text, by number: the number of the text before it in its list plus 1, or 0. */
   #previous = 0;
   #textsMax = 0;
   #count = 0;
-  /** By key, the last text of its list plus 1, or 0. */
+  /** For each key: the number of the last text in its list plus 1, or 0. */
   #lists = 0;
   #listsMax = 0;
   #block = 0;

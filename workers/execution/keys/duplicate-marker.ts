@@ -77,7 +77,7 @@ export class DuplicateMarker implements Operator {
         if (end > from) yield* this.#context.next(marked.slice(from, end));
       } else {
         this.#markKnown(piece, 0);
-        this.#putOff(marked.slice(from, to), piece, taken + from);
+        this.#defer(marked.slice(from, to), piece, taken + from);
       }
       // Restores the columns, because views that the choice of rows created are in a part of the arena that the next
       // piece overwrites.
@@ -147,7 +147,7 @@ export class DuplicateMarker implements Operator {
   }
 
   /** Defers all rows of a batch, decided or not, because later rows must not overtake them. */
-  #putOff(batch: Batch, piece: Piece, order: number): void {
+  #defer(batch: Batch, piece: Piece, order: number): void {
     const { arena } = this.#context;
     const orders = arena.take(batch.live * 8);
     const hashes = arena.take(batch.live * 8);
@@ -180,7 +180,7 @@ export class DuplicateMarker implements Operator {
         closed ||= reached < piece.count;
         if (closed) this.#markKnown(piece, reached);
         this.#writeSettled(batch.slice(from, to), piece.meta, reader, writer);
-        if (closed) this.#partOpen(batch, piece, reached, reader, partitions);
+        if (closed) this.#partitionOpen(batch, piece, reached, reader, partitions);
         return true;
       });
       yield;
@@ -218,7 +218,7 @@ export class DuplicateMarker implements Operator {
     if (count > 0) writer.write(batch, { rows, count, orders });
   }
 
-  #partOpen(batch: Batch, piece: Piece, from: number, reader: SpillReader, partitions: RowPartitions): void {
+  #partitionOpen(batch: Batch, piece: Piece, from: number, reader: SpillReader, partitions: RowPartitions): void {
     const { arena } = this.#context;
     const rows = arena.take(piece.count * 4);
     const hashes = arena.take(piece.count * 8);

@@ -17,7 +17,7 @@ import { piecesOf } from '../cells/cell-operator.ts';
 import { arrange } from '../cells/copied-rows.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { type RowBytes, SpillReader } from '../spill/row-files.ts';
-import { CHOICES, type StreamFile, type StreamFiles } from '../spill/stream-files.ts';
+import { ROW_STREAMS, type StreamFile, type StreamFiles } from '../spill/stream-files.ts';
 import { RowKeys } from './row-keys.ts';
 
 // Encodes rows for several streams.
@@ -100,7 +100,7 @@ class StreamEncoder {
   }
 }
 
-// Phase 1.
+// Phase 1: scatter.
 
 /** The rows that an operation needs to make its new cells. */
 export interface StreamPlan {
@@ -113,11 +113,11 @@ export interface StreamPlan {
   readonly isExamined: boolean;
 }
 
-/** Minimum number of rows from which the distribution of keys is judged, and the maximum that withOrderCheck examines. */
-const ROWS_MIN = 1000;
+/** Minimum number of rows to judge the distribution of keys, and the maximum number that withOrderCheck examines. */
+const JUDGED_ROWS_MIN = 1000;
 
-/** If one stream has more of the rows, one thread would do most of the work. */
-const STREAM_PART_MAX = 1 / 2;
+/** Maximum part of the rows in one stream. With more, one thread would do most of the work. */
+const STREAM_ROWS_RATIO_MAX = 1 / 2;
 
 /** The files of RowScatter, and the number of the current part. */
 export interface ScatterFiles {
@@ -139,7 +139,7 @@ export class RowScatter implements Operator {
   readonly #next = new Uint32Array(STREAMS);
   readonly #totals = new Float64Array(STREAMS);
   /** Stream of each row of the part. */
-  #choices = new Uint8Array(16_384);
+  #rowStreams = new Uint8Array(16_384);
   #rows = 0;
 
   constructor(context: OperatorContext, plan: StreamPlan, files: ScatterFiles) {
@@ -163,7 +163,7 @@ export class RowScatter implements Operator {
     const { part } = this.#files;
     this.#encoder.part = part;
     for (let stream = 0; stream < STREAMS; stream++) this.#encoder.flush(stream);
-    this.#file.append(part, CHOICES, this.#choices.subarray(0, this.#rows));
+    this.#file.append(part, ROW_STREAMS, this.#rowStreams.subarray(0, this.#rows));
     if (part === 0) this.#judge();
     this.#rows = 0;
   }
@@ -176,9 +176,9 @@ export class RowScatter implements Operator {
   /** Throws Failed if one thread is faster with such rows. */
   #judge(): void {
     const rows = this.#rows;
-    const isUneven = rows >= ROWS_MIN && this.#totals.some((count) => count > rows * STREAM_PART_MAX);
+    const isUneven = rows >= JUDGED_ROWS_MIN && this.#totals.some((count) => count > rows * STREAM_ROWS_RATIO_MAX);
     // withOrderCheck examines rows of the first part only.
-    if (isUneven || (this.#plan.isExamined && rows < ROWS_MIN))
+    if (isUneven || (this.#plan.isExamined && rows < JUDGED_ROWS_MIN))
       throw new Failed('RUN_RESOURCE_LIMIT', 'The rows have too few keys for several threads.');
   }
 
@@ -216,11 +216,11 @@ export class RowScatter implements Operator {
     const { part } = this.#files;
     const firstOrder = part * PART_ORDERS + this.#rows;
     const first = this.#rows;
-    const choices = this.#choicesFor(first + count);
+    const rowStreams = this.#rowStreamsFor(first + count);
     const counts = this.#counts.fill(0);
     for (let i = 0, at = (hashes >>> 2) + 1; i < count; i++, at += 2) {
       const stream = u32[at]! >>> (32 - STREAM_BITS);
-      choices[first + i] = stream;
+      rowStreams[first + i] = stream;
       counts[stream]!++;
     }
     const next = this.#next;
@@ -230,24 +230,24 @@ export class RowScatter implements Operator {
       this.#totals[stream]! += counts[stream]!;
     }
     for (let i = 0; i < count; i++) {
-      const at = next[choices[first + i]!]!++;
+      const at = next[rowStreams[first + i]!]!++;
       u32[(sorted >>> 2) + at] = u32[(rows >>> 2) + i]!;
       f64[(orders >>> 3) + at] = firstOrder + i;
     }
     this.#rows += count;
   }
 
-  #choicesFor(rows: number): Uint8Array {
-    if (rows > this.#choices.length) {
-      const larger = new Uint8Array(Math.max(rows, this.#choices.length * 2));
-      larger.set(this.#choices);
-      this.#choices = larger;
+  #rowStreamsFor(rows: number): Uint8Array {
+    if (rows > this.#rowStreams.length) {
+      const larger = new Uint8Array(Math.max(rows, this.#rowStreams.length * 2));
+      larger.set(this.#rowStreams);
+      this.#rowStreams = larger;
     }
-    return this.#choices;
+    return this.#rowStreams;
   }
 }
 
-// Phase 2.
+// Phase 2: compute.
 
 /** Rows of a stream that are read at once. */
 const READER_SIZE = { rowsMax: 2048, bufferBytes: 262_144 };
@@ -325,7 +325,7 @@ export class StreamResults {
   }
 }
 
-// Phase 3.
+// Phase 3: match.
 
 export interface MatchPlan {
   /** Types of the new columns. */
@@ -367,7 +367,7 @@ export class RowMatch implements Operator {
   readonly #cursors: readonly Cursor[];
   readonly #hasTexts: boolean;
   #part = -1;
-  #choices: Uint8Array = new Uint8Array(0);
+  #rowStreams: Uint8Array = new Uint8Array(0);
   #taken = 0;
 
   constructor(context: OperatorContext, plan: MatchPlan, files: MatchFiles) {
@@ -402,7 +402,7 @@ export class RowMatch implements Operator {
   #enter(part: number): void {
     this.#part = part;
     this.#taken = 0;
-    this.#choices = this.#files.rows.choices(part);
+    this.#rowStreams = this.#files.rows.rowStreams(part);
     for (const [stream, cursor] of this.#cursors.entries()) {
       cursor.reader.open(this.#files.cells.ofPart(part, stream));
       this.#advance(cursor);
@@ -429,11 +429,11 @@ export class RowMatch implements Operator {
   #match(batch: Batch, from: number, selection: number, columns: MadeColumn[]): { to: number; count: number } {
     const { heap } = this.#context.arena;
     const firstOrder = this.#part * PART_ORDERS + this.#taken;
-    const choices = this.#choices;
+    const rowStreams = this.#rowStreams;
     let { u32, f64 } = heap;
     let count = 0;
     for (let position = from; position < batch.live; position++) {
-      const cursor = this.#cursors[choices[this.#taken + position]!];
+      const cursor = this.#cursors[rowStreams[this.#taken + position]!];
       if (cursor === undefined) throw fileChanged();
       if (cursor.row === cursor.rows && cursor.rows > 0) {
         if (this.#hasTexts && count > 0) return { to: position, count };

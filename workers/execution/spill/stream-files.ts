@@ -4,8 +4,8 @@ import { SpillFile, type SpillFolder } from '../../memory/spill-file.ts';
 import { STREAMS } from '../../protocol/messages.ts';
 import type { RowBytes } from './row-files.ts';
 
-/** An additional stream, with the number of its stream (one byte) for each row. */
-export const CHOICES = STREAMS;
+/** An additional stream, which has one byte for each row of the file: the number of the stream to which it was written. */
+export const ROW_STREAMS = STREAMS;
 
 /** Size of the buffer, in bytes. */
 const WRITE_BYTES = 262_144;
@@ -81,11 +81,11 @@ export class StreamFiles {
   }
 
   /** The number of its stream for each row of a part. */
-  choices(part: number): Uint8Array {
-    const bytes = this.ofPart(part, CHOICES);
-    const choices = new Uint8Array(bytes.sizeBytes);
-    bytes.read(choices, 0);
-    return choices;
+  rowStreams(part: number): Uint8Array {
+    const bytes = this.ofPart(part, ROW_STREAMS);
+    const streams = new Uint8Array(bytes.sizeBytes);
+    bytes.read(streams, 0);
+    return streams;
   }
 
   #extents(part: number, stream: number): readonly Extent[] {
