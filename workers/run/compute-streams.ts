@@ -16,8 +16,8 @@ import { type KeyedStep, keyedStep } from '../plan/plan.ts';
 import { Cancelled, Failed, MemoryWanted } from '../protocol/failure.ts';
 import { exchangeFolder, type KeyPhase } from '../protocol/messages.ts';
 import type { PartTurns } from '../protocol/part-turns.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
-import { isSliced, nextTurnOfLoop, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
+import { type Coroutine, inSlices, inSteps } from '../scheduling/coroutine.ts';
+import { isSliced, nextTurnOfLoop, SliceClock } from '../scheduling/time-slices.ts';
 import type { OperatorContext } from '../template/operation.ts';
 import { beginningOf } from './run.ts';
 import type { RunJob } from './run-job.ts';
@@ -153,33 +153,21 @@ class StreamComputation {
     const { definition, plan } = this.#step.step;
     const next = streamReader(context, this.#step.streams, this.#rows.stream(stream));
     const starting = definition.start(plan, { ...context, next: (made) => results.add(made) });
-    const operator = isSliced(starting) ? yield* this.#inSlices(starting) : starting;
+    const operator = isSliced(starting)
+      ? yield* inSlices(starting, { clock: this.#clock, giveWay: () => this.#rest() })
+      : starting;
     for (let batch = next(); batch !== null; batch = next()) {
       context.arena.clear();
       for (const _ of operator.push(batch)) if (this.#clock.isDue()) yield this.#rest();
       if (this.#clock.check()) yield this.#rest();
     }
     context.arena.clear();
-    if (operator.finish !== undefined) yield* this.#goThrough(operator.finish(), context.arena);
+    if (operator.finish !== undefined)
+      yield* inSteps(operator.finish(), context.arena, this.#clock, () => this.#rest());
     const { cells_changed, errors } = context.report;
     const isCounted = Object.keys(errors).some((code) => code !== 'NUMBERS_AS_TEXT');
     if (cells_changed > 0 || isCounted)
       throw new Failed('RUN_RESOURCE_LIMIT', 'Rows have errors that are counted in order.');
-  }
-
-  *#goThrough(steps: Steps, arena: Arena): Coroutine<void> {
-    for (const step of steps) {
-      if (step === undefined) arena.clear();
-      if (this.#clock.check()) yield this.#rest();
-    }
-  }
-
-  *#inSlices<T>(work: Sliced<T>): Coroutine<T> {
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      if (this.#clock.isDue()) yield this.#rest();
-    }
   }
 
   #rest(): Promise<void> {

@@ -23,7 +23,7 @@ import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted, reportedFailure } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
 import { type RunReport, removeCounts, removeSkipped, reportInput } from '../protocol/report.ts';
-import type { Coroutine } from '../scheduling/coroutine.ts';
+import { type Coroutine, inSlices, inSteps } from '../scheduling/coroutine.ts';
 import { nextTurnOfLoop, type Rest, SliceClock, type Sliced, type Steps } from '../scheduling/time-slices.ts';
 import { afterMisread, dependsOnSize, Misread, restartFile, settleSize, withReading } from './misread.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
@@ -397,19 +397,13 @@ export class RunAttempt {
   }
 
   *#goThrough(steps: Steps): Coroutine<void> {
-    this.#resources.arena.clear();
-    for (const step of steps) {
-      if (step === undefined) this.#resources.arena.clear();
-      if (this.#clock.check()) yield this.#rest();
-    }
+    const { arena } = this.#resources;
+    arena.clear();
+    yield* inSteps(steps, arena, this.#clock, () => this.#rest());
   }
 
-  *#inSlices<T>(work: Sliced<T>): Coroutine<T> {
-    for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      if (this.#clock.isDue()) yield this.#rest();
-    }
+  #inSlices<T>(work: Sliced<T>): Coroutine<T> {
+    return inSlices(work, { clock: this.#clock, giveWay: () => this.#rest() });
   }
 
   *#plan(reader: RowReader): Coroutine<RunPlan | null> {

@@ -1,7 +1,7 @@
 // Work that runs synchronously and yields a promise only if it has to wait. All data of a small Run is present at its
 // start, and the promises of async functions would cost such a Run more than the work on its rows.
 
-import type { Pauses, Sliced } from './time-slices.ts';
+import type { Pauses, SliceClock, Sliced, Steps } from './time-slices.ts';
 
 /** The work of a Run or of a part of it. Completes without interruption if it never has to wait. */
 export type Coroutine<T> = Generator<Promise<unknown>, T, undefined>;
@@ -52,5 +52,21 @@ export function* inSlices<T>(work: Sliced<T>, { clock, giveWay }: TurnTaking): C
     const step = work.next();
     if (step.done) return step.value;
     if (clock?.isDue() === true && giveWay !== undefined) yield giveWay();
+  }
+}
+
+/**
+ * Runs steps. Clears the arena when a step yields nothing. Throws Cancelled.
+ * @param rest waits for the turn of the Run
+ */
+export function* inSteps(
+  steps: Steps,
+  arena: { clear(): void },
+  clock: Pick<SliceClock, 'check'>,
+  rest: () => Promise<void>,
+): Coroutine<void> {
+  for (const step of steps) {
+    if (step === undefined) arena.clear();
+    if (clock.check()) yield rest();
   }
 }
