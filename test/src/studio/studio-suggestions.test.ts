@@ -175,9 +175,20 @@ test('comments of a draft follow the rows that are left', options, async (t) => 
   const list = page.getByRole('region', { name: 'Suggestions' });
   // Counts are those of the rows at that moment.
   await page.getByText('A Run would write 7 rows.').waitFor();
+  // Held back, because the suggestions for the rows that are left replace the comments soon.
+  let release = (): void => {};
+  const seen = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/api/suggestions', async (route) => {
+    await seen;
+    await route.continue();
+  });
   await list.getByRole('button', { name: /^Apply stop_when/ }).click();
   await page.getByText('A Run would write 6 rows.').waitFor();
   await list.getByText('when drafted').first().waitFor();
+  release();
+  await list.getByText(/^5 of 6 read/).waitFor();
   await page.getByRole('button', { name: /^6 parse_number/ }).click();
   const date = list.getByRole('listitem').filter({ hasText: 'parse_date' });
   // With the total, a Run would have ended at this step.
