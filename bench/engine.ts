@@ -75,20 +75,27 @@ interface Race {
 export async function benchEngine(settings: EngineSettings): Promise<void> {
   const { folder, workloads } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
-  for (const workload of workloads) {
+  const files = new Set<string>();
+  for (const [index, workload] of workloads.entries()) {
     const input = INPUTS[workload.input];
     const lineup = all.filter(({ system }) => canRead(system, input));
     const ending = input.type ?? 'csv';
     const make = (kind: string, bytes: number): string => {
       const path = join(folder, `${workload.input}-${kind}.${ending}`);
       input.make(path, Math.min(bytes, settings.inputBytes));
+      files.add(path);
       return path;
     };
     settings.progress.show(`${workload.name}: making ${input.title}`);
     checkAnswers(settings, workload, lineup, make('check', CHECK_BYTES));
     const large = make('large', settings.inputBytes);
-    const slow = make('slow', Math.ceil(settings.inputBytes / SLOW_DIVISOR));
+    const hasSlow = lineup.some(({ isSlow }) => isSlow);
+    const slow = hasSlow ? make('slow', Math.ceil(settings.inputBytes / SLOW_DIVISOR)) : large;
     settings.onResult(await measureAll(settings, workload, lineup, { large, slow, warmUp: make('warm', WARM_BYTES) }));
+    if (workloads[index + 1]?.input === workload.input) continue;
+    // Memory is the medium, and later parts need several gigabytes of it.
+    for (const path of files) rmSync(path);
+    files.clear();
   }
 }
 

@@ -63,7 +63,8 @@ export function limitOf(
   const share = outputBytes / inputBytes;
   const steps = limit.flatMap((step): { text: string; cost: number }[] => {
     if (step === 'memcpy') return [{ text: `memcpy ${amount(memcpy)}`, cost: 1 / memcpy }];
-    if (step === 'write') return [{ text: `write ${amount(write)} of ${share.toFixed(2)}`, cost: share / write }];
+    if (step === 'write')
+      return [{ text: `write ${amount(write)}, ${share.toFixed(2)} bytes for each byte read`, cost: share / write }];
     return [
       { text: `read ${amount(read)}`, cost: 1 / read },
       { text: `scan ${amount(scan)}`, cost: 1 / scan },

@@ -18,7 +18,7 @@ export interface Entrant {
 
 /** The first entrant is compared with the others. */
 const LINEUP: readonly Entrant[] = [
-  entrant('template-run', 'template-run', 2, []),
+  entrant('template-run, 2 threads', 'template-run', 2, []),
   entrant('template-run, 1 thread', 'template-run', 1, []),
   entrant('Polars, 2 threads', 'polars', 2, ['nodejs-polars']),
   entrant('Polars, 1 thread', 'polars', 1, ['nodejs-polars']),

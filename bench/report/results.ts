@@ -29,7 +29,7 @@ const SERVICE_SECTIONS = [
 ];
 
 /** Sections that the summary mentions in one line each, with the fastest of the others. */
-const SUMMARIZED = ['workbook-reading', 'workbook-writing', 'upload', 'uploads-at-once', 'small-runs'];
+const SUMMARIZED = ['workbook-writing', 'upload', 'uploads-at-once', 'small-runs'];
 
 const INTRODUCTION = `# Results of the benchmark
 
@@ -88,9 +88,8 @@ function linesBelow(measurements: readonly Measurement[]): readonly string[] {
     const own = chart?.bars.find(({ ours }) => ours);
     const [best] = (chart?.bars ?? []).filter(({ ours }) => !ours).sort((one, other) => other.value - one.value);
     if (!SUMMARIZED.includes(name) || own === undefined || best === undefined) return [];
-    return [
-      `- ${title}: ${own.value.toFixed(0)} ${chart!.unit}, ${(own.value / best.value).toFixed(2)} times ${best.label}`,
-    ];
+    const ratio = (own.value / best.value).toFixed(2);
+    return [`- ${title}: ${own.value.toFixed(0)} ${chart!.unit}, ${ratio} times the rate of ${best.label}`];
   });
   return lines.length === 0 ? [] : [`${lines.join('\n')}\n`];
 }

@@ -368,7 +368,7 @@ t.test('limits, tables and charts', async (t) => {
   t.match(text, `## w1: a title\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\nMeasured on: ${machineText}`);
   t.ok(text.indexOf('| ours | 400 |') < text.indexOf('| ours | 1 |'), 'workloads before the service');
   t.match(text, '| 100 | 400 |\n\n![Summary', 'the summary');
-  t.match(text, '- upload: a title: 400 MB/s, 2.00 times a < b & c\n', 'and the service below it');
+  t.match(text, '- upload: a title: 400 MB/s, 2.00 times the rate of a < b & c\n', 'and the service below it');
   t.notMatch(text, '| ours | 7 |', 'measured again, a section replaces the earlier one');
   const later = { ...machine, commit: 'later', peers: ['DuckDB 1.2', 'Miller 6'] };
   saveMeasurement(results, { machine: later, section: section('growth', '9'), summary: null });
