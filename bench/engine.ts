@@ -50,8 +50,12 @@ export interface Standing {
 /** Outputs are compared on files of this size, because reading them is slow JavaScript. */
 const CHECK_BYTES = 5_000_000;
 
-/** A contender slower than this is measured once: more rounds of minutes give no new information. */
+/**
+ * A contender slower than this is measured once: more rounds of minutes give no new information. Slow programs, which are
+ * many times slower than the engines, are measured once from one second on.
+ */
 const SLOW_MILLISECONDS = 5_000;
+const SLOW_PROGRAM_MILLISECONDS = 1_000;
 
 /** Slow programs read a file that is smaller by this factor. */
 const SLOW_DIVISOR = 4;
@@ -163,8 +167,9 @@ async function newRace(entrant: Entrant, { name }: Workload, inputs: Inputs, out
 
 async function takeTurn(race: Race, workload: Workload, output: string): Promise<void> {
   const { entrant, input, measures, failure, lasting } = race;
-  const { system, threads } = entrant;
-  if (failure !== null || (measures[0]?.milliseconds ?? 0) > SLOW_MILLISECONDS) return;
+  const { system, threads, isSlow } = entrant;
+  const slowMilliseconds = isSlow ? SLOW_PROGRAM_MILLISECONDS : SLOW_MILLISECONDS;
+  if (failure !== null || (measures[0]?.milliseconds ?? 0) > slowMilliseconds) return;
   const job = { system, threads, workload: workload.name, input, output, budgetBytes: null };
   try {
     measures.push(lasting === null ? measure(job) : await lasting.run());

@@ -52,7 +52,7 @@ export interface Settings {
   readonly write: boolean;
 }
 
-const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3, keptRuns: 300_000 };
+const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 2, keptRuns: 300_000 };
 const QUICK = { bytes: 5_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT,...] [--kept-runs N]

@@ -39,8 +39,8 @@ that template-run is faster than the fastest of the other programs. Compare rati
 
 const METHOD = `## How it was measured
 
-- Values are medians of the rounds; *min..max* and the lines in the charts show their spread. The programs take turns. A program that
-  needs more than five seconds is measured once.
+- Values are medians of the rounds; *min..max* and the lines in the charts show their spread. The programs take turns. An engine that
+  needs more than five seconds is measured once, Miller and the JavaScript libraries from one second on.
 - The time is from the call to the finished file, without the start of the process (Miller's start of some milliseconds is part of its
   time). Miller and the JavaScript libraries read a quarter of the file, because their time grows in proportion to its size.
 - template-run is measured as in a service that has worked for a while: its process stays alive between the rounds, its threads are
