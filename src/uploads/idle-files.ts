@@ -1,7 +1,7 @@
 // Spool files of finished Runs, kept for a short time so that the next upload can overwrite one of them. For a large
 // upload, getting the pages of a new file from the system and returning those of the old one takes longer than writing.
 // A file belongs to one upload at a time. Idle files are removed soon, and immediately if disk space is short.
-import { openSync, renameSync } from 'node:fs';
+import { openSync, renameSync, statfsSync } from 'node:fs';
 import { rm, truncate } from 'node:fs/promises';
 import type { MaybePromise } from '../collections/maybe-promise.ts';
 
@@ -23,6 +23,9 @@ const IDLE_BYTES_MAX = 2 * 1024 ** 3;
 /** Maximum number of idle files, because each needs a timer and an inode. */
 const IDLE_FILES_MAX = 64;
 
+/** Type of the Linux file system that keeps files in memory: TMPFS_MAGIC in `man 2 statfs`. */
+const TMPFS = 0x01021994;
+
 /** File mode: readable only by the service. */
 const PRIVATE = 0o600;
 
@@ -41,6 +44,8 @@ export interface OpenedFile {
   readonly descriptor: number;
   /** Current length of the file in bytes, to be overwritten. */
   readonly oldBytes: number;
+  /** True if a write is only a copy to memory, which never waits for a disk or a network. */
+  readonly isInMemory: boolean;
 }
 
 export class IdleFiles {
@@ -60,10 +65,9 @@ export class IdleFiles {
   /** Opens a new file at the path for writing from its start. Throws system errors. */
   open(path: string): OpenedFile {
     const idle = this.#take();
-    if (idle === null || !moved(idle.path, path)) {
-      return { descriptor: openSync(path, 'wx', PRIVATE), oldBytes: 0 };
-    }
-    return { descriptor: openSync(path, 'r+'), oldBytes: idle.bytes };
+    const isNew = idle === null || !moved(idle.path, path);
+    const descriptor = isNew ? openSync(path, 'wx', PRIVATE) : openSync(path, 'r+');
+    return { descriptor, oldBytes: isNew ? 0 : idle.bytes, isInMemory: isOnTmpfs(path) };
   }
 
   /**
@@ -113,6 +117,15 @@ export class IdleFiles {
     const [idle] = this.#idle.splice(at, 1);
     this.#idleBytes -= idle!.bytes;
     await rm(path, { force: true });
+  }
+}
+
+function isOnTmpfs(path: string): boolean {
+  try {
+    return process.platform === 'linux' && statfsSync(path).type === TMPFS;
+  } catch {
+    // Some sandboxes forbid the call. The file is then written like one on a disk.
+    return false;
   }
 }
 

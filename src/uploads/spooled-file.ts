@@ -1,8 +1,9 @@
 // The bytes of an uploaded file on their way to a worker: a short file stays in memory; a longer one is written to a
-// file that the worker reads while it grows. Knows neither forms nor Runs. States: memory → file (opening, writing,
+// file that the worker reads while it grows. Blocks of the file are written in the background, because a disk may be
+// slow; a file on tmpfs is written at once. Knows neither forms nor Runs. States: memory → file (opening, writing,
 // idle) → complete; discarded at any time (a complete file may serve the next upload, any other is removed).
 
-import { close, writev, writevSync } from 'node:fs';
+import { close, writeSync, writev, writevSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
@@ -55,6 +56,7 @@ export class SpooledFile {
   #ended = false;
   #waiting = false;
   #descriptor: number | null = null;
+  #isFileInMemory = false;
   /** Previous length of an overwritten file, in bytes. */
   #oldBytes = 0;
   #work: Promise<void> | null = null;
@@ -87,17 +89,23 @@ export class SpooledFile {
         return true;
       }
       this.#state = 'file';
-      for (const piece of this.#pieces.splice(0)) this.#fill(piece);
+      return this.#writeToFile([...this.#pieces.splice(0), bytes]);
     }
-    this.#fill(bytes);
+    return this.#writeToFile([bytes]);
+  }
+
+  #writeToFile(pieces: readonly Buffer[]): boolean {
     try {
       const descriptor = this.#open();
+      if (this.#isFileInMemory) this.#writeNow(descriptor, pieces);
+      else for (const piece of pieces) this.#fill(piece);
       if (this.#blocks.crowded && this.#full.length > UNWRITTEN_BLOCKS_MAX) this.#writeInPlace(descriptor);
       this.#continueWriting(descriptor);
     } catch (fault) {
       this.#fail(fault);
       return true;
     }
+    if (this.#isFileInMemory) this.#listener.grown(this.#writtenBytes);
     if (this.#full.length + this.#inWrite > UNWRITTEN_BLOCKS_MAX) this.#waiting = true;
     return !this.#waiting;
   }
@@ -150,11 +158,23 @@ export class SpooledFile {
   /** Called at the first bytes for the file. Throws system errors. */
   #open(): number {
     if (this.#descriptor === null) {
-      const { descriptor, oldBytes } = this.#files.open(this.path);
+      const { descriptor, oldBytes, isInMemory } = this.#files.open(this.path);
       this.#descriptor = descriptor;
       this.#oldBytes = oldBytes;
+      this.#isFileInMemory = isInMemory;
     }
     return this.#descriptor;
+  }
+
+  /** For a file in memory: collecting blocks for a background write takes longer than this write. */
+  #writeNow(descriptor: number, pieces: readonly Buffer[]): void {
+    for (const piece of pieces) {
+      const end = this.#position + piece.length;
+      while (this.#position < end) {
+        this.#position += writeSync(descriptor, piece, piece.length - (end - this.#position), null, this.#position);
+      }
+    }
+    this.#writtenBytes = this.#position;
   }
 
   #fill(bytes: Buffer): void {

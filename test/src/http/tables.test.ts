@@ -1,5 +1,5 @@
 // Functions that build texts and tables: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -195,4 +195,43 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is report
   });
   t.match(fault, { code: 'EEXIST' });
   t.equal(budget.usedBytes('bodies'), 0);
+});
+
+const SHARED_MEMORY = '/dev/shm';
+const TMPFS = 0x01021994;
+const hasTmpfs = existsSync(SHARED_MEMORY) && statfsSync(SHARED_MEMORY).type === TMPFS;
+
+t.test('a spool on tmpfs is written at once, without blocks', { skip: hasTmpfs ? false : 'no tmpfs' }, async (t) => {
+  const folder = mkdtempSync(join(SHARED_MEMORY, 'template-run-spool-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const budget = new MemoryBudget(64 * 1024 ** 2, 1);
+  const blocks = new WriteBlocks(budget);
+  const files = new IdleFiles({ space: () => ({ freeBytes: 1e12 }) }, (fault) => t.fail(String(fault)));
+  t.teardown(() => files.close());
+  const spool = (name: string, content: Buffer): Promise<{ file: SpooledFile; grown: number[] }> =>
+    new Promise((resolve, reject) => {
+      const grown: number[] = [];
+      const file: SpooledFile = new SpooledFile(join(folder, name), files, blocks, {
+        grown: (bytes) => void grown.push(bytes),
+        drained: () => t.fail('nothing has to wait'),
+        complete: () => resolve({ file, grown }),
+        failed: reject,
+      });
+      for (let at = 0; at < content.length; at += 100_000) {
+        t.ok(file.write(content.subarray(at, at + 100_000)));
+        t.equal(budget.usedBytes('bodies'), 0);
+      }
+      file.end();
+    });
+  const [long, short] = ['a', 'b'].map((letter, index) => Buffer.alloc(1_000_003 - index * 500_000, letter));
+  const first = await spool('first', long!);
+  t.ok(readFileSync(first.file.path).equals(long!));
+  t.strictSame(first.grown, [300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000, 1_000_000, 1_000_003]);
+  await first.file.discard();
+  const second = await spool('second', short!);
+  t.ok(readFileSync(second.file.path).subarray(0, short!.length).equals(short!), 'over the file of the first one');
+  await second.file.discard();
+  writeFileSync(join(folder, 'taken'), 'somebody else has it');
+  await files.close();
+  await t.rejects(spool('taken', long!), { code: 'EEXIST' });
 });
