@@ -42,11 +42,11 @@ import type {
   SortedRanges,
 } from '../template/operation.ts';
 import type { Template } from '../template/template.ts';
-import { type KeyedOperator, startStep } from './keyed-parts.ts';
 import { countedAhead, type LastStage, lastStage } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import { type FatalRow, naming, type PublicName, publicColumn, RunErrors, StepErrors } from './row-errors.ts';
 import { type RunWatch, watched, watchedErrors } from './run-job.ts';
+import { type KeyedOperator, startStep } from './share-steps.ts';
 import {
   type CountedStep,
   type EndingStep,

@@ -1,8 +1,6 @@
 // Inputs of a Run, and the interface for observing it.
 import type { Batch } from '../batch/batch.ts';
 import type { PartsInOrder } from '../batch/ordered-parts.ts';
-import { MergedGroupFiles, type PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
-import type { SortedPartFiles, SortedRangeFiles } from '../execution/sort/sorted-parts.ts';
 import type { TableCache } from '../execution/tables/run-tables.ts';
 import type { InputFormat, MoreFile } from '../input/format.ts';
 import type { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
@@ -13,16 +11,16 @@ import type { BudgetShare } from '../memory/budget.ts';
 import type { KernelPool } from '../memory/kernel-pool.ts';
 import type { GatedRun } from '../memory/large-row.ts';
 import type { PartSink } from '../output/sink/file-sink.ts';
-import { exchangeStep, keyedStep, mergesGroups, type RunPlan } from '../plan/plan.ts';
+import type { RunPlan } from '../plan/plan.ts';
 import type { PreparedTemplate } from '../plan/template-cache.ts';
 import type { Failure } from '../protocol/failure.ts';
-import { exchangeFolder, type RunTask, type TaskFile } from '../protocol/messages.ts';
+import type { RunTask, TaskFile } from '../protocol/messages.ts';
 import { type RowErrorCode, type RunReport, reportPlaces } from '../protocol/report.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import { DONE, type Rest, type Slices } from '../scheduling/time-slices.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../template/operation.ts';
 import { META_PREFIX, type Template } from '../template/template.ts';
-import type { KeyedOperator, KeyedParts } from './keyed-parts.ts';
+import type { ShareFiles } from './share-steps.ts';
 
 // Interface for observing a Run: the observer receives the rows after each operation. A Run without an observer is
 // built without these stages, so they do not slow it down. An observed Run writes the same bytes.
@@ -126,16 +124,8 @@ export function watchedErrors(watch: RunWatch, step: number, errors: RowErrors):
 }
 
 /** The parts of a file that one Run processes. */
-export interface PartFeed extends PartsInOrder {
+export interface PartFeed extends PartsInOrder, ShareFiles {
   readonly sink: PartSink;
-  /** Receives the groups of these parts, if a last task merges the groups of all threads. */
-  readonly groups: PartGroupFiles;
-  /** Files of a Run whose rows are processed by key. */
-  readonly keyed: KeyedParts;
-  /** Receives the sorted rows, if the threads have to merge those of all threads. */
-  readonly sorted: SortedPartFiles;
-  /** The sorted rows of all threads, if the Run writes them in ranges instead of reading parts. */
-  readonly ranges: SortedRangeFiles | null;
   /**
    * Called at the end of each part, and when the operations have ended, with the number of errors in rows so far. Throws
    * Failed if the parts together have too many: the file is then read as a whole.
@@ -193,50 +183,6 @@ export interface RunJob {
  */
 export function gatedRun(job: RunJob): GatedRun {
   return { cancelled: () => job.cancelled(), arrived: () => job.source.hasArrived };
-}
-
-/** The steps that one task runs. */
-export interface ThreadSteps {
-  readonly plan: RunPlan;
-  /** The last step writes these groups, or the first step merges them; null: no groups. */
-  readonly groups: PartGroupFiles | MergedGroupFiles | null;
-  /** Replaces the step whose rows are processed by key; null: nothing is replaced. */
-  readonly keyed: KeyedOperator | null;
-  /** The last step writes these sorted rows, or writes ranges of them to the output; null: no sorted rows. */
-  readonly sorted: SortedPartFiles | SortedRangeFiles | null;
-}
-
-/**
- * Chooses the steps of a task. If one thread processes the file, or if no step needs rows of other parts, these are all
- * steps. Otherwise they depend on the phase:
- *
- * - groups: the steps up to the one that groups; the last task merges the groups and runs the remaining steps
- * - sorted rows: all steps; then only the last one, which writes the ranges
- * - rows by key: scatter: the steps up to the keyed one; match: all steps. Another operator replaces the keyed step.
- *   compute-streams.ts runs the keyed step itself.
- */
-export function stepsOfThread({ task, parts }: RunJob, plan: RunPlan): ThreadSteps {
-  const index = exchangeStep(plan);
-  if (task.groups !== undefined) {
-    const { names, rowsBefore } = task.groups;
-    const groups = new MergedGroupFiles(exchangeFolder(task), names, rowsBefore);
-    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null, sorted: null };
-  }
-  if (parts === undefined || index < 0) return { plan, groups: null, keyed: null, sorted: null };
-  const { keyed, groups, sorted, ranges } = parts;
-  const none = { groups: null, keyed: null };
-  if (ranges !== null) return { plan: { ...plan, steps: plan.steps.slice(index) }, ...none, sorted: ranges };
-  if (plan.steps[index]!.definition.sortsParts === true) {
-    sorted.isUsed = true;
-    return { plan, ...none, sorted };
-  }
-  const step = keyedStep(plan);
-  if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step), sorted: null };
-  const beginning = { ...plan, steps: plan.steps.slice(0, index + 1) };
-  if (step !== null && !mergesGroups(plan.steps[index]!))
-    return { plan: beginning, groups: null, keyed: keyed.scatterOf(step), sorted: null };
-  groups.isUsed = true;
-  return { plan: beginning, groups, keyed: null, sorted: null };
 }
 
 /** A Run's report before its first byte. */

@@ -30,10 +30,10 @@ import { RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
 import { computeStreams } from './compute-streams.ts';
-import { KeyedParts } from './keyed-parts.ts';
 import { NO_OUTPUT } from './output-stage.ts';
 import { runTemplate } from './run.ts';
 import { emptyReport, type PartFeed, type RunJob } from './run-job.ts';
+import { KeyedParts } from './share-steps.ts';
 import { tableBytes } from './split.ts';
 
 /** Initial capacity for the output of a part. The output is about as large as the part (PART_SIZES). */

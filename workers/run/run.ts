@@ -38,8 +38,8 @@ import {
   RowPicker,
   type RunJob,
   sourceRow,
-  stepsOfThread,
 } from './run-job.ts';
+import { stepsOfThread } from './share-steps.ts';
 import { EndFound, EndPassed, type KnownEnds, NO_ENDS, RowsCut, RowsNamed } from './stopped-rows.ts';
 
 /**

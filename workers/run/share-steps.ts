@@ -1,14 +1,80 @@
-// The phases `scatter` and `match` of a Run whose rows several threads process by key (execution/keys/row-streams.ts
-// explains the phases). Each thread reads parts of the file, and another operator replaces the keyed step of the plan.
-// The phase between them, `compute`, is in compute-streams.ts.
+// The steps of a share in its phase, and the operators that replace the keyed step of a plan in the phases `scatter` and
+// `match` (execution/keys/row-streams.ts explains the phases). compute-streams.ts has the steps of the phase `compute`.
 import { storedTypes } from '../batch/schema.ts';
+import { MergedGroupFiles, type PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import { RowMatch, RowScatter } from '../execution/keys/row-streams.ts';
 import { withOrderCheck } from '../execution/sort/numbers-as-text.ts';
+import type { SortedPartFiles, SortedRangeFiles } from '../execution/sort/sorted-parts.ts';
 import { StreamFile, StreamFiles } from '../execution/spill/stream-files.ts';
 import { SpillFolder } from '../memory/spill-file.ts';
-import type { KeyedStep, PlannedStep } from '../plan/plan.ts';
+import { exchangeStep, type KeyedStep, keyedStep, mergesGroups, type PlannedStep, type RunPlan } from '../plan/plan.ts';
 import { exchangeFolder, type KeyPhase, type RunTask } from '../protocol/messages.ts';
 import type { Operator, OperatorContext } from '../template/operation.ts';
+
+/** The steps that one task runs. */
+export interface ThreadSteps {
+  readonly plan: RunPlan;
+  /** The last step writes these groups, or the first step merges them; null: no groups. */
+  readonly groups: PartGroupFiles | MergedGroupFiles | null;
+  /** Replaces the step whose rows are processed by key; null: nothing is replaced. */
+  readonly keyed: KeyedOperator | null;
+  /** The last step writes these sorted rows, or writes ranges of them to the output; null: no sorted rows. */
+  readonly sorted: SortedPartFiles | SortedRangeFiles | null;
+}
+
+/** The files in which one share exchanges rows or groups with the others. */
+export interface ShareFiles {
+  /** Receives the groups of the parts, if a last task merges the groups of all threads. */
+  readonly groups: PartGroupFiles;
+  /** Files of a Run whose rows are processed by key. */
+  readonly keyed: KeyedParts;
+  /** Receives the sorted rows of the parts, if the threads then write ranges of the order. */
+  readonly sorted: SortedPartFiles;
+  /** The sorted rows of all threads, if the Run writes them in ranges instead of reading parts. */
+  readonly ranges: SortedRangeFiles | null;
+}
+
+/** The properties of a Run on which its steps depend. */
+interface PhaseOfRun {
+  readonly task: RunTask;
+  /** Set if the Run is a share. */
+  readonly parts?: ShareFiles;
+}
+
+/**
+ * Chooses the steps of a task. If one thread processes the file, or if no step needs rows of other parts, these are all
+ * steps. Otherwise they depend on the phase:
+ *
+ * - groups: the steps up to the one that groups; the last task merges the groups and runs the remaining steps
+ * - sorted rows: all steps; then only the last one, which writes the ranges
+ * - rows by key: scatter: the steps up to the keyed one; match: all steps. Another operator replaces the keyed step.
+ *   compute-streams.ts runs the keyed step itself.
+ */
+export function stepsOfThread({ task, parts }: PhaseOfRun, plan: RunPlan): ThreadSteps {
+  const index = exchangeStep(plan);
+  if (task.groups !== undefined) {
+    const { names, rowsBefore } = task.groups;
+    const groups = new MergedGroupFiles(exchangeFolder(task), names, rowsBefore);
+    return { plan: { ...plan, steps: plan.steps.slice(index) }, groups, keyed: null, sorted: null };
+  }
+  if (parts === undefined || index < 0) return { plan, groups: null, keyed: null, sorted: null };
+  const { keyed, groups, sorted, ranges } = parts;
+  const none = { groups: null, keyed: null };
+  if (ranges !== null) return { plan: { ...plan, steps: plan.steps.slice(index) }, ...none, sorted: ranges };
+  if (plan.steps[index]!.definition.sortsParts === true) {
+    sorted.isUsed = true;
+    return { plan, ...none, sorted };
+  }
+  const step = keyedStep(plan);
+  if (step !== null && keyed.phase === 'match') return { plan, groups: null, keyed: keyed.matchOf(step), sorted: null };
+  const beginning = { ...plan, steps: plan.steps.slice(0, index + 1) };
+  if (step !== null && !mergesGroups(plan.steps[index]!))
+    return { plan: beginning, groups: null, keyed: keyed.scatterOf(step), sorted: null };
+  groups.isUsed = true;
+  return { plan: beginning, groups, keyed: null, sorted: null };
+}
+
+// The keyed step.
 
 /** Replaces the keyed step of a plan. */
 export interface KeyedOperator {
