@@ -421,7 +421,7 @@ function* partialGroups(planned: PlannedGroups, context: OperatorContext, files:
   const conditions = new MetricConditions(metrics, context);
   const rows = yield* groupedRows(planned.groups.length, { ...planned, metrics }, context, false, true);
   return {
-    push: (batch) => conditions.apply(batch, (chosen) => rows.add(chosen, files.firstOrder)),
+    push: (batch) => conditions.apply(batch, (chosen) => files.add(rows, chosen)),
     finish: () => writeGroups(rows, files),
   };
 }

@@ -4,7 +4,7 @@
 // The thread takes the next part as soon as it has finished one, without a message to another thread: waiting for a
 // message took longer than a part. One pipeline processes all parts of a thread, because building it takes longer than
 // the rows of a part. The first part of the file has a separate pipeline, which reads the header.
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartGroupFiles } from '../execution/aggregate/partial-groups.ts';
 import { SortedPartFiles, SortedRangeFiles } from '../execution/sort/sorted-parts.ts';
@@ -26,7 +26,7 @@ import {
   type RunTask,
 } from '../protocol/messages.ts';
 import { type PartTurns, RECORD_BYTES_MAX } from '../protocol/part-turns.ts';
-import { RunProgress } from '../protocol/task-claims.ts';
+import { forgetProgress, RunProgress } from '../protocol/task-claims.ts';
 import type { Coroutine } from '../scheduling/coroutine.ts';
 import type { Rest } from '../scheduling/time-slices.ts';
 import { computeStreams } from './compute-streams.ts';
@@ -88,6 +88,8 @@ export class SpareMemory {
 
 /** The first share of a Run, which has the memory that is reserved for the Run. */
 export interface FirstShare {
+  /** See PartsBeginning. */
+  readonly opensLate: boolean;
   /** Called when the output exists and further threads can take part. */
   opened(): void;
   /** Waits until more of the file has arrived. Throws Cancelled. */
@@ -96,7 +98,8 @@ export interface FirstShare {
 
 /**
  * Processes parts until all have been taken, until a part fails, or until a thread that is lent has to leave. Returns
- * null if the first share has no memory, so that the Run has to be processed as a whole. Throws Cancelled.
+ * null if the first share has no memory, or if the first part shows that one thread is faster. The Run then has to be
+ * processed as a whole. Throws Cancelled.
  */
 export function* processShare(job: ShareJob): Coroutine<RunOutcome | null> {
   if (job.keyPhase.phase === 'compute') return yield* runStreams(job);
@@ -104,6 +107,7 @@ export function* processShare(job: ShareJob): Coroutine<RunOutcome | null> {
   const results: PipelineResult[] = [];
   let outcome = emptyOutcome(job.task);
   let busyMilliseconds = 0;
+  const opening = new Opening(job);
   try {
     // Without memory for a further share, the other threads do the work.
     if (!outputs.takeFirst()) {
@@ -112,14 +116,16 @@ export function* processShare(job: ShareJob): Coroutine<RunOutcome | null> {
       throw new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has too little memory for a range.');
     }
     if (job.first !== null) job.turns.limitErrors(job.prepared.template.defaults);
-    job.first?.opened();
+    if (!opening.isLate) opening.open();
     for (;;) {
       const part = yield* nextPart(job, outputs, UNMEASURED);
       if (part === null) break;
       const pipeline = new SharePipeline(job, part, outputs, yield* outputs.memory(UNMEASURED));
+      pipeline.groups.foundFew = () => opening.open();
       outcome = yield* pipeline.run();
       busyMilliseconds += outcome.busyMilliseconds;
-      if (outcome.failure !== null) return outcome;
+      if (outcome.failure !== null) return opening.isMissing ? null : outcome;
+      opening.open();
       const { rowsWritten, output, report } = outcome;
       const groups = pipeline.groups.isUsed ? pipeline.groups.names : undefined;
       const sorted = pipeline.sorted.isUsed ? pipeline.sorted.written : undefined;
@@ -134,6 +140,42 @@ export function* processShare(job: ShareJob): Coroutine<RunOutcome | null> {
     return { ...outcome, failure: error.failure };
   } finally {
     outputs.close();
+    opening.close();
+  }
+}
+
+/**
+ * Lets further threads take part in the Run. If it opens late, this share is the only one until then, so that a Run that
+ * one thread processes faster has nothing to stop.
+ */
+class Opening {
+  readonly isLate: boolean;
+  readonly #job: ShareJob;
+  #isOpen = false;
+
+  constructor(job: ShareJob) {
+    this.#job = job;
+    this.isLate = job.first?.opensLate === true;
+  }
+
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#job.first?.opened();
+  }
+
+  /** True if the share should have opened late and has not yet. */
+  get isMissing(): boolean {
+    return this.isLate && !this.#isOpen;
+  }
+
+  /** Without an opening, removes what the first part has left, because the main thread does not know of parts. */
+  close(): void {
+    if (!this.isMissing) return;
+    const { task, progress } = this.#job;
+    rmSync(task.output.path, { force: true });
+    rmSync(exchangeFolder(task), { recursive: true, force: true });
+    if (progress !== null) forgetProgress(progress);
   }
 }
 

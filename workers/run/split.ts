@@ -106,6 +106,8 @@ interface PartsBeginning {
   readonly keys: KeysMemory | null;
   /** Maximum size of a part. */
   readonly partBytes: number;
+  /** True if the rows of the first part decide whether other threads take part. */
+  readonly opensLate: boolean;
 }
 
 /**
@@ -114,11 +116,14 @@ interface PartsBeginning {
  */
 function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBeginning {
   const ordered = orderedSteps(plan);
-  if (ordered.length === 0) return { head, keys: null, partBytes: Number.POSITIVE_INFINITY };
+  const exchange = plan.steps[exchangeStep(plan)];
+  const opensLate = exchange !== undefined && mergesGroups(exchange);
+  if (ordered.length === 0) return { head, keys: null, partBytes: Number.POSITIVE_INFINITY, opensLate };
   const rowsMax = Math.min(BATCH_ROWS_MAX, Math.floor(BATCH_CELLS_MAX / (head.headers.length + 1)));
   const partBytes = Math.floor(rowsMax * rowBytes(task) * BATCH_PART);
   return {
     head,
+    opensLate,
     keys: ordered.includes('keys') ? emptyKeys(task.parts?.keys ?? null) : null,
     partBytes: Math.max(ORDERED_BYTES_MIN, Math.min(ORDERED_BYTES_MAX, partBytes)),
   };

@@ -155,17 +155,22 @@ export interface KeyedColumns {
   readonly compared: readonly Column[];
 }
 
+/** Rows that one thread groups. */
+export interface RowsOfGroups {
+  readonly rowCount: number;
+  readonly groupCount: number;
+  /** @param firstOrder order number of the first row of all; later rows have the next numbers */
+  add(batch: Batch, firstOrder: number): Slices;
+}
+
 /** Receives the groups that one thread finds in its parts of a file. */
 export interface PartGroups {
   readonly kind: 'collect';
   /** Number of the current part. */
   readonly part: number;
-  /**
-   * The order number of a row is this number plus the number of rows that the thread has grouped before. It orders the
-   * groups of all threads as in the file.
-   */
-  readonly firstOrder: number;
   create(): SpillFile;
+  /** Adds a batch of the part. The order numbers of rows order the groups of all threads as in the file. */
+  add(rows: RowsOfGroups, batch: Batch): Slices;
   /** Closes the files. Does not remove them, because another thread merges them. */
   close(): void;
 }

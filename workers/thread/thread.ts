@@ -252,11 +252,12 @@ export class Thread {
     const { task } = job;
     const turns = new PartTurns(parts.turns, parts.partBytes);
     const { head: knownHead, keyPhase, isFirst } = parts;
-    const begun = knownHead === null ? yield* headForParts(job) : { ...parts, head: knownHead };
+    const begun = knownHead === null ? yield* headForParts(job) : { ...parts, head: knownHead, opensLate: false };
     if (begun === null) return null;
-    const { head, keys } = begun;
+    const { head, keys, opensLate } = begun;
     if (knownHead === null) turns.lowerPartBytes(begun.partBytes);
     const first = {
+      opensLate,
       opened: (): void => this.#sender.sendNow({ kind: 'share_opened', task: task.task, head, keys }),
       arrival: (): Promise<void> => {
         source.seek(source.sizeBytes);

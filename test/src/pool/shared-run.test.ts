@@ -260,14 +260,16 @@ test('two threads group the rows as one thread does', async (t) => {
     return row % 4 === 1 ? line : `${row},name ${row % 31},${row % 9}.5${'0'.repeat(row % 3)}`;
   };
   const file = textOf(change);
+  const restarts: string[] = [];
   for (const [name, template] of Object.entries(GROUPED)) {
     const whole = await run(file, taskOf(template), null);
     t.match(whole.end, { kind: 'done' }, name);
-    const divided = await run(file, taskOf(template), SHARING, noise(4));
+    const divided = await run(file, taskOf(template), { ...SHARING, restarted: () => restarts.push(name) }, noise(4));
     t.ok(JSON.stringify(seen(divided)) === JSON.stringify(seen(whole)), name);
     const isWhole = WHOLE.has(name);
     t.equal(divided.parts > 1, !isWhole, `${name}: ${divided.parts} parts`);
   }
+  t.notOk(restarts.includes('groups of one row'), 'other threads begin after the decision');
   t.notOk(
     readdirSync(folder).some((entry) => entry.includes('.spill')),
     'the files of the groups are removed',

@@ -1,8 +1,18 @@
 // The share of one thread in a Run: its memory is paid from the budget, and waiting outputs are bounded by it.
 import { createHash } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { inputFormats } from '../../../workers/input/index.ts';
 import { FileSource } from '../../../workers/input/source/file-source.ts';
@@ -58,13 +68,17 @@ interface Shared {
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
 
 async function shared(t: Test, text: string, columns: Record<string, string>, partBytes: number): Promise<Shared> {
+  return sharedRun(t, text, [{ op: 'set', columns }], partBytes);
+}
+
+async function sharedRun(t: Test, text: string, operations: readonly object[], partBytes: number): Promise<Shared> {
   const folder = mkdtempSync(join(tmpdir(), 'run-share-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'rows.csv');
   const output = join(folder, 'out');
   writeFileSync(path, text);
   writeFileSync(output, '');
-  const source = JSON.stringify({ format: 1, operations: [{ op: 'set', columns }] });
+  const source = JSON.stringify({ format: 1, operations });
   const template = { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') } as const;
   const prepared = new TemplateCache().get(template);
   const task: RunTask = {
@@ -122,6 +136,36 @@ test('a share pays for its Run and for its outputs, and releases all of it', asy
   t.equal(statSync(output).size, 'a,b\n'.length + 2 * ROWS.length);
   t.ok(budget.peakBytes > RUN_RESERVATION_BYTES, `${budget.peakBytes} bytes`);
   t.equal(budget.takenBytes, 0);
+});
+
+/** For each kind of file, the key of each row, and when other threads take part. */
+const OPENINGS: Readonly<Record<string, [(row: number) => number, 'in the first part' | 'after it' | 'never']>> = {
+  'few groups': [(row) => row % 100, 'in the first part'],
+  'many groups': [(row) => row % 10_800, 'after it'],
+  'groups of one row': [(row) => row, 'never'],
+};
+
+test('the first part decides whether other threads group rows, too', async (t) => {
+  const operations = [{ op: 'aggregate', group_by: 'key', metrics: [{ fn: 'count', as: 'rows' }] }];
+  for (const [name, [keyOf, opens]] of Object.entries(OPENINGS)) {
+    const keys = Array.from({ length: 40_000 }, (_, row) => `key ${keyOf(row)}`);
+    const { task, turns, output, share } = await sharedRun(t, `key\n${keys.join('\n')}\n`, operations, 120_000);
+    rmSync(output);
+    let opened = 'never';
+    const first = {
+      opensLate: true,
+      opened: () => {
+        opened = turns.rows.read === 0 ? 'in the first part' : 'after it';
+      },
+      arrival: () => Promise.reject(new Error('the file is complete')),
+    };
+    const outcome = await share(unlimitedShare(), { first });
+    t.equal(opened, opens, name);
+    t.equal(outcome === null, opens === 'never', name);
+    const folder = readdirSync(dirname(task.spillDirectory));
+    t.equal(folder.includes('out'), opens !== 'never', `${name}: ${folder.join()}`);
+    t.equal(folder.length, opens === 'never' ? 1 : 3, `${name}: ${folder.join()}`);
+  }
 });
 
 test('a thread uses the memory for outputs again in its next share', async (t) => {
@@ -196,7 +240,10 @@ test('waiting for bytes and for the turn to write is not work of the Run', async
     turns.grown(sizeBytes, true);
   };
   let begun = performance.now();
-  const alone = (await share(unlimitedShare(), { turns, first: { opened: () => undefined, arrival } }))!;
+  const alone = (await share(unlimitedShare(), {
+    turns,
+    first: { opensLate: false, opened: () => undefined, arrival },
+  }))!;
   t.ok(waited > 0 && alone.busyMilliseconds <= performance.now() - begun - waited, 'for bytes');
 
   const others = new PartTurns(new SharedArrayBuffer(TURNS_BYTES), 50_000);
