@@ -42,8 +42,8 @@ const PIECE_BYTES = MEBIBYTE;
 
 interface Line {
   readonly job: Job;
-  readonly free: Measure;
-  readonly limited: Measure;
+  /** null if a run failed. */
+  readonly measures: { readonly free: Measure; readonly limited: Measure } | null;
   /** null if the test passed. */
   readonly fault: string | null;
 }
@@ -79,12 +79,17 @@ function growsWithFile({ template }: Job): boolean {
 }
 
 function measureJob(folder: string, job: Job, input: string): Line {
-  const [free, expected] = runOnce(folder, job, input, null);
-  const [limited, found] = runOnce(folder, job, input, BUDGET_BYTES);
-  let fault: string | null = null;
-  if (found !== expected) fault = 'other bytes than without a budget';
-  else if (limited.peakBytes > BUDGET_BYTES + BASE_BYTES) fault = `a peak of ${megabytes(limited.peakBytes)} MB`;
-  return { job, free, limited, fault };
+  try {
+    const [free, expected] = runOnce(folder, job, input, null);
+    const [limited, found] = runOnce(folder, job, input, BUDGET_BYTES);
+    let fault: string | null = null;
+    if (found !== expected) fault = 'other bytes than without a budget';
+    else if (limited.peakBytes > BUDGET_BYTES + BASE_BYTES) fault = `a peak of ${megabytes(limited.peakBytes)} MB`;
+    return { job, measures: { free, limited }, fault };
+  } catch (error) {
+    // The other jobs are measured nevertheless.
+    return { job, measures: null, fault: (error as Error).message };
+  }
 }
 
 /** Returns the measurement, and a digest of all written files. */
@@ -117,13 +122,17 @@ function section(inputBytes: number, lines: readonly Line[]): Section {
     name: 'budget',
     title: `template-run within ${BUDGET_BYTES / MEBIBYTE} MiB on ${Math.round(inputBytes / 1e6)} MB`,
     columns: ['', 'MB/s', 'of that without a budget', 'peak MB', 'peak MB without'],
-    rows: lines.map(({ job, free, limited }) => [
-      job.title,
-      rate(limited).toFixed(0),
-      `${((100 * free.milliseconds) / limited.milliseconds).toFixed(0)} %`,
-      megabytes(limited.peakBytes),
-      megabytes(free.peakBytes),
-    ]),
+    rows: lines.map(({ job, measures }) => {
+      if (measures === null) return [job.title, 'failed', '', '', ''];
+      const { free, limited } = measures;
+      return [
+        job.title,
+        rate(limited).toFixed(0),
+        `${((100 * free.milliseconds) / limited.milliseconds).toFixed(0)} %`,
+        megabytes(limited.peakBytes),
+        megabytes(free.peakBytes),
+      ];
+    }),
     notes: [
       'All workloads and rows of operations whose memory grows with the file: a state for each key, or all rows.',
       `Measured once each, the bytes of both outputs compared; the peak is at most the budget and ${BASE_BYTES / MEBIBYTE} MiB.`,
