@@ -390,3 +390,87 @@ export class SharedKeys {
 function noMemory(): Failed {
   return new Failed('RUN_RESOURCE_LIMIT', 'The memory budget has no memory for the keys of a Run.');
 }
+
+// Further pages of the same memory, which the threads of a Run take for something else.
+
+/** Memory that stays free when a thread takes pages that it can do without. All threads together need less to go on. */
+const KEPT_FREE_BYTES = 64 * 1024 * 1024;
+
+/** Addresses that stay free for pages that a thread cannot do without. */
+const KEPT_FREE_PAGES = (256 * 1024 * 1024) / PAGE_BYTES;
+
+/** Growth of the memory. Pages that nobody has used yet cost nothing. */
+const GROWTH_PAGES = (32 * 1024 * 1024) / PAGE_BYTES;
+
+export class SharedPages {
+  readonly kernels: ReadAheadExports;
+  readonly #memory: SharedMemory;
+  readonly #budget: BudgetShare;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  #paidPages = 0;
+  /** Views of the whole memory. `take` replaces them. */
+  u8: Uint8Array<SharedArrayBuffer>;
+  u32: Uint32Array<SharedArrayBuffer>;
+
+  /** Pays for pages that nobody pays. Throws Failed if the budget refuses them. */
+  constructor(share: KeysMemory, budget: BudgetShare) {
+    const { buffer } = share.memory;
+    this.kernels = kernelsIn(share);
+    this.#memory = share.memory;
+    this.#budget = budget;
+    this.#words = new Int32Array(buffer, WORDS_AT, SPACES);
+    this.u8 = new Uint8Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    this.pay();
+  }
+
+  /** Pays for the pages of a thread that has left the Run. Throws Failed if the budget refuses them. */
+  pay(): void {
+    const paid = Atomics.load(this.#words, PAID_PAGES);
+    const pages = Atomics.load(this.#words, NEXT_PAGE) - paid;
+    if (pages <= 0 || Atomics.compareExchange(this.#words, PAID_PAGES, paid, paid + pages) !== paid) return;
+    this.#paidPages += pages;
+    if (!this.#budget.take(pages * PAGE_BYTES)) throw noMemory();
+  }
+
+  /**
+   * Returns the address of new pages, or 0 if there is no memory for them.
+   * @param isNeeded false if the caller can do without them
+   */
+  take(pages: number, isNeeded: boolean): number {
+    this.pay();
+    const keptBytes = isNeeded ? 0 : KEPT_FREE_BYTES;
+    if (!this.#budget.take(pages * PAGE_BYTES + keptBytes)) return 0;
+    this.#budget.release(keptBytes);
+    // First, so that no thread finds pages that nobody pays.
+    Atomics.add(this.#words, PAID_PAGES, pages);
+    this.#paidPages += pages;
+    const page = Atomics.add(this.#words, NEXT_PAGE, pages);
+    const isIn = page + pages <= MEMORY_PAGES_MAX - (isNeeded ? 0 : KEPT_FREE_PAGES);
+    return isIn && this.#reach(page + pages) ? page * PAGE_BYTES : 0;
+  }
+
+  /** The other threads pay for the pages that this thread has paid. */
+  close(): void {
+    Atomics.sub(this.#words, PAID_PAGES, this.#paidPages);
+    this.#paidPages = 0;
+  }
+
+  /** Makes the memory and its views large enough. Returns false if the system has no memory. */
+  #reach(end: number): boolean {
+    if (end * PAGE_BYTES > this.#memory.buffer.byteLength) {
+      try {
+        const missing = end - this.#memory.buffer.byteLength / PAGE_BYTES;
+        this.#memory.grow(Math.min(missing + GROWTH_PAGES, MEMORY_PAGES_MAX - end + missing));
+      } catch {
+        // Another thread has grown it up to its limit, or the system has no memory.
+        if (end * PAGE_BYTES > this.#memory.buffer.byteLength) return false;
+      }
+    }
+    const { buffer } = this.#memory;
+    if (this.u8.buffer === buffer) return true;
+    this.u8 = new Uint8Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    return true;
+  }
+}

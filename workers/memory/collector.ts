@@ -147,7 +147,7 @@ export class ThreadCollector implements Collector {
 }
 
 /** Size up to which a memory that several threads have used is kept for the next Run. */
-export const SPARE_MEMORY_BYTES_MAX = 128 * 1024 * 1024;
+export const SPARE_MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
  * Delay before a thread reports a memory that may be used again: the next Run receives it under another reference, so

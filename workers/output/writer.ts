@@ -76,6 +76,8 @@ export interface RowsAhead {
   load(batch: Batch): number;
   /** Accepts finished rows, in output order. */
   write(rows: RowEmitter, count: number): Slices;
+  /** Accepts the bytes of `count` finished rows, which may be in shared memory, in output order. */
+  writeBytes(bytes: Uint8Array, count: number): void;
 }
 
 /** Resources of a writer in a Run. The writer allocates its buffer and its program in `heap` once. */

@@ -127,6 +127,10 @@ export function countedAhead(report: OperationReport, ahead: RowsAhead | null): 
       report.rows_out += count;
       return ahead.write(rows, count);
     },
+    writeBytes(bytes, count) {
+      report.rows_out += count;
+      ahead.writeBytes(bytes, count);
+    },
   };
 }
 
@@ -216,6 +220,7 @@ export class OutputStage {
       program: ahead.program,
       load: (batch) => ahead.load(this.#arranged(batch)),
       write: (rows, count) => ahead.write(rows, this.#count(count)),
+      writeBytes: (bytes, count) => ahead.writeBytes(bytes, this.#count(count)),
     };
   }
 

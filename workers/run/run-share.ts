@@ -249,8 +249,8 @@ class SharePipeline implements PartFeed {
     const { ranges } = job.task;
     const folder = exchangeFolder(job.task);
     this.groups = new PartGroupFiles(folder, part);
-    this.sorted = new SortedPartFiles(folder, part);
-    this.ranges = ranges === undefined ? null : new SortedRangeFiles(folder, ranges.names, ranges.count);
+    this.sorted = new SortedPartFiles(folder, part, job.keys);
+    this.ranges = ranges === undefined ? null : new SortedRangeFiles(folder, ranges, job.keys);
     this.keyed = new KeyedParts(job.task, job.keyPhase, part);
     const { splittable } = formatNamed(job.formats, job.head.format);
     this.#source = new PartSource(job, splittable!);

@@ -91,8 +91,7 @@ function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
   if (splittable?.canSplit(begun.head) !== true) return null;
   // A row group has many batches, so threads that pass a step in order, or exchange rows, would wait for all of it.
   const { plan } = begun;
-  const sorts = plan.steps[exchangeStep(plan)]?.definition.sortsParts === true;
-  const waits = sorts || orderedSteps(plan).length > 0 || keyedStep(plan) !== null;
+  const waits = sortsParts(plan) || orderedSteps(plan).length > 0 || keyedStep(plan) !== null;
   if (splittable.recordStart === undefined && waits) return null;
   // The file of rejected rows cannot be written in parts.
   const isWhole = rejectingSteps(begun.plan, prepared.template).size > 0;
@@ -102,7 +101,7 @@ function* splittableHead(job: RunJob): Coroutine<PartsBeginning | null> {
 /** Decisions of the first share, for all shares of the Run. */
 interface PartsBeginning {
   readonly head: FileHead;
-  /** Memory for the keys of all threads, or null if no step needs it. */
+  /** Memory for the keys or the sorted rows of all threads, or null if no step needs it. */
   readonly keys: KeysMemory | null;
   /** Maximum size of a part. */
   readonly partBytes: number;
@@ -118,13 +117,14 @@ function partsBeginning({ task }: RunJob, { head, plan }: Beginning): PartsBegin
   const ordered = orderedSteps(plan);
   const exchange = plan.steps[exchangeStep(plan)];
   const opensLate = exchange !== undefined && mergesGroups(exchange);
-  if (ordered.length === 0) return { head, keys: null, partBytes: Number.POSITIVE_INFINITY, opensLate };
+  const keys = ordered.includes('keys') || sortsParts(plan) ? emptyKeys(task.parts?.keys ?? null) : null;
+  if (ordered.length === 0) return { head, keys, partBytes: Number.POSITIVE_INFINITY, opensLate };
   const rowsMax = Math.min(BATCH_ROWS_MAX, Math.floor(BATCH_CELLS_MAX / (head.headers.length + 1)));
   const partBytes = Math.floor(rowsMax * rowBytes(task) * BATCH_PART);
   return {
     head,
     opensLate,
-    keys: ordered.includes('keys') ? emptyKeys(task.parts?.keys ?? null) : null,
+    keys,
     partBytes: Math.max(ORDERED_BYTES_MIN, Math.min(ORDERED_BYTES_MAX, partBytes)),
   };
 }
@@ -134,6 +134,10 @@ function orderedSteps(plan: RunPlan) {
   const merging = exchangeStep(plan);
   const steps = merging < 0 ? plan.steps : plan.steps.slice(0, merging);
   return steps.flatMap(({ definition, operation }) => definition.inOrder?.(operation.parameters) ?? []);
+}
+
+function sortsParts(plan: RunPlan): boolean {
+  return plan.steps[exchangeStep(plan)]?.definition.sortsParts === true;
 }
 
 /** Approximate size of a row at the beginning of the file. */

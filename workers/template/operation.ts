@@ -2,7 +2,7 @@
 // processing of batches (start). The pipeline of a Run (workers/run/run.ts) calls it; the table of operations is
 // index.ts.
 import type { Batch } from '../batch/batch.ts';
-import type { OrderedStep } from '../batch/ordered-parts.ts';
+import type { OrderedStep, SharedPages } from '../batch/ordered-parts.ts';
 import type { Column, ColumnType, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
 import type { Tables } from '../execution/tables/run-tables.ts';
@@ -123,11 +123,15 @@ export interface SortedParts {
   readonly kind: 'collect';
   /** Number of the current part. */
   readonly part: number;
-  /** The file to which the rows of a segment are appended. */
+  /** Memory for the rows that all threads use. */
+  memory(budget: BudgetShare): SharedPages;
+  /** The file for the rows of segments for which there is no memory. */
   rows(): SpillFile;
   /** The file to which the index of a segment is appended after its rows. */
   index(): SpillFile;
-  /** Closes the files. Does not remove them. */
+  /** Notes the size of a segment that was written. */
+  wrote(sizeBytes: number): void;
+  /** Closes the files and the memory. Does not remove them. */
   close(): void;
 }
 
@@ -138,6 +142,7 @@ export interface SortedRanges {
   readonly count: number;
   /** Number of the current range. */
   readonly range: number;
+  memory(budget: BudgetShare): SharedPages;
   open(): readonly { readonly rows: SpillFile; readonly index: SpillFile }[];
   close(): void;
 }

@@ -56,22 +56,109 @@ export class RowsWithKeys {
   }
 }
 
+/** Makes room for at least one more row. */
+export interface RowRoom {
+  /** Called if there is no entry for another row. */
+  readonly moreEntries: () => void;
+  /** Called if the budget refuses memory for the bytes of another row. The owner empties all rows. */
+  readonly moreBytes: () => void;
+}
+
+/** Encoded rows in memory, with entries by which they are sorted. */
+export class EncodedRows {
+  readonly blocks: GrowingBlocks;
+  /** Addresses of the entries, and of as many spare entries for sorting them. */
+  entries: number;
+  spare: number;
+  count = 0;
+  countMax: number;
+  /** Total size of the rows and of their keys after the first 8 bytes, since `restart`. */
+  sizeBytes = 0;
+  /** Address of the program that has encoded the last rows. */
+  program = 0;
+  readonly #kernel: OperatorContext['kernel'];
+  readonly #heap: Heap;
+  readonly #ahead: RowsAhead;
+  readonly #reached: number;
+  readonly #counts: number;
+
+  constructor({ arena: { heap }, kernel }: OperatorContext, ahead: RowsAhead, countMax: number) {
+    this.#kernel = kernel;
+    this.#heap = heap;
+    this.#ahead = ahead;
+    this.blocks = new GrowingBlocks(heap);
+    this.countMax = countMax;
+    this.#reached = heap.allocate(8);
+    this.#counts = heap.allocate(SORT_COUNTS_BYTES);
+    this.entries = heap.allocate(countMax * ENTRY_BYTES * 2);
+    this.spare = this.entries + countMax * ENTRY_BYTES;
+  }
+
+  /** @param keys views, by physical row, of keys of which none is a prefix of another */
+  add(batch: Batch, keys: number, room: RowRoom): void {
+    this.program = this.#ahead.load(batch);
+    for (let from = 0; ; ) {
+      const { blocks } = this;
+      const start = blocks.next;
+      const end = this.#kernel.exports.finishRows(
+        this.program,
+        batch.selection,
+        from,
+        batch.live,
+        keys,
+        this.entries + this.count * ENTRY_BYTES,
+        this.entries + this.countMax * ENTRY_BYTES,
+        start,
+        blocks.limit,
+        this.#reached,
+      );
+      blocks.next = end >>> 0;
+      this.sizeBytes += blocks.next - start;
+      const reached = this.#heap.u32[this.#reached >>> 2]!;
+      this.count += reached - from;
+      from = reached;
+      if (from === batch.live) return;
+      if (this.count === this.countMax) room.moreEntries();
+      else if (!blocks.advance()) room.moreBytes();
+    }
+  }
+
+  /** Enlarges the array of entries. Returns false if the budget refuses the memory. */
+  grow(countMax: number): boolean {
+    const bytes = countMax * ENTRY_BYTES;
+    const at = this.#heap.tryAllocate(bytes * 2);
+    if (at === 0) return false;
+    this.#heap.u8.copyWithin(at, this.entries, this.entries + this.count * ENTRY_BYTES);
+    this.#heap.release(this.entries, this.countMax * ENTRY_BYTES * 2);
+    this.entries = at;
+    this.spare = at + bytes;
+    this.countMax = countMax;
+    return true;
+  }
+
+  sort(): void {
+    this.#kernel.exports.sortFinished(this.entries, this.spare, this.count, this.#counts);
+  }
+
+  /** Removes all rows. */
+  restart(): void {
+    this.count = 0;
+    this.sizeBytes = 0;
+    this.blocks.restart();
+  }
+}
+
 export class EncodedRowSorter {
   readonly #context: OperatorContext;
   readonly #heap: Heap;
   readonly #ahead: RowsAhead;
   readonly #keyed: RowsWithKeys;
   readonly #merge: EntryMerge;
-  readonly #blocks: GrowingBlocks;
+  /** All rows in memory, and the entries of those that are not in `#runs` yet. */
+  readonly #rows: EncodedRows;
+  readonly #room: RowRoom = { moreEntries: () => this.#nextChunk(), moreBytes: () => this.#spill() };
   readonly #reached: number;
-  readonly #counts: number;
-  /** Addresses of the unsorted entries of the last rows, and of the spare array for sorting them. */
-  #entries: number;
-  #spare: number;
-  #rows = 0;
-  #rowsMax = CHUNK_ROWS_FIRST;
   #runs: PackedRun[] = [];
-  #program = 0;
   #files: SpillFile[] = [];
 
   constructor(context: OperatorContext, ahead: RowsAhead, terms: readonly SortTerm[]) {
@@ -81,20 +168,17 @@ export class EncodedRowSorter {
     this.#ahead = ahead;
     this.#keyed = new RowsWithKeys(context, terms);
     this.#merge = new EntryMerge(context.arena, context.kernel);
-    this.#blocks = new GrowingBlocks(heap);
+    this.#rows = new EncodedRows(context, ahead, CHUNK_ROWS_FIRST);
     this.#reached = heap.allocate(8);
-    this.#counts = heap.allocate(SORT_COUNTS_BYTES);
-    this.#entries = heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES * 2);
-    this.#spare = this.#entries + CHUNK_ROWS_FIRST * ENTRY_BYTES;
   }
 
   add(batch: Batch): Slices {
-    return this.#keyed.add(batch, (rows, keys) => this.#store(rows, keys));
+    return this.#keyed.add(batch, (rows, keys) => this.#rows.add(rows, keys, this.#room));
   }
 
   /** Emits the rows in order and yields from time to time. Rows that are not in a file are merged from memory. */
   *finish(): Steps {
-    this.#sortChunk();
+    this.#rows.sort();
     const ways = this.#files.length > MERGE_WAYS ? this.#makeWay() : MERGE_WAYS;
     const readers = this.#files.slice(0, ways).map(() => new FileRun(this.#heap, this.#context.kernel));
     while (this.#files.length > ways) yield* this.#joinFiles(readers);
@@ -102,80 +186,37 @@ export class EncodedRowSorter {
     yield* this.#merge.merge(runs, (entries, count) => this.#ahead.write(this.#emitter(entries), count));
   }
 
-  #store(batch: Batch, keys: number): void {
-    const program = this.#ahead.load(batch);
-    this.#program = program;
-    for (let from = 0; ; ) {
-      const blocks = this.#blocks;
-      const end = this.#context.kernel.exports.finishRows(
-        program,
-        batch.selection,
-        from,
-        batch.live,
-        keys,
-        this.#entries + this.#rows * ENTRY_BYTES,
-        this.#entries + this.#rowsMax * ENTRY_BYTES,
-        blocks.next,
-        blocks.limit,
-        this.#reached,
-      );
-      blocks.next = end >>> 0;
-      const reached = this.#heap.u32[this.#reached >>> 2]!;
-      this.#rows += reached - from;
-      from = reached;
-      if (from === batch.live) return;
-      if (this.#rows === this.#rowsMax) this.#nextChunk();
-      else if (!blocks.advance()) this.#spill();
-    }
-  }
-
   #nextChunk(): void {
-    this.#sortChunk();
-    const entries = { at: this.#entries, count: this.#rows };
-    const run = PackedRun.pack(this.#heap, this.#context.kernel, entries, this.#blocks);
+    this.#rows.sort();
+    const { entries: at, count, blocks } = this.#rows;
+    const run = PackedRun.pack(this.#heap, this.#context.kernel, { at, count }, blocks);
     if (run === null) {
       this.#spill();
       return;
     }
     this.#runs.push(run);
-    this.#rows = 0;
-    if (this.#rowsMax < CHUNK_ROWS) this.#growChunk();
-  }
-
-  /** Enlarges an empty chunk to the size of later chunks, if the budget allows. */
-  #growChunk(): void {
-    const bytes = CHUNK_ROWS * ENTRY_BYTES;
-    const at = this.#heap.tryAllocate(bytes * 2);
-    if (at === 0) return;
-    this.#heap.release(this.#entries, this.#rowsMax * ENTRY_BYTES * 2);
-    this.#entries = at;
-    this.#spare = at + bytes;
-    this.#rowsMax = CHUNK_ROWS;
-  }
-
-  #sortChunk(): void {
-    this.#context.kernel.exports.sortFinished(this.#entries, this.#spare, this.#rows, this.#counts);
+    this.#rows.count = 0;
+    if (this.#rows.countMax < CHUNK_ROWS) this.#rows.grow(CHUNK_ROWS);
   }
 
   #memoryRuns(): EntryRun[] {
-    return [...this.#runs, memoryRun({ at: this.#entries, count: this.#rows })];
+    return [...this.#runs, memoryRun({ at: this.#rows.entries, count: this.#rows.count })];
   }
 
   /** Writes all rows, sorted, to a new file. */
   #spill(): void {
-    this.#sortChunk();
+    this.#rows.sort();
     const file = new SpillFile(this.#context.spill);
     this.#merge.write(this.#memoryRuns(), file);
     this.#files.push(file);
     this.#runs = [];
-    this.#rows = 0;
-    this.#blocks.restart();
+    this.#rows.restart();
   }
 
   /** Frees memory. Returns the number of files that can be merged at once after all rows have been written to files. */
   #makeWay(): number {
-    if (this.#rows > 0 || this.#runs.length > 0) this.#spill();
-    const ways = Math.floor(this.#blocks.release() / FILE_RUN_BYTES);
+    if (this.#rows.count > 0 || this.#runs.length > 0) this.#spill();
+    const ways = Math.floor(this.#rows.blocks.release() / FILE_RUN_BYTES);
     return Math.min(Math.max(ways, MERGE_WAYS), MERGE_WAYS_MOST);
   }
 
@@ -199,7 +240,7 @@ export class EncodedRowSorter {
     const { heap } = arena;
     const { exports } = kernel;
     const gather = (from: number, to: number, out: number, limit: number) => {
-      const next = exports.gatherFinished(this.#program, entries, from, to, out, limit, this.#reached) >>> 0;
+      const next = exports.gatherFinished(this.#rows.program, entries, from, to, out, limit, this.#reached) >>> 0;
       return { rows: heap.u32[this.#reached >>> 2]! - from, next };
     };
     return {

@@ -1,14 +1,15 @@
 // The index of the sorted segments that several threads have written (sorted-parts.ts): for every few kilobytes of
 // rows, the key of the first row. It shows where a key is in each segment, and how to divide all rows into ranges.
-import { FLAG_GUARDED, FLAG_REST, LENGTH } from '../../kernel/layout/encoded-rows.ts';
+import { ENTRY_BYTES, FLAG_GUARDED, FLAG_REST, LENGTH } from '../../kernel/layout/encoded-rows.ts';
 import type { SpillBytes } from '../../memory/spill-file.ts';
 
 // Layout of the index: for each segment a head, the records of its blocks, and the rests of their keys.
 
-/** A segment in the file of its thread. */
+/** A segment in shared memory or in the file of its thread. */
 export interface SegmentHead {
   readonly part: number;
-  /** Offset of its first row in the file. */
+  readonly isInMemory: boolean;
+  /** Address of its entries in memory, or offset of its first row in the file. */
   readonly at: number;
   readonly sizeBytes: number;
   readonly rows: number;
@@ -17,13 +18,13 @@ export interface SegmentHead {
   readonly restBytes: number;
 }
 
-const HEAD_BYTES = 6 * 8;
+const HEAD_BYTES = 7 * 8;
 
 /** The rests of keys are padded, so that the next head is at a multiple of 8 bytes. */
 export const REST_ALIGNMENT_BYTES = 8;
 
-export function segmentHead({ part, at, sizeBytes, rows, blocks, restBytes }: SegmentHead): Uint8Array {
-  return new Uint8Array(new Float64Array([part, at, sizeBytes, rows, blocks, restBytes]).buffer);
+export function segmentHead({ part, isInMemory, at, sizeBytes, rows, blocks, restBytes }: SegmentHead): Uint8Array {
+  return new Uint8Array(new Float64Array([part, isInMemory ? 1 : 0, at, sizeBytes, rows, blocks, restBytes]).buffer);
 }
 
 /**
@@ -51,7 +52,12 @@ export function restOf(u8: Uint8Array, u32: Uint32Array, entry: number): readonl
   const flags = u32[(entry >>> 2) + 3]!;
   if ((flags & FLAG_REST) === 0) return [0, 0];
   const at = u32[(entry >>> 2) + 2]! + (flags & LENGTH) + ((flags & FLAG_GUARDED) === 0 ? 0 : 4);
-  return [at + 4, u8[at]! + u8[at + 1]! * 0x100 + u8[at + 2]! * 0x10000 + u8[at + 3]! * 0x1000000];
+  return [at + 4, u32At(u8, at)];
+}
+
+/** The number at an address that need not be a multiple of 4. */
+export function u32At(u8: Uint8Array, at: number): number {
+  return u8[at]! + u8[at + 1]! * 0x100 + u8[at + 2]! * 0x10000 + u8[at + 3]! * 0x1000000;
 }
 
 // Boundaries between ranges.
@@ -95,8 +101,10 @@ export function boundariesOf(segments: readonly Segment[], count: number): Bound
 // Segments.
 
 /** Consecutive blocks of a segment. */
-export interface SegmentPiece {
+export interface SegmentBlocks {
+  /** Address of the first entry in memory, or offset of the first row in the file. */
   readonly at: number;
+  /** 0 if the segment is in memory. */
   readonly sizeBytes: number;
   readonly rows: number;
   /** The first 8 bytes of the key of the row before it, low half first. */
@@ -104,14 +112,15 @@ export interface SegmentPiece {
 }
 
 export class Segment {
-  readonly file: SpillBytes;
+  /** Null if the segment is in memory. */
+  readonly file: SpillBytes | null;
   readonly blocks: number;
   readonly #head: SegmentHead;
   readonly #number: number;
   readonly #records: Uint32Array;
   readonly #rests: Uint8Array;
 
-  constructor(file: SpillBytes, head: SegmentHead, number: number, records: Uint32Array, rests: Uint8Array) {
+  constructor(file: SpillBytes | null, head: SegmentHead, number: number, records: Uint32Array, rests: Uint8Array) {
     this.file = file;
     this.blocks = head.blocks;
     this.#head = head;
@@ -140,15 +149,18 @@ export class Segment {
     return low;
   }
 
-  piece(from: number, to: number): SegmentPiece {
+  blocksAt(from: number, to: number): SegmentBlocks {
     const at = from * BLOCK_WORDS;
     const end = to * BLOCK_WORDS;
     const isLast = to === this.blocks;
     const start = this.#records[at + OFFSET]!;
+    const sizeBytes = (isLast ? this.#head.sizeBytes : this.#records[end + OFFSET]!) - start;
+    const row = this.#records[at + ROW]!;
+    const { isInMemory } = this.#head;
     return {
-      at: this.#head.at + start,
-      sizeBytes: (isLast ? this.#head.sizeBytes : this.#records[end + OFFSET]!) - start,
-      rows: (isLast ? this.#head.rows : this.#records[end + ROW]!) - this.#records[at + ROW]!,
+      at: this.#head.at + (isInMemory ? row * ENTRY_BYTES : start),
+      sizeBytes: isInMemory ? 0 : sizeBytes,
+      rows: (isLast ? this.#head.rows : this.#records[end + ROW]!) - row,
       before: [this.#records[at + LOW_BEFORE]!, this.#records[at + HIGH_BEFORE]!],
     };
   }
@@ -172,9 +184,11 @@ export function readSegments(files: readonly { readonly rows: SpillBytes; readon
     const bytes = new Uint8Array(index.sizeBytes);
     index.read(bytes, 0);
     for (let at = 0; at < bytes.length; ) {
-      const [part, start, sizeBytes, count, blocks, restBytes] = new Float64Array(bytes.buffer, at, HEAD_BYTES / 8);
+      const words = new Float64Array(bytes.buffer, at, HEAD_BYTES / 8);
+      const [part, isInMemory, start, sizeBytes, count, blocks, restBytes] = words;
       const head = {
         part: part!,
+        isInMemory: isInMemory === 1,
         at: start!,
         sizeBytes: sizeBytes!,
         rows: count!,
@@ -184,11 +198,11 @@ export function readSegments(files: readonly { readonly rows: SpillBytes; readon
       const records = new Uint32Array(bytes.buffer, at + HEAD_BYTES, head.blocks * BLOCK_WORDS);
       const restsAt = at + HEAD_BYTES + records.byteLength;
       const rests = bytes.subarray(restsAt, restsAt + head.restBytes);
-      found.push({ head, make: (number) => new Segment(rows, head, number, records, rests) });
+      found.push({ head, make: (number) => new Segment(head.isInMemory ? null : rows, head, number, records, rests) });
       at = restsAt + head.restBytes;
     }
   }
-  // Several segments of one part are in the file of one thread.
-  found.sort((a, b) => a.head.part - b.head.part || a.head.at - b.head.at);
+  // Several segments of one part are in the index of one thread, in their order.
+  found.sort((a, b) => a.head.part - b.head.part);
   return found.map(({ make }, number) => make(number));
 }

@@ -250,6 +250,7 @@ class CsvWriter implements RowWriter, RowEmitter {
         return this.#program.at;
       },
       write: (rows, count) => this.#buffer.write(rows, count),
+      writeBytes: (bytes) => this.#buffer.writeThrough(bytes),
     };
   }
 

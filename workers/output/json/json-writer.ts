@@ -249,6 +249,10 @@ class JsonWriter implements RowWriter, RowEmitter {
         this.#rowsWritten += count;
         return this.#buffer.write(rows, count);
       },
+      writeBytes: (bytes, count) => {
+        this.#rowsWritten += count;
+        this.#buffer.writeThrough(bytes);
+      },
     };
   }
 

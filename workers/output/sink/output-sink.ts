@@ -102,6 +102,12 @@ export class OutputBuffer {
     this.#sink.write(bytes);
   }
 
+  /** Writes many bytes without copying them to the buffer. */
+  writeThrough(bytes: Uint8Array): void {
+    this.flush();
+    this.#sink.write(bytes);
+  }
+
   *#writePieces(emitter: RowEmitter, position: number): Slices {
     let bytes = 0;
     for (const piece of emitter.pieces(position)) {
