@@ -78,6 +78,8 @@ export interface RowsAhead {
   write(rows: RowEmitter, count: number): Slices;
   /** Accepts the bytes of `count` finished rows, which may be in shared memory, in output order. */
   writeBytes(bytes: Uint8Array, count: number): void;
+  /** Announces the exact size of all further rows of a part. */
+  announceRest(bytes: number): void;
 }
 
 /** Resources of a writer in a Run. The writer allocates its buffer and its program in `heap` once. */

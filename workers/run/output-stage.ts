@@ -131,6 +131,7 @@ export function countedAhead(report: OperationReport, ahead: RowsAhead | null): 
       report.rows_out += count;
       ahead.writeBytes(bytes, count);
     },
+    announceRest: (bytes) => ahead.announceRest(bytes),
   };
 }
 
@@ -221,6 +222,7 @@ export class OutputStage {
       load: (batch) => ahead.load(this.#arranged(batch)),
       write: (rows, count) => ahead.write(rows, this.#count(count)),
       writeBytes: (bytes, count) => ahead.writeBytes(bytes, this.#count(count)),
+      announceRest: (bytes) => ahead.announceRest(bytes),
     };
   }
 

@@ -245,7 +245,11 @@ class SharePipeline implements PartFeed {
     this.keys = job.keys;
     this.part = part;
     this.#outputs = outputs;
-    this.sink = new PartSink(memory, (pending, bytes) => outputs.writeEarly(this.part, pending, bytes));
+    this.sink = new PartSink(memory, {
+      writeEarly: (pending, bytes) => outputs.writeEarly(this.part, pending, bytes),
+      placeRest: (pending, bytes) => outputs.placeRest(this.part, pending, bytes),
+      writeAt: (offset, bytes) => outputs.writeAt(offset, bytes),
+    });
     const { ranges } = job.task;
     const folder = exchangeFolder(job.task);
     this.groups = new PartGroupFiles(folder, part);
@@ -401,6 +405,8 @@ class PartOutputs {
   #descriptor: number | null = null;
   /** In the order of the file. */
   readonly #waiting: { readonly part: number; readonly bytes: MemorySink }[] = [];
+  /** The last part whose output was placed before it was complete, and is written now. */
+  #placed: number | null = null;
   /** Reused, because new memory costs a page fault for each 4 KiB. */
   readonly #free: MemorySink[] = [];
   /** Memory from an earlier share that is not in use yet, and memory in use. */
@@ -462,6 +468,10 @@ class PartOutputs {
   }
 
   add(part: number, bytes: MemorySink): void {
+    if (part === this.#placed) {
+      this.#free.push(bytes);
+      return;
+    }
     const isEmpty = bytes.sizeBytes === 0;
     // A part of a Parquet file may have no rows. Its memory is used for the next part.
     if (isEmpty) this.#free.push(bytes);
@@ -479,7 +489,7 @@ class PartOutputs {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const { part, bytes } = first;
       if (turns.isTurnOf(part)) {
-        this.#writeAt(turns.place(part, bytes.sizeBytes), bytes.view());
+        this.writeAt(turns.place(part, bytes.sizeBytes), bytes.view());
         bytes.clear();
         this.#waiting.shift();
         if (bytes !== NO_BYTES) this.#free.push(bytes);
@@ -499,13 +509,25 @@ class PartOutputs {
     const { turns } = this.#job;
     if (!turns.isTurnOf(part)) return false;
     for (const some of [pending.view(), bytes]) {
-      if (some.length > 0) this.#writeAt(turns.placeEarly(some.length), some);
+      if (some.length > 0) this.writeAt(turns.placeEarly(some.length), some);
     }
     pending.clear();
     return true;
   }
 
-  #writeAt(offset: number, bytes: Uint8Array): void {
+  /** See PartFile. The next part has its turn at once. */
+  placeRest(part: number, pending: MemorySink, restBytes: number): number | null {
+    const { turns } = this.#job;
+    if (!turns.isTurnOf(part)) return null;
+    const offset = turns.place(part, pending.sizeBytes + restBytes);
+    this.#placed = part;
+    this.writeAt(offset, pending.view());
+    const at = offset + pending.sizeBytes;
+    pending.clear();
+    return at;
+  }
+
+  writeAt(offset: number, bytes: Uint8Array): void {
     const { outputBytesMax } = this.#job.task.limits;
     if (outputBytesMax !== null && offset + bytes.length > outputBytesMax) throw outputTooLarge();
     writeAt(this.#descriptor!, bytes, offset);

@@ -171,6 +171,10 @@ const SORTED: Readonly<Record<string, readonly [RowOf, object]>> = {
       output: { csv: { preamble: [['=title', 1, null]], bom: true, quoting: 'all' } },
     },
   ],
+  'formulas in another encoding': [
+    (row) => [`${row}`, row % 7 === 3 ? '=ä' : 'ö', `${shuffled[row]}`],
+    { operations: [...NUMBERS, { op: 'sort', by: 'amount' }], output: { encoding: 'utf-16le' } },
+  ],
   'lines of JSON': [mixed, { operations: [...NUMBERS, { op: 'sort', by: 'amount' }], output: { format: 'ndjson' } }],
 };
 
@@ -272,6 +276,18 @@ test('the smallest memory budget is enough', async (t) => {
   for (const partBytes of [1_000_000, 2 * MIB]) {
     const divided = await run(text, taskOf(template), { ...SHARING, sizes: { fileBytesMin: 0, partBytes } });
     t.ok(divided.seen === whole.seen, `parts of ${partBytes} bytes`);
+  }
+});
+
+test('rows for which there is no memory are in files', async (t) => {
+  const { taskOf, run } = await rig(t, 2, 120 * MIB);
+  const text = fileOf((row) => [`${row}`, `a text ${'z'.repeat(row % 200)}`, `${(row * 7_919) % 100_003}`], 400_000);
+  for (const by of ['amount', 'name']) {
+    const template = { operations: [...NUMBERS, { op: 'sort', by }] };
+    const whole = await run(text, taskOf(template), null);
+    const divided = await run(text, taskOf(template), { ...SHARING, sizes: { fileBytesMin: 0, partBytes: MIB } });
+    t.ok(divided.seen === whole.seen, by);
+    t.ok(divided.parts > 1, by);
   }
 });
 

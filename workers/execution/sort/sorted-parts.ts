@@ -501,6 +501,10 @@ export class SortedRangeReader {
     const state = this.#fixed + STATE_AT;
     const program = this.#fixed + PROGRAM_AT;
     const out = this.#fixed + GATHERED_AT;
+    let bytes = 0;
+    for (let entry = entries >>> 2, end = entry + count * ENTRY_WORDS; entry < end; entry += ENTRY_WORDS)
+      bytes += u32[entry + 3]! & LENGTH;
+    this.#ahead.announceRest(bytes);
     for (let from = 0; from < count; ) {
       const end = kernels.gatherFinished(program, entries, from, count, out, out + GATHERED_BYTES, state) >>> 0;
       const reached = u32[state >>> 2]!;

@@ -251,6 +251,7 @@ class CsvWriter implements RowWriter, RowEmitter {
       },
       write: (rows, count) => this.#buffer.write(rows, count),
       writeBytes: (bytes) => this.#buffer.writeThrough(bytes),
+      announceRest: (bytes) => this.#buffer.announceRest(bytes),
     };
   }
 

@@ -253,6 +253,7 @@ class JsonWriter implements RowWriter, RowEmitter {
         this.#rowsWritten += count;
         this.#buffer.writeThrough(bytes);
       },
+      announceRest: (bytes) => this.#buffer.announceRest(bytes),
     };
   }
 

@@ -227,22 +227,34 @@ export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): 
 // Lets the threads that share a Run write the outputs of its parts to one file in order. A thread keeps the output of a
 // part in memory until the sizes of all earlier outputs are known.
 
-/** Writes `pending` and then `bytes` to the file and empties `pending`, or returns false: both have to be kept. */
-export type EarlyWrite = (pending: MemorySink, bytes: Uint8Array) => boolean;
+/** The file, as the output of a part needs it. */
+export interface PartFile {
+  /** Writes `pending` and then `bytes` to the file and empties `pending`, or returns false: both have to be kept. */
+  writeEarly(pending: MemorySink, bytes: Uint8Array): boolean;
+  /**
+   * Writes and empties `pending`, and returns the offset for the rest of the part's output. Returns null if it is not
+   * known yet.
+   * @param bytes exact size of the rest
+   */
+  placeRest(pending: MemorySink, bytes: number): number | null;
+  writeAt(offset: number, bytes: Uint8Array): void;
+}
 
 /** Collects the outputs of the parts that one Run processes. */
 export class PartSink implements StoredSink {
   #bytes: MemorySink;
-  readonly #writeEarly: EarlyWrite;
+  readonly #file: PartFile;
+  /** Where the rest of the part is in the file, and where it ends. Null if this is not known. */
+  #rest: { at: number; readonly end: number } | null = null;
   #sizeBytes = 0;
 
   /**
    * @param bytes empty; receives the output of the first part
-   * @param writeEarly saves the copy to memory if it is the turn of the part
+   * @param file saves the copy to memory if it is the turn of the part
    */
-  constructor(bytes: MemorySink, writeEarly: EarlyWrite) {
+  constructor(bytes: MemorySink, file: PartFile) {
     this.#bytes = bytes;
-    this.#writeEarly = writeEarly;
+    this.#file = file;
   }
 
   /** Size of all outputs. */
@@ -252,13 +264,23 @@ export class PartSink implements StoredSink {
 
   /** Throws Failed (RUN_RESOURCE_LIMIT) above the limit of the part's memory. */
   write(bytes: Uint8Array): void {
-    if (!this.#writeEarly(this.#bytes, bytes)) this.#bytes.write(bytes);
+    if (this.#rest !== null) {
+      this.#file.writeAt(this.#rest.at, bytes);
+      this.#rest.at += bytes.length;
+    } else if (!this.#file.writeEarly(this.#bytes, bytes)) this.#bytes.write(bytes);
     this.#sizeBytes += bytes.length;
+  }
+
+  announceRest(bytes: number): void {
+    const at = this.#file.placeRest(this.#bytes, bytes);
+    this.#rest = at === null ? null : { at, end: at + bytes };
   }
 
   /** Ends the output of a part and returns the bytes that are not in the file yet. Nothing may be written before `resume`. */
   cut(): MemorySink {
     const ended = this.#bytes;
+    if (this.#rest !== null && this.#rest.at !== this.#rest.end) throw new Error('the size of a part was announced wrongly');
+    this.#rest = null;
     this.#bytes = new MemorySink(0);
     return ended;
   }

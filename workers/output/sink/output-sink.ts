@@ -13,6 +13,8 @@ export interface OutputSink {
   /** Copies or writes the bytes before it returns. */
   write(bytes: Uint8Array): void;
   readonly sizeBytes: number;
+  /** Announces the exact size of what is left of the output of a part, so that it can be written without a copy. */
+  announceRest?(bytes: number): void;
 }
 
 /** A finished output. */
@@ -100,6 +102,12 @@ export class OutputBuffer {
     }
     this.flush();
     this.#sink.write(bytes);
+  }
+
+  /** See OutputSink. */
+  announceRest(bytes: number): void {
+    this.flush();
+    this.#sink.announceRest?.(bytes);
   }
 
   /** Writes many bytes without copying them to the buffer. */
