@@ -24,7 +24,7 @@ export interface SharedMemory {
   grow(pages: number): number;
 }
 
-/** Memory for the keys of several threads, and the compiled kernels that work in it. */
+/** Memory for the keys or the sorted rows of several threads, and the compiled kernels that work in it. */
 export interface KeysMemory {
   readonly memory: SharedMemory;
   readonly kernels: WebAssembly.Module;

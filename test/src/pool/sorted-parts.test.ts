@@ -280,15 +280,13 @@ test('the smallest memory budget is enough', async (t) => {
 });
 
 test('rows for which there is no memory are in files', async (t) => {
-  const { taskOf, run } = await rig(t, 2, 120 * MIB);
   const text = fileOf((row) => [`${row}`, `a text ${'z'.repeat(row % 200)}`, `${(row * 7_919) % 100_003}`], 400_000);
-  for (const by of ['amount', 'name']) {
-    const template = { operations: [...NUMBERS, { op: 'sort', by }] };
-    const whole = await run(text, taskOf(template), null);
-    const divided = await run(text, taskOf(template), { ...SHARING, sizes: { fileBytesMin: 0, partBytes: MIB } });
-    t.ok(divided.seen === whole.seen, by);
-    t.ok(divided.parts > 1, by);
-  }
+  const template = { operations: [...NUMBERS, { op: 'sort', by: 'amount' }] };
+  const { taskOf, run } = await rig(t, 2, 120 * MIB);
+  const divided = await run(text, taskOf(template), { ...SHARING, sizes: { fileBytesMin: 0, partBytes: MIB } });
+  const whole = await run(text, taskOf(template), null);
+  t.ok(divided.seen === whole.seen);
+  t.ok(divided.parts > 1);
 });
 
 test('a cancelled sort leaves nothing', async (t) => {

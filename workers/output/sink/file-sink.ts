@@ -279,7 +279,8 @@ export class PartSink implements StoredSink {
   /** Ends the output of a part and returns the bytes that are not in the file yet. Nothing may be written before `resume`. */
   cut(): MemorySink {
     const ended = this.#bytes;
-    if (this.#rest !== null && this.#rest.at !== this.#rest.end) throw new Error('the size of a part was announced wrongly');
+    if (this.#rest !== null && this.#rest.at !== this.#rest.end)
+      throw new Error('the size of a part was announced wrongly');
     this.#rest = null;
     this.#bytes = new MemorySink(0);
     return ended;
