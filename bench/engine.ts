@@ -1,15 +1,22 @@
-// Compares the engine with other engines: the same file, the same work, alternating, each in a separate process. Ours
-// stays alive between its runs, as a service does; the others have nothing to compile, and start anew for each run.
+// Compares the engine with other engines: the same file, the same work, alternating, each in a separate process. The
+// processes of engines stay alive between their runs, as in a service.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
-import { WARM_BYTES, WARM_MILLISECONDS } from './contenders/template-run.ts';
 import { INPUTS, type Input } from './inputs/index.ts';
-import { type Figure, figureOf, LastingProcess, type Measure, measure } from './measure.ts';
+import {
+  type Figure,
+  figureOf,
+  LastingProcess,
+  type Measure,
+  measure,
+  WARM_BYTES,
+  WARM_MILLISECONDS,
+} from './measure.ts';
 import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
 import type { Progress } from './progress.ts';
-import type { System } from './workloads/job.ts';
+import { isEngine, type System } from './workloads/job.ts';
 import type { Workload } from './workloads/workload.ts';
 
 export interface EngineSettings {
@@ -71,7 +78,7 @@ interface Race {
   readonly input: string;
   readonly measures: Measure[];
   failure: string | null;
-  /** For ours, otherwise null. */
+  /** For engines, otherwise null. */
   readonly lasting: LastingProcess | null;
 }
 
@@ -161,8 +168,14 @@ async function newRace(entrant: Entrant, { name }: Workload, inputs: Inputs, out
   const input = isSlow ? inputs.slow : inputs.large;
   const warmUp = { input: inputs.warmUp, milliseconds: WARM_MILLISECONDS };
   const job = { system, threads, workload: name, input, output, budgetBytes: null, warmUp };
-  const lasting = system === 'template-run' ? await LastingProcess.start(job) : null;
-  return { entrant, input, measures: [], failure: null, lasting };
+  const race = { entrant, input, measures: [], failure: null, lasting: null };
+  if (!isEngine(system)) return race;
+  try {
+    return { ...race, lasting: await LastingProcess.start(job) };
+  } catch (error) {
+    if (system === 'template-run') throw error;
+    return { ...race, failure: (error as Error).message };
+  }
 }
 
 async function takeTurn(race: Race, workload: Workload, output: string): Promise<void> {

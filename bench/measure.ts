@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { YOUNG_GENERATION_MIB_MAX } from '../src/pool/pool.ts';
 import { makeContenderBundles } from './contender-bundles.ts';
-import type { WarmUp } from './contenders/contender.ts';
 import { median } from './median.ts';
 import type { System } from './workloads/job.ts';
 
@@ -15,9 +14,25 @@ export interface ProcessJob {
   readonly output: string;
   readonly threads: number;
   readonly budgetBytes: number | null;
-  /** Unmeasured Runs of template-run before the measured ones; none by default. */
+  /** Work before the measured runs; none by default. */
   readonly warmUp?: WarmUp;
 }
+
+export interface WarmUp {
+  readonly input: string;
+  /** The file is processed at least once. Only our engine repeats it, because only its code is compiled while it runs. */
+  readonly milliseconds: number;
+}
+
+/**
+ * Duration of a warm-up. A second thread starts in a tenth of a second. Each thread compiles its own code, which takes
+ * many Runs: after half of this time, the compiler still took a tenth of the processor time of a measured Run with two
+ * threads.
+ */
+export const WARM_MILLISECONDS = 3000;
+
+/** Size of the file for a warm-up. */
+export const WARM_BYTES = 16 * 1024 * 1024;
 
 export interface Measure {
   readonly milliseconds: number;
@@ -65,7 +80,7 @@ function commandOf(job: ProcessJob): { readonly args: readonly string[]; readonl
   };
 }
 
-/** A process that stays alive between its measured runs, as a service does, while other contenders take their turns. */
+/** A process of an engine that stays alive between its measured runs, as in a service, while the others take their turns. */
 export class LastingProcess {
   readonly #name: string;
   readonly #child: ChildProcess;

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { REJECTS_SUFFIX } from '../workers/protocol/messages.ts';
 import { type Answer, compareAnswers, readAnswer, readParquetAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
-import { WARM_BYTES } from './contenders/template-run.ts';
 import { INPUTS } from './inputs/index.ts';
-import { type Figure, figureOf, LastingProcess, type Measure, measure } from './measure.ts';
+import { type Figure, figureOf, LastingProcess, type Measure, measure, WARM_BYTES } from './measure.ts';
 import { jobOf, type OperationRow } from './operations/operation-row.ts';
 import type { Progress } from './progress.ts';
 import type { Job, System } from './workloads/job.ts';
@@ -55,6 +54,12 @@ const WARM_MILLISECONDS = 1000;
 const THREADS = 2;
 const ENGINES: readonly System[] = ['template-run', 'duckdb', 'polars'];
 
+interface Race {
+  readonly entrant: Entrant;
+  readonly measures: Measure[];
+  readonly lasting: LastingProcess;
+}
+
 /** Returns one result per row, in the order of the table, without rows that fail, for example if an output differs. */
 export async function benchOperations(settings: OperationsSettings): Promise<OperationResult[]> {
   const { rows, progress, onResult } = settings;
@@ -85,18 +90,20 @@ async function measureRow(
   const lineup = all.filter(({ system }) => system !== 'polars' || job.polars !== null);
   await checkAnswers(settings, job, lineup);
   const input = inputOf(settings, job, settings.bytes * SIZE);
-  const races = lineup.map((entrant) => ({ entrant, measures: [] as Measure[] }));
-  const own = await startOwn(settings, job, input);
+  const races: Race[] = [];
   try {
+    for (const entrant of lineup) {
+      races.push({ entrant, measures: [], lasting: await startLasting(settings, job, entrant, input) });
+    }
     for (let round = 0; round < settings.rounds; round++) {
-      for (const { entrant, measures } of races) {
+      for (const { measures, lasting } of races) {
         if ((measures[0]?.milliseconds ?? 0) > SLOW_MILLISECONDS) continue;
         removeOutput(outputIn(settings));
-        measures.push(entrant.system === 'template-run' ? await own.run() : runOnce(settings, job, entrant, input));
+        measures.push(await lasting.run());
       }
     }
   } finally {
-    await own.stop();
+    for (const { lasting } of races) await lasting.stop();
     clear(settings);
   }
   const inputBytes = statSync(input).size;
@@ -117,17 +124,22 @@ async function checkAnswers(settings: OperationsSettings, job: Job, lineup: read
   for (const { system, answer } of answers) compareAnswers(job, system, answers[0]!.answer, answer);
 }
 
-function startOwn(settings: OperationsSettings, job: Job, input: string): Promise<LastingProcess> {
+function startLasting(
+  settings: OperationsSettings,
+  job: Job,
+  { system, threads }: Entrant,
+  input: string,
+): Promise<LastingProcess> {
   const beginning = inputOf(settings, job, Math.min(WARM_BYTES, settings.bytes * SIZE));
   const warmUp = { input: beginning, milliseconds: WARM_MILLISECONDS };
-  const own = { system: 'template-run', threads: THREADS, workload: job.name, budgetBytes: null } as const;
-  return LastingProcess.start({ ...own, input, output: outputIn(settings), warmUp });
+  const processJob = { system, threads, workload: job.name, input, output: outputIn(settings), budgetBytes: null };
+  return LastingProcess.start({ ...processJob, warmUp });
 }
 
-function runOnce(settings: OperationsSettings, job: Job, { system, threads }: Entrant, input: string): Measure {
+function runOnce(settings: OperationsSettings, job: Job, { system, threads }: Entrant, input: string): void {
   const output = outputIn(settings);
   removeOutput(output);
-  return measure({ system, threads, workload: job.name, input, output, budgetBytes: null });
+  measure({ system, threads, workload: job.name, input, output, budgetBytes: null });
 }
 
 /** Inputs of one kind are created once for all rows. */

@@ -4,9 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { entrants } from './contenders/lineup.ts';
-import { WARM_BYTES, WARM_MILLISECONDS } from './contenders/template-run.ts';
 import { INPUTS } from './inputs/index.ts';
-import { LastingProcess, type Measure, measure, type ProcessJob } from './measure.ts';
+import { LastingProcess, type Measure, measure, type ProcessJob, WARM_BYTES, WARM_MILLISECONDS } from './measure.ts';
 import { median } from './median.ts';
 import { operationJobNamed } from './operations/index.ts';
 import type { Progress } from './progress.ts';
@@ -63,8 +62,7 @@ export interface Runner {
 interface Racer extends Runner {
   readonly system: Engine;
   readonly measures: Measure[];
-  /** For ours, otherwise null. */
-  readonly lasting: LastingProcess | null;
+  readonly lasting: LastingProcess;
 }
 
 /** The rows of the table. */
@@ -108,14 +106,12 @@ async function measureJob(settings: ScalingSettings, job: Job, systems: readonly
       for (const racer of round % 2 === 0 ? racers : racers.toReversed()) {
         const { system, threads, measures, lasting } = racer;
         progress.show(`scaling, ${job.name}: round ${round + 1} of ${rounds}, ${system}, ${threads} threads`);
-        measures.push(
-          lasting === null ? measure(processJob(settings, job, system, threads, files.input)) : await lasting.run(),
-        );
+        measures.push(await lasting.run());
         clear(outputIn(settings, job));
       }
     }
   } finally {
-    for (const { lasting } of racers) await lasting?.stop();
+    for (const { lasting } of racers) await lasting.stop();
     for (const file of Object.values(files)) rmSync(file);
     rmSync(`${outputIn(settings, job)}.tables`, { recursive: true, force: true });
   }
@@ -148,10 +144,12 @@ async function newRacer(
   threads: number,
   { input, warmUp }: { readonly input: string; readonly warmUp: string },
 ): Promise<Racer> {
-  if (system !== 'template-run') return { system, threads, measures: [], lasting: null };
-  settings.progress.show(`scaling, ${job.name}: warming up ${threads} threads`);
-  const own = processJob(settings, job, system, threads, input);
-  const lasting = await LastingProcess.start({ ...own, warmUp: { input: warmUp, milliseconds: WARM_MILLISECONDS } });
+  settings.progress.show(`scaling, ${job.name}: warming up ${system}, ${threads} threads`);
+  const process = processJob(settings, job, system, threads, input);
+  const lasting = await LastingProcess.start({
+    ...process,
+    warmUp: { input: warmUp, milliseconds: WARM_MILLISECONDS },
+  });
   return { system, threads, measures: [], lasting };
 }
 

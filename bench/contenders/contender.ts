@@ -10,17 +10,10 @@ export interface ContenderJob<Work extends Job = Workload> {
   readonly threads: number;
   /** Memory that the engine may use for state, in bytes, or null for no limit. Only template-run supports it. */
   readonly budgetBytes: number | null;
-  /** Unmeasured Runs of template-run before the measured ones; none by default. */
-  readonly warmUp?: WarmUp;
-}
-
-export interface WarmUp {
-  readonly input: string;
-  readonly milliseconds: number;
 }
 
 export interface Contender<Work extends Job = Workload> {
-  /** Loads what is needed; not measured. */
+  /** Loads and starts what is needed; not measured. `run` may be called several times. */
   prepare(job: ContenderJob<Work>): Promise<void>;
   /** Returns the peak memory in bytes if another process did the work, otherwise null. */
   run(job: ContenderJob<Work>): Promise<number | null>;

@@ -1,7 +1,7 @@
 // The engine of this project as in a service: its threads are started, and share the file if the Template allows it.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { LocalEngine } from '../../src/commands/local-engine.ts';
@@ -18,20 +18,10 @@ const SIZES = { ...PART_SIZES, fileBytesMin: 0 };
 /** Without a limit, the engine never writes to disk for lack of memory, as the other contenders. */
 const NO_LIMIT_BYTES = 8 * 1024 ** 3;
 
-/**
- * Duration of a warm-up. A second thread starts in a tenth of a second. Each thread compiles its own code, which takes
- * many Runs: after half of this time, the compiler still took a tenth of the processor time of a measured Run with two
- * threads.
- */
-export const WARM_MILLISECONDS = 3000;
-
-/** Size of the file for a warm-up. */
-export const WARM_BYTES = 16 * 1024 * 1024;
-
 class TemplateRun implements Contender<Job> {
   #engine: LocalEngine | null = null;
 
-  async prepare({ workload, output, threads, budgetBytes, warmUp }: ContenderJob<Job>): Promise<void> {
+  async prepare({ workload, output, threads, budgetBytes }: ContenderJob<Job>): Promise<void> {
     // The output is renamed, so the engine's temporary folder is on the same medium.
     process.env.TMPDIR = dirname(output);
     const source = JSON.stringify(workload.template);
@@ -40,7 +30,7 @@ class TemplateRun implements Contender<Job> {
       format: 'json',
       sha256: createHash('sha256').update(source).digest('hex'),
     };
-    const engine = new LocalEngine({
+    this.#engine = new LocalEngine({
       threads,
       cores: Math.min(threads, availableParallelism()),
       inputs: 1,
@@ -52,24 +42,14 @@ class TemplateRun implements Contender<Job> {
       overrides: { delimiter: null, headerRow: null },
       ...(threads > 1 && { partSizes: SIZES }),
     });
-    this.#engine = engine;
-    if (warmUp === undefined) return;
-    for (const end = performance.now() + warmUp.milliseconds; performance.now() < end; ) {
-      await this.#runOnce(engine, warmUp.input, output);
-    }
-    removeOutput(output);
   }
 
   async run({ input, output }: ContenderJob<Job>): Promise<null> {
-    await this.#runOnce(this.#engine!, input, output);
-    return null;
-  }
-
-  async #runOnce(engine: LocalEngine, input: string, output: string): Promise<void> {
-    const { outcome, outputPath } = await engine.run(input);
+    const { outcome, outputPath } = await this.#engine!.run(input);
     if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
     keep(outcome.output!, outputPath, output);
     if (outcome.rejects !== null) keep(outcome.rejects, outputPath + REJECTS_SUFFIX, output + REJECTS_SUFFIX);
+    return null;
   }
 }
 
@@ -79,10 +59,6 @@ export const templateRun: Contender<Job> = new TemplateRun();
 function keep({ bytes }: RunOutcomeOutput, from: string, to: string): void {
   if (bytes === null) renameSync(from, to);
   else writeFileSync(to, bytes);
-}
-
-function removeOutput(output: string): void {
-  for (const path of [output, output + REJECTS_SUFFIX]) rmSync(path, { force: true });
 }
 
 function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {

@@ -43,10 +43,10 @@ const METHOD = `## How it was measured
   needs more than five seconds is measured once, Miller and the JavaScript libraries from one second on.
 - The time is from the call to the finished file, without the start of the process (Miller's start of some milliseconds is part of its
   time). Miller and the JavaScript libraries read a quarter of the file, because their time grows in proportion to its size.
-- template-run is measured as in a service that has worked for a while: its process stays alive between the rounds, its threads are
-  started and their code is compiled. With two threads, both process parts of the file if the Template allows it
-  ([conditions](../docs/explanation/memory.md#one-large-file-on-several-threads)). The other programs start a new process for each
-  round; DuckDB, Polars and Miller have no code to compile.
+- The engines (template-run, Polars, DuckDB) are measured as in a service that has worked for a while: their processes stay alive between
+  the rounds, and process a smaller file first; template-run does so for some seconds, because its code is compiled while it runs. The
+  other programs start a new process for each round. With two threads of template-run, both process parts of the file if the Template
+  allows it ([conditions](../docs/explanation/memory.md#one-large-file-on-several-threads)).
 - Before its time counts, the output of each program is compared with ours on a small file of the same kind. It must be equal, except that
   DuckDB may keep any row of each address in W4, and that DuckDB and Polars may write groups (W5), rows of one amount (W6) and bookings
   (W8) in any order.

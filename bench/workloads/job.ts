@@ -3,11 +3,17 @@ import type { InputName } from '../inputs/index.ts';
 import type { TableName } from '../operations/tables.ts';
 import type { PolarsLibrary, PolarsRows } from './polars-names.ts';
 
+const ENGINES = ['template-run', 'duckdb', 'polars'] as const;
+
 /** Engines, which receive a job in their own language. */
-export type Engine = 'template-run' | 'duckdb' | 'polars';
+export type Engine = (typeof ENGINES)[number];
 
 /** All systems. Each except the first may run with several numbers of threads. */
 export type System = Engine | 'miller' | 'csv-parse' | 'papaparse' | 'udsv';
+
+export function isEngine(system: System): system is Engine {
+  return ENGINES.some((engine) => engine === system);
+}
 
 export interface Job {
   readonly name: string;
