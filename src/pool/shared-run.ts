@@ -14,12 +14,13 @@ import {
   BUDGET_KEPT,
   BUDGET_LIMIT,
   BUDGET_MAIN,
+  BUDGET_UNIT_BYTES,
   type BudgetCounters,
   RUN_RESERVATION_BYTES,
   tryHold,
   unitsOf,
 } from '../../workers/memory/budget.ts';
-import { SharedMemories, SPARE_MEMORY_BYTES_MAX, ThreadCollector } from '../../workers/memory/collector.ts';
+import { SharedMemories, spareMemoryBytesMax, ThreadCollector } from '../../workers/memory/collector.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
 import type { KeysMemory } from '../../workers/protocol/frame.ts';
 import {
@@ -89,12 +90,10 @@ export interface SharedTask extends PooledRun {
 /** Time after which memory that no Run has used again is dropped. */
 const SPARE_MILLISECONDS = 1000;
 
-/** Maximum part of the memory budget that such memory may take meanwhile. */
-const SPARE_SHARE = 1 / 8;
-
 /** Keeps the memory for the keys of one Run for the next one, for a short time. The budget covers it. */
 export class SpareKeys {
-  readonly #memories = new SharedMemories(new ThreadCollector());
+  /** No Run uses a dropped memory again, whatever its size. */
+  readonly #memories = new SharedMemories(new ThreadCollector(), 0);
   readonly #counters: BudgetCounters;
   #spare: KeysMemory | null = null;
   #heldUnits = 0;
@@ -127,8 +126,8 @@ export class SpareKeys {
 
   #hold(bytes: number): boolean {
     const units = unitsOf(bytes);
-    const limit = Atomics.load(this.#counters, BUDGET_LIMIT);
-    if (bytes > SPARE_MEMORY_BYTES_MAX || units > limit * SPARE_SHARE) return false;
+    const budgetBytes = Atomics.load(this.#counters, BUDGET_LIMIT) * BUDGET_UNIT_BYTES;
+    if (bytes > spareMemoryBytesMax(budgetBytes)) return false;
     if (!tryHold(this.#counters, BUDGET_MAIN, units, Atomics.load(this.#counters, BUDGET_KEPT))) return false;
     this.#heldUnits = units;
     return true;

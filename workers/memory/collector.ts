@@ -146,8 +146,16 @@ export class ThreadCollector implements Collector {
   }
 }
 
+/** Maximum size of a memory that several threads have used and that is kept for the next Run. */
+const SPARE_MEMORY_BYTES_MAX = 512 * 1024 * 1024;
+
+/** Maximum part of the memory budget that such memory may take meanwhile. */
+const SPARE_BUDGET_PART = 1 / 8;
+
 /** Size up to which a memory that several threads have used is kept for the next Run. */
-export const SPARE_MEMORY_BYTES_MAX = 512 * 1024 * 1024;
+export function spareMemoryBytesMax(budgetBytes: number): number {
+  return Math.min(SPARE_MEMORY_BYTES_MAX, budgetBytes * SPARE_BUDGET_PART);
+}
 
 /**
  * Delay before a thread reports a memory that may be used again: the next Run receives it under another reference, so
@@ -158,18 +166,24 @@ const REPORT_MILLISECONDS = 2000;
 /** Drops memory that several threads have used: see KernelPool for memory of one thread. */
 export class SharedMemories {
   readonly #collector: Collector;
+  readonly #spareBytesMax: number;
   /** Memories that were not reported yet. */
   readonly #kept = new Set<WeakRef<WebAssembly.Memory<SharedArrayBuffer>>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(collector: Collector) {
+  /** @param spareBytesMax size up to which another Run may use a memory again */
+  constructor(collector: Collector, spareBytesMax: number) {
     this.#collector = collector;
+    this.#spareBytesMax = spareBytesMax;
   }
 
-  /** @param memory no longer used by the calling thread. It is free once all threads have collected it. */
-  drop(memory: WebAssembly.Memory<SharedArrayBuffer>): void {
+  /**
+   * @param memory no longer used by the calling thread. It is free once all threads have collected it.
+   * @param mayReturn true if the thread may use it again for the same Run
+   */
+  drop(memory: WebAssembly.Memory<SharedArrayBuffer>, mayReturn = false): void {
     this.#kept.add(new WeakRef(memory));
-    if (memory.buffer.byteLength > SPARE_MEMORY_BYTES_MAX) this.#report();
+    if (!mayReturn && memory.buffer.byteLength > this.#spareBytesMax) this.#report();
     else this.#timer ??= setTimeout(() => this.#report(), REPORT_MILLISECONDS).unref();
   }
 

@@ -8,7 +8,13 @@ import { BytesSource } from '../input/source/bytes-source.ts';
 import { FileSource } from '../input/source/file-source.ts';
 import { AccountShare } from '../memory/account-share.ts';
 import { BUDGET_LIMIT, BUDGET_UNIT_BYTES, type BudgetShare, largeRowOwner, threadShare } from '../memory/budget.ts';
-import { type Collector, collectingShare, SharedMemories, ThreadCollector } from '../memory/collector.ts';
+import {
+  type Collector,
+  collectingShare,
+  SharedMemories,
+  spareMemoryBytesMax,
+  ThreadCollector,
+} from '../memory/collector.ts';
 import { KernelPool } from '../memory/kernel-pool.ts';
 import { TemplateCache } from '../plan/template-cache.ts';
 import { Cancelled } from '../protocol/failure.ts';
@@ -94,7 +100,7 @@ export class Thread {
   #isTakingInMemory = false;
   /** Runs over bytes in memory that took longer than one turn of the event loop. Other Runs start meanwhile. */
   readonly #longInMemory = new Set<Promise<void>>();
-  /** Memory of shared Runs that are over. */
+  /** Memory of shared Runs that are over, or that the thread has left. */
   readonly #memories: SharedMemories;
   readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
@@ -105,7 +111,8 @@ export class Thread {
     this.#port = start.port;
     this.#sender = new FrameSender(start.port);
     this.#counters = new Int32Array(start.budget);
-    const { collector = new ThreadCollector(this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES) } = given;
+    const budgetBytes = this.#counters[BUDGET_LIMIT]! * BUDGET_UNIT_BYTES;
+    const { collector = new ThreadCollector(budgetBytes) } = given;
     this.#budget = collectingShare(threadShare(this.#counters, start.thread), collector);
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);
@@ -116,7 +123,7 @@ export class Thread {
     this.#cores = new CoreShare(start.cores, start.thread);
     this.#readAhead = new ReadAheadThread(this.#cores);
     this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
-    this.#memories = new SharedMemories(collector);
+    this.#memories = new SharedMemories(collector, spareMemoryBytesMax(budgetBytes));
   }
 
   /** Handles messages until `stop`. */
@@ -244,6 +251,8 @@ export class Thread {
     } finally {
       budget.leave();
       source.close();
+      // The Run may have had no use for memory of an earlier Run.
+      if (task.parts?.head === null && task.parts.keys !== null) this.#memories.drop(task.parts.keys.memory);
     }
   }
 
@@ -283,7 +292,7 @@ export class Thread {
       mayReturn = !isFirst && outcome?.failure === null && turns.left > 0;
       return outcome;
     } finally {
-      if (keys !== null && !mayReturn) this.#memories.drop(keys.memory);
+      if (keys !== null) this.#memories.drop(keys.memory, mayReturn);
     }
   }
 

@@ -8,6 +8,7 @@ import {
   collectingShare,
   NO_COLLECTOR,
   SharedMemories,
+  spareMemoryBytesMax,
   ThreadCollector,
 } from '../../../workers/memory/collector.ts';
 
@@ -201,17 +202,25 @@ t.test('memory that a later Run may use again is reported late, and larger memor
   const timers = recordTimers(t);
   const reported: number[] = [];
   const collector: Collector = { ...NO_COLLECTOR, dropped: (_, { bytes }) => void reported.push(bytes) };
-  const memories = new SharedMemories(collector);
+  t.strictSame(
+    [256, 8192].map((mebibytes) => spareMemoryBytesMax(mebibytes * MEBIBYTE) / MEBIBYTE),
+    [32, 512],
+  );
+  const memories = new SharedMemories(collector, spareMemoryBytesMax(256 * MEBIBYTE));
   const memoryOf = (mebibytes: number) =>
     new WebAssembly.Memory<SharedArrayBuffer>({ initial: mebibytes * 16, maximum: 65_536, shared: true });
-  const kept = [memoryOf(1), memoryOf(2), memoryOf(129), memoryOf(3)] as const;
+  const kept = [memoryOf(1), memoryOf(32), memoryOf(33), memoryOf(3), memoryOf(34)] as const;
   memories.drop(kept[0]);
   memories.drop(kept[1]);
   t.strictSame([reported, timers.length], [[], 1]);
   timers.pop()!.fire();
-  t.strictSame(reported, [MEBIBYTE, 2 * MEBIBYTE]);
+  t.strictSame(reported, [MEBIBYTE, 32 * MEBIBYTE]);
   memories.drop(kept[2]);
-  t.equal(reported.at(-1), 129 * MEBIBYTE);
+  t.equal(reported.at(-1), 33 * MEBIBYTE);
   memories.drop(kept[3]);
   t.equal(reported.length, 3);
+  memories.drop(kept[4], true);
+  t.equal(reported.length, 3, 'the thread may come back to the Run');
+  timers.pop()!.fire();
+  t.strictSame(reported.slice(3), [3 * MEBIBYTE, 34 * MEBIBYTE], 'or may not');
 });
