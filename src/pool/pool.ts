@@ -314,7 +314,8 @@ export class ThreadPool {
       },
       lend: (share, shareEnded) => this.#give(share, shareEnded, { isLent: true }),
       takeKeys: () => this.#keys.take(),
-      giveKeys: (keys, isFree) => this.#keys.give(keys, isFree),
+      holdKeys: (units, accountRow) => this.#keys.hold(units, accountRow),
+      giveKeys: (keys, isFree, spareUnits) => this.#keys.give(keys, isFree, spareUnits),
     };
     const run = new SharedRun(pool, task, sharing, (end) => {
       this.#sharedRuns.delete(run);

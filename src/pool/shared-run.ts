@@ -11,6 +11,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import {
+  accountSlot,
   BUDGET_KEPT,
   BUDGET_LIMIT,
   BUDGET_MAIN,
@@ -22,10 +23,17 @@ import {
 } from '../../workers/memory/budget.ts';
 import { SharedMemories, spareMemoryBytesMax, ThreadCollector } from '../../workers/memory/collector.ts';
 import { faultText } from '../../workers/protocol/fault-text.ts';
-import type { KeysMemory } from '../../workers/protocol/frame.ts';
+import {
+  KEYS_PAGE_BYTES,
+  KEYS_WORDS_AT,
+  type KeysMemory,
+  NEXT_PAGE,
+  PAID_PAGES,
+} from '../../workers/protocol/frame.ts';
 import {
   exchangeFolder,
   type KeyPhase,
+  NO_ACCOUNT,
   type RunOutcome,
   type RunTask,
   type ShareOpened,
@@ -90,13 +98,19 @@ export interface SharedTask extends PooledRun {
 /** Time after which memory that no Run has used again is dropped. */
 const SPARE_MILLISECONDS = 1000;
 
+/** Memory of an earlier Run. */
+interface SpareMemory {
+  readonly keys: KeysMemory;
+  /** Units of the budget that the main thread holds for all of it until it is given back. */
+  readonly units: number;
+}
+
 /** Keeps the memory for the keys of one Run for the next one, for a short time. The budget covers it. */
 export class SpareKeys {
   /** No Run uses a dropped memory again, whatever its size. */
   readonly #memories = new SharedMemories(new ThreadCollector(), 0);
   readonly #counters: BudgetCounters;
-  #spare: KeysMemory | null = null;
-  #heldUnits = 0;
+  #spare: SpareMemory | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   /** @param budget counters of the memory budget */
@@ -104,33 +118,49 @@ export class SpareKeys {
     this.#counters = new Int32Array(budget);
   }
 
-  take(): KeysMemory | null {
+  take(): SpareMemory | null {
     const spare = this.#spare;
     this.#spare = null;
-    tryHold(this.#counters, BUDGET_MAIN, -this.#heldUnits);
-    this.#heldUnits = 0;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     return spare;
   }
 
-  /** @param isFree true if no thread can still use the memory */
-  give(keys: KeysMemory, isFree: boolean): void {
-    if (!isFree || this.#spare !== null || !this.#hold(keys.memory.buffer.byteLength)) {
+  /**
+   * Holds memory for a Run in the main thread.
+   * @param units negative to release them
+   */
+  hold(units: number, accountRow: number): boolean {
+    if (!tryHold(this.#counters, BUDGET_MAIN, units)) return false;
+    Atomics.add(this.#counters, accountSlot(this.#counters, accountRow, BUDGET_MAIN), units);
+    return true;
+  }
+
+  /**
+   * @param isFree true if no thread can still use the memory
+   * @param spareUnits units that the main thread holds, if it is spare memory
+   */
+  give(keys: KeysMemory, isFree: boolean, spareUnits = 0): void {
+    tryHold(this.#counters, BUDGET_MAIN, -spareUnits);
+    const { byteLength } = keys.memory.buffer;
+    const units = unitsOf(byteLength);
+    if (!isFree || this.#spare !== null || !this.#mayKeep(byteLength, units)) {
       this.#memories.drop(keys.memory);
       return;
     }
-    this.#spare = keys;
-    this.#timer = setTimeout(() => this.#memories.drop(this.take()!.memory), SPARE_MILLISECONDS).unref();
+    this.#spare = { keys, units };
+    this.#timer = setTimeout(() => this.#drop(this.take()!), SPARE_MILLISECONDS).unref();
   }
 
-  #hold(bytes: number): boolean {
-    const units = unitsOf(bytes);
+  #drop({ keys, units }: SpareMemory): void {
+    tryHold(this.#counters, BUDGET_MAIN, -units);
+    this.#memories.drop(keys.memory);
+  }
+
+  #mayKeep(bytes: number, units: number): boolean {
     const budgetBytes = Atomics.load(this.#counters, BUDGET_LIMIT) * BUDGET_UNIT_BYTES;
     if (bytes > spareMemoryBytesMax(budgetBytes)) return false;
-    if (!tryHold(this.#counters, BUDGET_MAIN, units, Atomics.load(this.#counters, BUDGET_KEPT))) return false;
-    this.#heldUnits = units;
-    return true;
+    return tryHold(this.#counters, BUDGET_MAIN, units, Atomics.load(this.#counters, BUDGET_KEPT));
   }
 }
 
@@ -147,9 +177,11 @@ export interface SharingPool {
   /** Starts a share in an idle thread. */
   lend(task: RunTask, ended: (end: TaskEnd) => void): SharedTask;
   /** Returns memory for keys that an earlier Run has used, or null. */
-  takeKeys(): KeysMemory | null;
+  takeKeys(): SpareMemory | null;
+  /** See SpareKeys. */
+  holdKeys(units: number, accountRow: number): boolean;
   /** @param isFree true if no thread can still use the memory, so that another Run may use it */
-  giveKeys(keys: KeysMemory, isFree: boolean): void;
+  giveKeys(keys: KeysMemory, isFree: boolean, spareUnits: number): void;
 }
 
 export class SharedRun implements PooledRun {
@@ -171,7 +203,9 @@ export class SharedRun implements PooledRun {
   #state: 'first' | 'parts' | 'ending' | 'merging' | 'whole' | 'over' = 'first';
   #head: ShareOpened['head'] | null = null;
   /** Memory that the first share may use for keys. */
-  #spareKeys: KeysMemory | null;
+  #spareKeys: SpareMemory | null;
+  /** Units of the budget that the main thread holds for the sorted rows. */
+  #sortedUnits = 0;
   #keys: KeysMemory | null = null;
   /** Its first share, later the task that reads the whole file again. */
   #main: SharedTask;
@@ -213,6 +247,8 @@ export class SharedRun implements PooledRun {
       this.#state = 'parts';
       this.#head = head;
       this.#keys = keys;
+      // Another Run may need it.
+      if (keys === null) this.#giveKeys(true);
       this.lend();
     });
     return main;
@@ -287,7 +323,7 @@ export class SharedRun implements PooledRun {
     return {
       turns: this.#shared,
       partBytes: isCounted ? 1 : partBytes,
-      keys: head === null ? this.#spareKeys : this.#keys,
+      keys: head === null ? (this.#spareKeys?.keys ?? null) : this.#keys,
       head,
       keyPhase: this.#keyPhase,
       isFirst,
@@ -380,9 +416,33 @@ export class SharedRun implements PooledRun {
   async #writeRanges(outcome: RunOutcome, ranges: TaskRanges): Promise<void> {
     this.#rowsRead = outcome.report.rows_read;
     this.#state = 'merging';
+    if (!this.#payForRows()) {
+      void this.#readWhole();
+      return;
+    }
     if (!(await this.#removeOutput())) return;
     this.#sorted = { outcome, ranges, parts: this.#turns.count };
     this.#startAgain(1, ranges.count, true);
+  }
+
+  /**
+   * Pays for the sorted rows from now on, because all threads have left the Run. Returns false if other Runs have taken
+   * the memory.
+   */
+  #payForRows(): boolean {
+    if (this.#keys === null) return true;
+    const words = new Int32Array(this.#keys.memory.buffer, KEYS_WORDS_AT, PAID_PAGES + 1);
+    const pages = Atomics.load(words, NEXT_PAGE) - Atomics.load(words, PAID_PAGES);
+    if (pages <= 0) return true;
+    const units = unitsOf(pages * KEYS_PAGE_BYTES);
+    if (!this.#pool.holdKeys(units, this.#accountRow)) return false;
+    this.#sortedUnits = units;
+    Atomics.add(words, PAID_PAGES, pages);
+    return true;
+  }
+
+  get #accountRow(): number {
+    return this.#task.accountRow ?? NO_ACCOUNT;
   }
 
   async #merge(shares: RunOutcome, groups: TaskGroups): Promise<void> {
@@ -409,8 +469,10 @@ export class SharedRun implements PooledRun {
 
   /** Called when all shares have ended. A thread that was lost may still use the memory. */
   #giveKeys(isFree: boolean): void {
-    const keys = this.#keys ?? this.#spareKeys;
-    if (keys !== null) this.#pool.giveKeys(keys, isFree);
+    if (this.#sortedUnits > 0) this.#pool.holdKeys(-this.#sortedUnits, this.#accountRow);
+    this.#sortedUnits = 0;
+    const keys = this.#keys ?? this.#spareKeys?.keys;
+    if (keys !== undefined) this.#pool.giveKeys(keys, isFree, this.#spareKeys?.units ?? 0);
     this.#keys = null;
     this.#spareKeys = null;
   }

@@ -22,7 +22,7 @@ import {
 import type { Arena } from '../memory/arena.ts';
 import type { BudgetShare } from '../memory/budget.ts';
 import { Failed } from '../protocol/failure.ts';
-import type { KeysMemory, SharedMemory } from '../protocol/frame.ts';
+import { KEYS_WORDS_AT, type KeysMemory, NEXT_PAGE, PAID_PAGES, type SharedMemory } from '../protocol/frame.ts';
 import { ORDERED_STEPS_MAX, type PartTurns } from '../protocol/part-turns.ts';
 import { PAUSE, type SliceClock, type Slices } from '../scheduling/time-slices.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
@@ -176,10 +176,8 @@ const HEAD_AT = PAGE_BYTES;
 
 /** In the head, after the tables of all steps: the secret, and words. */
 const SECRET_AT = HEAD_AT + 256;
-const WORDS_AT = HEAD_AT + 512;
-/** Next free page, pages that a thread has taken from the budget, and for each space whether a thread has it. */
-const NEXT_PAGE = 0;
-const PAID_PAGES = 1;
+const WORDS_AT = KEYS_WORDS_AT;
+/** After NEXT_PAGE and PAID_PAGES: for each space whether a thread has it. */
 const SPACES = 2;
 const SPACES_MAX = 64;
 
@@ -226,7 +224,8 @@ export function emptyKeys(spare: KeysMemory | null): KeysMemory {
     u32[table + TABLE_LIMIT / 4] = page * PAGE_BYTES;
   }
   u32[WORDS_AT / 4 + NEXT_PAGE] = page;
-  u32[WORDS_AT / 4 + PAID_PAGES] = FIRST_PAGE;
+  // The main thread pays for all of the spare memory as long as a Run uses it.
+  u32[WORDS_AT / 4 + PAID_PAGES] = spare === null ? FIRST_PAGE : memory.buffer.byteLength / PAGE_BYTES;
   return share;
 }
 
@@ -439,15 +438,25 @@ export class SharedPages {
    */
   take(pages: number, isNeeded: boolean): number {
     this.pay();
-    const keptBytes = isNeeded ? 0 : KEPT_FREE_BYTES;
-    if (!this.#budget.take(pages * PAGE_BYTES + keptBytes)) return 0;
+    const endMax = MEMORY_PAGES_MAX - (isNeeded ? 0 : KEPT_FREE_PAGES);
+    for (;;) {
+      const page = Atomics.load(this.#words, NEXT_PAGE);
+      const end = page + pages;
+      // Pages that cannot be used are left to a caller that needs fewer, or that may use more addresses.
+      if (end > endMax || !this.#reach(end)) return 0;
+      const missing = Math.min(pages, end - Atomics.load(this.#words, PAID_PAGES));
+      // Paid first, so that no thread finds pages that nobody pays.
+      if (missing > 0 && !this.#payFor(missing, isNeeded ? 0 : KEPT_FREE_BYTES)) return 0;
+      if (Atomics.compareExchange(this.#words, NEXT_PAGE, page, end) === page) return page * PAGE_BYTES;
+    }
+  }
+
+  #payFor(pages: number, keptBytes: number): boolean {
+    if (!this.#budget.take(pages * PAGE_BYTES + keptBytes)) return false;
     this.#budget.release(keptBytes);
-    // First, so that no thread finds pages that nobody pays.
     Atomics.add(this.#words, PAID_PAGES, pages);
     this.#paidPages += pages;
-    const page = Atomics.add(this.#words, NEXT_PAGE, pages);
-    const isIn = page + pages <= MEMORY_PAGES_MAX - (isNeeded ? 0 : KEPT_FREE_PAGES);
-    return isIn && this.#reach(page + pages) ? page * PAGE_BYTES : 0;
+    return true;
   }
 
   /** The other threads pay for the pages that this thread has paid. */

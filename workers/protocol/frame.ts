@@ -30,6 +30,14 @@ export interface KeysMemory {
   readonly kernels: WebAssembly.Module;
 }
 
+/** In a KeysMemory: address of its words, of which the first two are the next free page and the number of paid pages. */
+export const KEYS_WORDS_AT = 66_048;
+export const NEXT_PAGE = 0;
+export const PAID_PAGES = 1;
+
+/** Size of a page of a KeysMemory. */
+export const KEYS_PAGE_BYTES = 65_536;
+
 /** The posted object. */
 export interface Frame {
   /** The messages as JSON. */

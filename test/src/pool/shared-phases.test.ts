@@ -1,7 +1,9 @@
-// A Run whose rows several threads process by key: each of its phases has new shares, and threads are lent in each.
+// Runs with several phases: each phase has new shares, threads are lent in each, and memory is paid between them.
 import { test } from 'tap';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
 import { SharedRun, type SharedTask, type SharingPool } from '../../../src/pool/shared-run.ts';
+import { emptyKeys } from '../../../workers/batch/ordered-parts.ts';
+import { KEYS_WORDS_AT, NEXT_PAGE, PAID_PAGES } from '../../../workers/protocol/frame.ts';
 import { type RunTask, STREAMS, type TaskOutcome } from '../../../workers/protocol/messages.ts';
 import { partly } from '../../partly.ts';
 
@@ -13,7 +15,7 @@ interface Started {
   readonly opened: Parameters<SharingPool['start']>[2];
 }
 
-function played(ended: (end: TaskEnd) => void) {
+function played(ended: (end: TaskEnd) => void, more: Partial<SharingPool> = {}) {
   const started: Started[] = [];
   let number = 1;
   const start: SharingPool['start'] = (task, end, opened) => {
@@ -30,8 +32,8 @@ function played(ended: (end: TaskEnd) => void) {
     };
   };
   const lend = (task: RunTask, end: (end: TaskEnd) => void): SharedTask => start(task, end, null);
-  const keys = { takeKeys: () => null, giveKeys: () => undefined };
-  const pool = partly<SharingPool>({ canLend: () => true, nextTask: () => number++, start, lend, ...keys });
+  const keys = { takeKeys: () => null, holdKeys: () => true, giveKeys: () => undefined };
+  const pool = partly<SharingPool>({ canLend: () => true, nextTask: () => number++, start, lend, ...keys, ...more });
   const task = partly<RunTask>({
     task: 0,
     output: { path: '/nowhere/output', memoryBytesMax: 0 },
@@ -42,11 +44,11 @@ function played(ended: (end: TaskEnd) => void) {
 }
 
 /** The end of a share that has processed these parts, and has written a file of streams if it has a name. */
-function doneWith(parts: readonly number[], streams?: string): TaskEnd {
+function doneWith(parts: readonly number[], streams?: string, more: object = {}): TaskEnd {
   const counts = { rows_read: 0, rows_written: 0, operations: [] };
   const report = { ...counts, input: { errors: {} }, output: { formulas_guarded: 0 } };
   const result = { parts: parts.map((number) => ({ number, rows: 0 })), rowsWritten: 0, sizeBytes: 0, report };
-  const results = [{ ...result, ...(streams === undefined ? {} : { streams: [streams] }) }];
+  const results = [{ ...result, ...(streams === undefined ? {} : { streams: [streams] }), ...more }];
   const counted = { failure: null, busyMilliseconds: 0 };
   return {
     kind: 'done',
@@ -101,4 +103,33 @@ test('a lent thread that is lost in a later phase does not cancel the Run', asyn
   t.equal(started[4]?.task.parts, undefined, 'the file is read as a whole');
   started[4]?.end(doneWith([]));
   t.match(ends, [{ kind: 'done' }]);
+});
+
+test('between the phases of a sort, the main thread pays for the rows', async (t) => {
+  for (const isFree of [true, false]) {
+    const keys = emptyKeys(null);
+    const words = new Int32Array(keys.memory.buffer, KEYS_WORDS_AT, 2);
+    words[NEXT_PAGE]! += 100;
+    const unpaid = words[NEXT_PAGE]! - words[PAID_PAGES]!;
+    const held: number[] = [];
+    const ends: TaskEnd[] = [];
+    const holdKeys = (units: number): boolean => {
+      if (isFree) held.push(units);
+      return isFree;
+    };
+    const { run, started } = played((end) => ends.push(end), { holdKeys });
+    run.grown(8 * 70_000, true);
+    started[0]!.opened!(partly({ head: {}, keys }) as never);
+    const sorted = { names: ['rows', 'index'], segments: 1, sizeBytes: 1 };
+    started[0]!.end(doneWith(PARTS.slice(0, 1), undefined, { sorted }));
+    started[1]!.end(doneWith(PARTS.slice(1), undefined, { sorted }));
+    t.strictSame(held, isFree ? [unpaid * 64] : []);
+    t.equal(words[NEXT_PAGE]! - words[PAID_PAGES]!, isFree ? 0 : unpaid);
+    while (started.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    t.equal(started[2]!.task.ranges === undefined, !isFree, 'the file is read as a whole if there is no memory');
+    started[2]!.opened?.(partly({ head: {}, keys }) as never);
+    for (const { end } of started.slice(2)) end({ kind: 'interrupted' });
+    t.match(ends, [{ kind: 'interrupted' }]);
+    t.strictSame(held, isFree ? [unpaid * 64, -unpaid * 64] : []);
+  }
 });

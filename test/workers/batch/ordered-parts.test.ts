@@ -2,7 +2,7 @@
 // the memory is paid once.
 import { type Test, test } from 'tap';
 import { BATCH_ROWS_MAX } from '../../../workers/batch/batch.ts';
-import { emptyKeys, OrderedParts, type OrderedStep } from '../../../workers/batch/ordered-parts.ts';
+import { emptyKeys, OrderedParts, type OrderedStep, SharedPages } from '../../../workers/batch/ordered-parts.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
@@ -116,6 +116,24 @@ test('the memory of an earlier Run is empty again', (t) => {
   t.strictSame(first.add(0, batch), [...batch.keys()]);
   t.strictSame(second.add(1, batch), [...batch.keys()]);
   t.strictSame(second.add(0, batch), []);
+  t.end();
+});
+
+test('a refused thread keeps neither memory of the budget nor addresses', (t) => {
+  const keys = emptyKeys(null);
+  const budget = unlimitedShare();
+  const pages = new SharedPages(keys, budget);
+  const other = new SharedPages(keys, unlimitedShare());
+  t.not(pages.take(27_000, false), 0, 'nobody touches these pages');
+  const { takenBytes } = budget;
+  for (let times = 0; times < 10; times++) t.equal(pages.take(2000, false), 0, 'too few addresses are left');
+  t.equal(budget.takenBytes, takenBytes);
+  const needed = other.take(4000, true);
+  t.not(needed, 0, 'pages that a thread cannot do without are still there');
+  t.equal(pages.take(2000, true), 0, 'but not more than the memory has');
+  t.equal(budget.takenBytes, takenBytes);
+  t.ok(pages.take(100, true) > needed);
+  t.equal(budget.takenBytes, takenBytes + 100 * PAGE_BYTES);
   t.end();
 });
 
