@@ -496,7 +496,8 @@ export class SharedRun implements PooledRun {
       this.#ended(last);
     };
     const folder = exchangeFolder(this.#task);
-    if (this.#head === null || !existsSync(folder)) {
+    // A first share whose thread is lost before others take part leaves it behind, too.
+    if (!existsSync(folder)) {
       over(end);
       return;
     }

@@ -1,10 +1,13 @@
 // Runs with several phases: each phase has new shares, threads are lent in each, and memory is paid between them.
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'tap';
 import type { TaskEnd } from '../../../src/pool/pool-thread.ts';
 import { SharedRun, type SharedTask, type SharingPool } from '../../../src/pool/shared-run.ts';
 import { emptyKeys } from '../../../workers/batch/ordered-parts.ts';
 import { KEYS_WORDS_AT, NEXT_PAGE, PAID_PAGES } from '../../../workers/protocol/frame.ts';
-import { type RunTask, STREAMS, type TaskOutcome } from '../../../workers/protocol/messages.ts';
+import { exchangeFolder, type RunTask, STREAMS, type TaskOutcome } from '../../../workers/protocol/messages.ts';
 import { partly } from '../../partly.ts';
 
 const PARTS = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -15,7 +18,7 @@ interface Started {
   readonly opened: Parameters<SharingPool['start']>[2];
 }
 
-function played(ended: (end: TaskEnd) => void, more: Partial<SharingPool> = {}) {
+function played(ended: (end: TaskEnd) => void, more: Partial<SharingPool> = {}, folder = '/nowhere') {
   const started: Started[] = [];
   let number = 1;
   const start: SharingPool['start'] = (task, end, opened) => {
@@ -36,8 +39,8 @@ function played(ended: (end: TaskEnd) => void, more: Partial<SharingPool> = {}) 
   const pool = partly<SharingPool>({ canLend: () => true, nextTask: () => number++, start, lend, ...keys, ...more });
   const task = partly<RunTask>({
     task: 0,
-    output: { path: '/nowhere/output', memoryBytesMax: 0 },
-    spillDirectory: '/nowhere/spill',
+    output: { path: join(folder, 'output'), memoryBytesMax: 0 },
+    spillDirectory: join(folder, 'spill'),
   });
   const sharing = { sizes: { fileBytesMin: 0, partBytes: 70_000 }, threadsMax: 2 };
   return { run: new SharedRun(pool, task, sharing, ended), started };
@@ -132,4 +135,17 @@ test('between the phases of a sort, the main thread pays for the rows', async (t
     t.match(ends, [{ kind: 'interrupted' }]);
     t.strictSame(held, isFree ? [unpaid * 64, -unpaid * 64] : []);
   }
+});
+
+test('a thread that is lost before others take part leaves no files behind', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'shared-phases-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const exchange = exchangeFolder({ spillDirectory: join(folder, 'spill') });
+  mkdirSync(exchange);
+  const end = await new Promise<TaskEnd>((resolve) => {
+    const { started } = played(resolve, {}, folder);
+    setImmediate(() => started[0]!.end({ kind: 'interrupted' }));
+  });
+  t.equal(end.kind, 'interrupted');
+  t.notOk(existsSync(exchange));
 });
