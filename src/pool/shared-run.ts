@@ -246,7 +246,8 @@ export class SharedRun implements PooledRun {
       if (this.#state !== 'first') return;
       this.#state = 'parts';
       this.#head = head;
-      this.#keys = keys;
+      // Each message has another reference to the same memory. The first one stays the longest, and is dropped at the end.
+      if (keys !== null) this.#keys ??= this.#spareKeys?.keys ?? keys;
       // Another Run may need it.
       if (keys === null) this.#giveKeys(true);
       this.lend();

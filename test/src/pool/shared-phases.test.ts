@@ -120,7 +120,9 @@ test('between the phases of a sort, the main thread pays for the rows', async (t
       if (isFree) held.push(units);
       return isFree;
     };
-    const { run, started } = played((end) => ends.push(end), { holdKeys });
+    const given: unknown[] = [];
+    const giveKeys = (one: unknown): void => void given.push(one);
+    const { run, started } = played((end) => ends.push(end), { holdKeys, giveKeys });
     run.grown(8 * 70_000, true);
     started[0]!.opened!(partly({ head: {}, keys }) as never);
     const sorted = { names: ['rows', 'index'], segments: 1, sizeBytes: 1 };
@@ -130,10 +132,11 @@ test('between the phases of a sort, the main thread pays for the rows', async (t
     t.equal(words[NEXT_PAGE]! - words[PAID_PAGES]!, isFree ? 0 : unpaid);
     while (started.length < 3) await new Promise((resolve) => setImmediate(resolve));
     t.equal(started[2]!.task.ranges === undefined, !isFree, 'the file is read as a whole if there is no memory');
-    started[2]!.opened?.(partly({ head: {}, keys }) as never);
+    started[2]!.opened?.(partly({ head: {}, keys: { ...keys } }) as never);
     for (const { end } of started.slice(2)) end({ kind: 'interrupted' });
     t.match(ends, [{ kind: 'interrupted' }]);
     t.strictSame(held, isFree ? [unpaid * 64, -unpaid * 64] : []);
+    t.strictSame([given.length, given[0] === keys], [1, true], 'the first reference is dropped');
   }
 });
 
