@@ -104,8 +104,7 @@ const mixed: RowOf = (row) => [
 ];
 
 const NUMBERS = [{ op: 'parse_number', columns: ['amount'], on_error: 'flag' }];
-const LONG =
-  'a long beginning that all keys of the file have in common and that is longer than what the index keeps of a key: ';
+const LONG = 'a long beginning that all keys of the file have in common and that is not longer than in the index: ';
 
 /** Files with their Templates. Texts of the first part show whether a column of texts has numbers. */
 const SORTED: Readonly<Record<string, readonly [RowOf, object]>> = {
@@ -132,6 +131,10 @@ const SORTED: Readonly<Record<string, readonly [RowOf, object]>> = {
   ],
   'no values': [(row) => [`${row}`, '', ''], { operations: [...NUMBERS, { op: 'sort', by: 'amount' }] }],
   'long keys': [(row) => [`${row}`, LONG + (shuffled[row]! % 999), '1'], { operations: [{ op: 'sort', by: 'name' }] }],
+  'few rows with keys longer than in the index': [
+    (row) => [`${row}`, (row % 40 === 7 ? LONG.repeat(3) : '') + shuffled[row], '1'],
+    { operations: [{ op: 'sort', by: 'name' }] },
+  ],
   'keys with a common beginning': [
     (row) => [`${row}`, `order number ${shuffled[row]}`, '1'],
     { operations: [{ op: 'sort', by: 'name' }] },
@@ -180,6 +183,10 @@ const SORTED: Readonly<Record<string, readonly [RowOf, object]>> = {
 
 /** Threads begin with these, but one thread has to process the file, or is faster. */
 const WHOLE: Readonly<Record<string, readonly [RowOf, object]>> = {
+  'keys longer than in the index': [
+    (row) => [`${row}`, LONG.repeat(3) + (shuffled[row]! % 999), '1'],
+    { operations: [{ op: 'sort', by: { column: 'name', compare: 'natural' } }] },
+  ],
   'a last operation on all rows': [
     mixed,
     { operations: [...NUMBERS, { op: 'sort', by: 'amount' }, { op: 'slice', take: 7 }] },

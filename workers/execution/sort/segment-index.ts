@@ -43,8 +43,11 @@ const ROW = 5;
 const REST_AT = 6;
 const REST_LENGTH = 7;
 
-/** Number of bytes that are kept of the rest of a key, and the flag of a longer rest. */
-export const REST_BYTES_MAX = 56;
+/**
+ * Number of bytes that are kept of the rest of a key, and the flag of a longer rest. Keys such as the addresses of web pages
+ * often begin with the same hundred bytes.
+ */
+export const REST_BYTES_MAX = 248;
 export const REST_CUT = 0x80000000;
 
 /** Returns address and length of the rest of an entry's key, after its first 8 bytes. */

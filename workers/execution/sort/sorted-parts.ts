@@ -376,6 +376,15 @@ interface Region {
 /** Ranges differ in size. */
 const RESERVED_FACTOR = 1.25;
 
+/**
+ * A range may have this many times the planned number of blocks. Only rows whose keys have the same beginning, longer than
+ * the index keeps, make it larger: one thread would sort them without a pause.
+ */
+const RANGE_BLOCKS_FACTOR = 4;
+
+/** Blocks of each segment that contain rows of a range and of its neighbours. */
+const BORDER_BLOCKS = 2;
+
 /** Number of bytes copied at once to the output. They stay in the cache of the core. */
 const GATHERED_BYTES = 262_144;
 
@@ -395,6 +404,7 @@ export class SortedRangeReader {
   readonly #fixed: number;
   readonly #segments: readonly Segment[];
   readonly #boundaries: readonly Boundary[];
+  readonly #rangeBlocksMax: number;
   /** Memory for rows from files, and for the entries of a range and a spare array. */
   #bytes: Region = { at: 0, length: 0 };
   #entries: Region = { at: 0, length: 0 };
@@ -412,6 +422,9 @@ export class SortedRangeReader {
     if (!context.budget.take(indexBytes)) throw noMemory();
     this.#segments = readSegments(opened);
     this.#boundaries = boundariesOf(this.#segments, ranges.count);
+    const blocks = this.#segments.reduce((sum, segment) => sum + segment.blocks, 0);
+    const borderBlocks = this.#segments.length * BORDER_BLOCKS;
+    this.#rangeBlocksMax = Math.ceil(blocks / ranges.count) * RANGE_BLOCKS_FACTOR + borderBlocks;
   }
 
   *emitRange(): Steps {
@@ -443,14 +456,20 @@ export class SortedRangeReader {
     yield* this.#write(entries, rows);
   }
 
+  /** Throws Failed if the range has too many blocks. */
   #blocksOf(lower: Boundary | null, upper: Boundary | null): RangeBlocks[] {
     const found: RangeBlocks[] = [];
+    let blocks = 0;
     for (const [number, segment] of this.#segments.entries()) {
       // The block before may contain rows from the boundary on.
       const from = lower === null ? 0 : Math.max(0, segment.blockAt(lower) - 1);
       const to = upper === null ? segment.blocks : segment.blockAt(upper);
-      if (from < to) found.push({ ...segment.blocksAt(from, to), segment, number });
+      if (from >= to) continue;
+      found.push({ ...segment.blocksAt(from, to), segment, number });
+      blocks += to - from;
     }
+    if (blocks > this.#rangeBlocksMax)
+      throw new Failed('RUN_RESOURCE_LIMIT', 'Too many keys have the same long beginning.');
     return found;
   }
 
