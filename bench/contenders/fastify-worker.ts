@@ -26,5 +26,7 @@ export function transform(input: Uint8Array): number {
 
 export async function transformFile({ engine, input, output }: FileTask): Promise<void> {
   const contender = engine === 'duckdb' ? duckdb : csvParse;
-  await contender.run({ workload: w1, input, output, threads: DUCKDB_THREADS, budgetBytes: null });
+  const job = { workload: w1, input, output, threads: DUCKDB_THREADS, budgetBytes: null };
+  await contender.prepare(job);
+  await contender.run(job);
 }
