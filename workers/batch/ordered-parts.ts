@@ -392,15 +392,19 @@ function noMemory(): Failed {
 
 // Further pages of the same memory, which the threads of a Run take for something else.
 
-/** Memory that stays free when a thread takes pages that it can do without. All threads together need less to go on. */
+/**
+ * Part of the budget that stays free when a thread takes pages that it can do without: the memory that all threads of a
+ * Run need to continue is smaller.
+ */
 const KEPT_FREE_BYTES = 64 * 1024 * 1024;
 
 /** Addresses that stay free for pages that a thread cannot do without. */
 const KEPT_FREE_PAGES = (256 * 1024 * 1024) / PAGE_BYTES;
 
-/** Growth of the memory. Pages that nobody has used yet cost nothing. */
+/** Growth of the memory. The system provides a page only when it is used for the first time. */
 const GROWTH_PAGES = (32 * 1024 * 1024) / PAGE_BYTES;
 
+/** Pages of the shared memory from the view of one thread, for example for sorted rows. */
 export class SharedPages {
   readonly kernels: ReadAheadExports;
   readonly #memory: SharedMemory;
@@ -411,7 +415,7 @@ export class SharedPages {
   u8: Uint8Array<SharedArrayBuffer>;
   u32: Uint32Array<SharedArrayBuffer>;
 
-  /** Pays for pages that nobody pays. Throws Failed if the budget refuses them. */
+  /** Charges pages that no thread has charged to the budget. Throws Failed if the budget refuses them. */
   constructor(share: KeysMemory, budget: BudgetShare) {
     const { buffer } = share.memory;
     this.kernels = kernelsIn(share);
@@ -423,7 +427,7 @@ export class SharedPages {
     this.pay();
   }
 
-  /** Pays for the pages of a thread that has left the Run. Throws Failed if the budget refuses them. */
+  /** Charges the pages of a thread that has left the Run to the budget. Throws Failed if the budget refuses them. */
   pay(): void {
     const paid = Atomics.load(this.#words, PAID_PAGES);
     const pages = Atomics.load(this.#words, NEXT_PAGE) - paid;
@@ -445,7 +449,7 @@ export class SharedPages {
       // Pages that cannot be used are left to a caller that needs fewer, or that may use more addresses.
       if (end > endMax || !this.#reach(end)) return 0;
       const missing = Math.min(pages, end - Atomics.load(this.#words, PAID_PAGES));
-      // Paid first, so that no thread finds pages that nobody pays.
+      // Charged first, so that no thread finds pages that are not charged.
       if (missing > 0 && !this.#payFor(missing, isNeeded ? 0 : KEPT_FREE_BYTES)) return 0;
       if (Atomics.compareExchange(this.#words, NEXT_PAGE, page, end) === page) return page * PAGE_BYTES;
     }

@@ -202,7 +202,7 @@ export class SharedMemories {
 
 /**
  * Frees the memory that the thread has dropped before it refuses. Otherwise a Run could fail because the memory of its
- * own first attempt was not collected yet.
+ * first attempt was not collected yet.
  */
 export function collectingShare(share: BudgetShare, collector: Collector): BudgetShare {
   return {
